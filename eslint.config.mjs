@@ -1,0 +1,78 @@
+import eslint from '@eslint/js';
+import nx from '@nx/eslint-plugin';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+/** Which layer may import which. Apps never import each other; arrows between libs go one way. */
+const layers = {
+  pure: ['pure'],
+  runtime: ['pure', 'runtime'],
+  database: ['pure', 'runtime', 'database'],
+  platform: ['pure', 'runtime', 'database'],
+  testing: ['pure', 'runtime', 'database', 'platform', 'testing'],
+  app: ['pure', 'runtime', 'database', 'platform', 'testing'],
+  e2e: ['pure', 'testing'],
+  tools: ['pure', 'runtime'],
+};
+
+/** What a file's suffix forbids it to import (docs/adr/0002). */
+const never = (files, patterns, message) => ({
+  files,
+  ignores: ['**/*.spec.ts'],
+  rules: {
+    'no-restricted-imports': ['error', { patterns: [{ group: patterns, message }] }],
+  },
+});
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/dist-bundle/**', '**/node_modules/**', '.dev/**', '.nx/**', 'docs/reference/**'] },
+  eslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { '@nx': nx },
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          enforceBuildableLibDependency: false,
+          allow: [],
+          depConstraints: Object.entries(layers).map(([layer, allowed]) => ({
+            sourceTag: `layer:${layer}`,
+            onlyDependOnLibsWithTags: allowed.map((name) => `layer:${name}`),
+          })),
+        },
+      ],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unnecessary-type-assertion': 'off',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      'no-console': 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+    },
+  },
+  {
+    files: ['**/*.spec.ts', '**/*.e2e.ts'],
+    rules: {
+      // supertest's bodies are `any`; the assertions are what checks them.
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  { files: ['tools/**'], rules: { 'no-console': 'off' } },
+  { files: ['**/*.mjs'], languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } } },
+  never(
+    ['apps/*/src/**/*.rules.ts'],
+    ['typeorm', 'pg', '@nestjs/*', 'ioredis', 'amqplib', 'bullmq', 'undici', 'node:fs*', 'node:net', '@fulfilment/database', '@fulfilment/messaging'],
+    'Rules are pure: values in, values out.',
+  ),
+  never(['apps/*/src/**/*.controller.ts'], ['typeorm', 'pg', '@fulfilment/messaging', '@fulfilment/database'], 'A controller states route, scope and DTO, and makes one call.'),
+  never(['apps/*/src/**/*.consumer.ts', 'apps/*/src/**/*.job.ts'], ['express', '@nestjs/platform-express', '@fulfilment/http-service'], 'A consumer is the broker edge.'),
+  prettier,
+);
