@@ -1,1 +1,33 @@
-export {};
+export { type IdPrefix, idPrefixes, isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
+export { currencies, currencyExponents, isCurrency, maxAmount, type Currency, type Money } from './money.js';
+export { identityScopes, storeScopes, type IdentityScope, type StoreScope } from './scopes.js';
+export {
+  accessTokenClaims,
+  audiences,
+  issuer,
+  organisationRoles,
+  revokedTokenKey,
+  type AccessTokenClaims,
+  type OrganisationRole,
+} from './token-claims.js';
+export {
+  catalogueStatuses,
+  dispatchStatuses,
+  orderStatuses,
+  paymentMethods,
+  paymentStatuses,
+  sandboxPaymentMethods,
+  type CatalogueStatus,
+  type DispatchStatus,
+  type OrderStatus,
+  type PaymentMethod,
+  type PaymentStatus,
+  type SandboxPaymentMethod,
+} from './states.js';
+export { isWebhookEvent, webhookEvents, type WebhookEnvelope, type WebhookEvent } from './webhook-events.js';
+export type { CursorPage, NumberedPage } from './pages.js';
+export type { MakeOptions, Message, MessageKind } from './messages/message.js';
+export type { OrderSnapshot } from './messages/order-messages.js';
+export type { ProductSnapshot } from './messages/product-messages.js';
+export type { CreatorSnapshot, EditionSnapshot } from './messages/creator-messages.js';
+export { InvalidMessage, messages, parseMessage } from './messages/index.js';

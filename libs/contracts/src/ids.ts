@@ -1,0 +1,65 @@
+import { randomFillSync } from 'node:crypto';
+
+/** Prefixes of the Store API's identifiers. */
+export const idPrefixes = ['prod', 'ord', 'rate', 'whk', 'crt', 'evt', 'svc'] as const;
+export type IdPrefix = (typeof idPrefixes)[number];
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case
+const encodedLength = 26; // 128 bits in 5-bit digits
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A pool of random bytes: one system call serves many identifiers. */
+const pool = Buffer.alloc(4096);
+let used = pool.length;
+
+function randomBytes(count: number): Buffer {
+  if (used + count > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += count;
+  return pool.subarray(used - count, used);
+}
+
+/** A UUIDv7 (RFC 9562 §5.7): 48 bits of milliseconds, then 74 random bits. */
+export function uuidv7(at: Date = new Date()): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(at.getTime(), 0, 6);
+  randomBytes(10).copy(bytes, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return formatUuid(bytes.toString('hex'));
+}
+
+/** A UUID in lower case, in the one form we store and show. */
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
+}
+
+/** The Store API's form of a row's UUID: `ord_` + 26 Crockford base32 digits. */
+export function publicId(prefix: IdPrefix, uuid: string): string {
+  let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  for (let digit = 0; digit < encodedLength; digit += 1) {
+    text = alphabet.charAt(Number(value & 31n)) + text;
+    value >>= 5n;
+  }
+  return `${prefix}_${text}`;
+}
+
+/** The UUID behind a public id, or undefined when the text is not one of this prefix. */
+export function parsePublicId(prefix: IdPrefix, text: string): string | undefined {
+  if (text.length !== prefix.length + 1 + encodedLength || !text.startsWith(`${prefix}_`)) return undefined;
+  let value = 0n;
+  for (const character of text.slice(prefix.length + 1)) {
+    const digit = alphabet.indexOf(character);
+    if (digit < 0) return undefined;
+    value = (value << 5n) | BigInt(digit);
+  }
+  if (value >= 1n << 128n) return undefined;
+  return formatUuid(value.toString(16).padStart(32, '0'));
+}
+
+function formatUuid(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { currencies } from '../money.js';
+import { sandboxPaymentMethods } from '../states.js';
+import { defineMessage } from './message.js';
+
+/** A creator's registration as it stood when the fact happened; `version` only grows. */
+export const creatorSnapshot = z.object({
+  id: z.uuid(),
+  version: z.int().min(1),
+  organisation_id: z.string(),
+  name: z.string().nullable(),
+  payment_method: z.enum(sandboxPaymentMethods).nullable(),
+  payment_terms_accepted: z.boolean(),
+  tax_interview_completed: z.boolean(),
+  settlement_currency: z.enum(currencies),
+  registered_at: z.iso.datetime(),
+});
+export type CreatorSnapshot = z.infer<typeof creatorSnapshot>;
+
+const creatorFact = z.object({ creator: creatorSnapshot });
+
+/** A release that was created through the Creator API. */
+export const editionSnapshot = z.object({
+  id: z.uuid(),
+  creator_id: z.uuid(),
+  title: z.string(),
+  release_type_id: z.int(),
+  ean: z.string().nullable(),
+  created_at: z.iso.datetime(),
+});
+export type EditionSnapshot = z.infer<typeof editionSnapshot>;
+
+export const creatorMessages = {
+  creatorRegistered: defineMessage('creator.registered', 1, 'A creator was registered.', creatorFact),
+  creatorChanged: defineMessage('creator.changed', 1, "A creator's registration changed.", creatorFact),
+  editionCreated: defineMessage(
+    'edition.created',
+    1,
+    'A creator created a release.',
+    z.object({ edition: editionSnapshot }),
+  ),
+  trackProcessed: defineMessage(
+    'track.processed',
+    1,
+    'The audio of a track was read.',
+    z.object({
+      release_id: z.uuid(),
+      track_id: z.uuid(),
+      title: z.string().nullable(),
+      position: z.int().min(1).nullable(),
+      duration_seconds: z.int().min(0),
+    }),
+  ),
+} as const;

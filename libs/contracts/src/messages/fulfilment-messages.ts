@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { currencies, maxAmount } from '../money.js';
+import { defineMessage } from './message.js';
+
+const text = z.string().trim().min(1).max(255);
+const orderId = z.string().describe("The Store API's order id, `ord_…`");
+const sku = z.string().describe("The Store API's product id, `prod_…`");
+const trackingUrl = z.url({ protocol: /^https?$/ }).max(2048);
+
+const packageTracking = {
+  carrier: text,
+  tracking_number: text,
+  tracking_url: trackingUrl,
+};
+
+const price = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
+
+/** Facts that the pressing plant, the warehouse and the operator report. */
+export const fulfilmentMessages = {
+  fulfilmentShipped: defineMessage(
+    'fulfilment.shipped',
+    1,
+    'A package of an order was handed to the carrier.',
+    z.object({ order_id: orderId, ...packageTracking, shipped_at: z.iso.datetime().optional() }),
+  ),
+  fulfilmentTrackingCorrected: defineMessage(
+    'fulfilment.tracking_corrected',
+    1,
+    'The tracking of a package was wrong; the newest package is meant unless `replaces_tracking_number` names another.',
+    z.object({ order_id: orderId, ...packageTracking, replaces_tracking_number: text.optional() }),
+  ),
+  fulfilmentDelivered: defineMessage(
+    'fulfilment.delivered',
+    1,
+    'An order arrived; one package of it when `tracking_number` is given.',
+    z.object({
+      order_id: orderId,
+      tracking_number: text.optional(),
+      delivered_at: z.iso.datetime().optional(),
+    }),
+  ),
+  fulfilmentCancelled: defineMessage(
+    'fulfilment.cancelled',
+    1,
+    'An order will not be made.',
+    z.object({ order_id: orderId, reason: z.string().trim().min(1).max(500) }),
+  ),
+  fulfilmentStockSet: defineMessage(
+    'fulfilment.stock_set',
+    1,
+    'The pieces left of a limited edition were counted. Makes the product a limited edition if it is none.',
+    z.object({ sku, quantity: z.int().min(0).max(1_000_000_000) }),
+  ),
+  fulfilmentProductReleased: defineMessage(
+    'fulfilment.product_released',
+    1,
+    'A product may be sold.',
+    z.object({ sku }),
+  ),
+  fulfilmentProductWithdrawn: defineMessage(
+    'fulfilment.product_withdrawn',
+    1,
+    'A product may no longer be sold.',
+    z.object({ sku }),
+  ),
+  catalogueReleaseApproved: defineMessage(
+    'catalogue.release_approved',
+    1,
+    "The operator priced and published a pending release. Without `prices` the product type's list prices hold.",
+    z.object({
+      release_id: z.string().describe("The release's `prod_…` id or its UUID"),
+      prices: price.optional(),
+      product_type: text.optional(),
+    }),
+  ),
+} as const;

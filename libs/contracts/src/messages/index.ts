@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { creatorMessages } from './creator-messages.js';
+import { fulfilmentMessages } from './fulfilment-messages.js';
+import { type Message, messageEnvelope } from './message.js';
+import { orderMessages } from './order-messages.js';
+import { productMessages } from './product-messages.js';
+
+/** Every fact that travels between services, by name. */
+export const messages = {
+  ...orderMessages,
+  ...productMessages,
+  ...creatorMessages,
+  ...fulfilmentMessages,
+} as const;
+
+/** A message that is not one of the catalogue, or not of its shape. Says where, never what was in it. */
+export class InvalidMessage extends Error {
+  override readonly name = 'InvalidMessage';
+}
+
+const kinds = new Map<string, { version: number; schema: z.ZodType }>(
+  Object.values(messages).map((kind) => [kind.type, kind]),
+);
+
+/** Reads one message from its bytes. @throws InvalidMessage */
+export function parseMessage(bytes: Buffer | string): Message {
+  const envelope = read(messageEnvelope, parseJson(bytes), 'message');
+  const kind = kinds.get(envelope.type);
+  if (kind === undefined) throw new InvalidMessage(`unknown type ${envelope.type}`);
+  if (envelope.version !== kind.version)
+    throw new InvalidMessage(`${envelope.type} has no version ${envelope.version}`);
+  return { ...envelope, data: read<unknown>(kind.schema, envelope.data, `${envelope.type} data`) };
+}
+
+function parseJson(bytes: Buffer | string): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    throw new InvalidMessage('not JSON');
+  }
+}
+
+function read<Output>(schema: z.ZodType<Output>, value: unknown, what: string): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new InvalidMessage(`${what}: ${issues.join('; ')}`);
+}

@@ -1,0 +1,53 @@
+import { InvalidMessage, messages, parseMessage } from './index.js';
+
+const occurredAt = new Date('2026-03-01T12:00:00.000Z');
+
+describe('messages', () => {
+  it('reads back what it made', () => {
+    const made = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
+    const read = parseMessage(JSON.stringify(made));
+    expect(read).toEqual(made);
+    expect(messages.fulfilmentStockSet.is(read)).toBe(true);
+    expect(messages.orderCreated.is(read)).toBe(false);
+  });
+
+  it.each([
+    ['no JSON', 'x{'],
+    ['no envelope', '{}'],
+    [
+      'an unknown type',
+      JSON.stringify({
+        id: '01890000-0000-7000-8000-000000000000',
+        type: 'x.y',
+        version: 1,
+        occurred_at: '2026-03-01T12:00:00Z',
+        data: {},
+      }),
+    ],
+    [
+      'a wrong shape',
+      JSON.stringify({
+        ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
+        data: { sku: 1 },
+      }),
+    ],
+    [
+      'an unknown version',
+      JSON.stringify({
+        ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
+        version: 9,
+      }),
+    ],
+  ])('refuses %s', (_, text) => {
+    expect(() => parseMessage(text)).toThrow(InvalidMessage);
+  });
+
+  it('never repeats a value in the reason, only where it stood', () => {
+    const bad = {
+      ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
+      data: { sku: 'secret', quantity: 'secret' },
+    };
+    expect(() => parseMessage(JSON.stringify(bad))).toThrow(/data: quantity/);
+    expect(() => parseMessage(JSON.stringify(bad))).not.toThrow(/secret/);
+  });
+});

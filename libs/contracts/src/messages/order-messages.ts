@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { currencies, maxAmount } from '../money.js';
+import { orderStatuses, paymentMethods, paymentStatuses } from '../states.js';
+import { defineMessage } from './message.js';
+
+const amount = z.int().min(0).max(maxAmount);
+
+/** Where the newest package is. */
+export const orderTracking = z.object({
+  carrier: z.string(),
+  tracking_number: z.string(),
+  tracking_url: z.string(),
+  updated_at: z.iso.datetime(),
+});
+
+/**
+ * An order as it stood when the fact happened. Every order message carries the whole of it, with a
+ * version that only grows: a consumer that keeps the newest version needs no order of arrival.
+ * No name, address or e-mail is in it.
+ */
+export const orderSnapshot = z.object({
+  id: z.uuid(),
+  version: z.int().min(1),
+  creator_id: z.uuid(),
+  status: z.enum(orderStatuses),
+  source: z.object({ platform: z.string(), store_id: z.string(), external_order_id: z.string() }),
+  placed_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  currency: z.enum(currencies),
+  country_code: z.string().length(2),
+  total_amount: amount,
+  shipping_amount: amount,
+  item_count: z.int().min(1),
+  payment: z.object({
+    method: z.enum(paymentMethods),
+    status: z.enum(paymentStatuses),
+    charged_at: z.iso.datetime().nullable(),
+    refunded_at: z.iso.datetime().nullable(),
+  }),
+  tracking: orderTracking.nullable(),
+  delivered_at: z.iso.datetime().nullable(),
+  items: z
+    .array(
+      z.object({
+        id: z.uuid(),
+        product_id: z.uuid(),
+        release_id: z.uuid(),
+        release_title: z.string(),
+        product_type: z.string(),
+        ean: z.string().nullable(),
+        quantity: z.int().min(1),
+        unit_amount: amount,
+        /** Basis points: 1500 is 15 %. */
+        royalty_rate: z.int().min(0).max(10_000),
+      }),
+    )
+    .min(1),
+});
+export type OrderSnapshot = z.infer<typeof orderSnapshot>;
+
+const orderFact = z.object({ order: orderSnapshot });
+const orderFactWithReason = z.object({ order: orderSnapshot, reason: z.string().max(500) });
+
+export const orderMessages = {
+  orderCreated: defineMessage('order.created', 1, 'An order was placed.', orderFact),
+  orderProcessing: defineMessage(
+    'order.processing',
+    1,
+    'An order was paid and entered fulfilment.',
+    orderFact,
+  ),
+  orderPaymentFailed: defineMessage(
+    'order.payment_failed',
+    1,
+    'The charge for an order failed.',
+    orderFactWithReason,
+  ),
+  orderShipped: defineMessage(
+    'order.shipped',
+    1,
+    'The first package of an order was handed over.',
+    orderFact,
+  ),
+  orderTrackingUpdated: defineMessage(
+    'order.tracking_updated',
+    1,
+    'Tracking was added or corrected.',
+    orderFact,
+  ),
+  orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order arrived.', orderFact),
+  orderCancelled: defineMessage('order.cancelled', 1, 'An order was cancelled.', orderFactWithReason),
+} as const;

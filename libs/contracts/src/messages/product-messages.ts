@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { catalogueStatuses } from '../states.js';
+import { defineMessage } from './message.js';
+
+/** A product as it stood when the fact happened; `version` only grows. */
+export const productSnapshot = z.object({
+  id: z.uuid(),
+  version: z.int().min(1),
+  release_id: z.uuid(),
+  creator_id: z.uuid(),
+  title: z.string(),
+  product_type: z.string(),
+  ean: z.string().nullable(),
+  status: z.enum(catalogueStatuses),
+  limited_edition: z.boolean(),
+  /** Pieces left of a limited edition, else null. */
+  quantity: z.int().min(0).nullable(),
+  updated_at: z.iso.datetime(),
+});
+export type ProductSnapshot = z.infer<typeof productSnapshot>;
+
+const productFact = z.object({ product: productSnapshot });
+const stockFact = z.object({ product: productSnapshot, previous_quantity: z.int().min(0) });
+
+export const productMessages = {
+  productAvailable: defineMessage('product.available', 1, 'A product became purchasable.', productFact),
+  productUnavailable: defineMessage(
+    'product.unavailable',
+    1,
+    'A product is no longer purchasable.',
+    productFact,
+  ),
+  productInventoryChanged: defineMessage(
+    'product.inventory_changed',
+    1,
+    "A limited edition's stock changed.",
+    stockFact,
+  ),
+  productInStock: defineMessage(
+    'product.in_stock',
+    1,
+    'A limited edition went from sold out to in stock.',
+    productFact,
+  ),
+  productOutOfStock: defineMessage('product.out_of_stock', 1, 'A limited edition sold out.', productFact),
+} as const;

@@ -1,0 +1,24 @@
+/** Scopes about who the user is (OpenID Connect Core §5.4), with the words the consent page uses. */
+export const identityScopes = {
+  openid: 'Confirm your identity',
+  profile: 'See your basic profile',
+  email: 'See your e-mail address',
+  offline_access: 'Keep access while you are away',
+} as const;
+
+/** Scopes of the Store API. None implies another. */
+export const storeScopes = {
+  'creator:read': 'Read the connected creator profile',
+  'releases:read': 'Read releases and their products',
+  'releases:write': 'Create, update and delete releases',
+  'orders:read': 'Read fulfilment orders',
+  'orders:create': 'Place fulfilment orders',
+  'shipping:read': 'Quote shipping rates and read the service catalogue',
+  'webhooks:read': 'Read webhook subscriptions and delivery history',
+  'webhooks:create': 'Create webhook subscriptions',
+  'webhooks:update': 'Update webhook subscriptions and send test events',
+  'webhooks:delete': 'Delete webhook subscriptions',
+} as const;
+
+export type StoreScope = keyof typeof storeScopes;
+export type IdentityScope = keyof typeof identityScopes;

@@ -1,0 +1,28 @@
+/** States of an order in the Store API. */
+export const orderStatuses = [
+  'pending',
+  'processing',
+  'payment_failed',
+  'shipped',
+  'delivered',
+  'cancelled',
+] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+export const paymentStatuses = ['pending', 'paid', 'failed', 'refunded'] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export const paymentMethods = ['card', 'wallet', 'invoice'] as const;
+export type PaymentMethod = (typeof paymentMethods)[number];
+
+/** How far the goods are, as the Creator API shows it. */
+export const dispatchStatuses = ['pending', 'in_production', 'dispatched', 'delivered', 'cancelled'] as const;
+export type DispatchStatus = (typeof dispatchStatuses)[number];
+
+/** States of a release and of a product. */
+export const catalogueStatuses = ['available', 'pending', 'unavailable'] as const;
+export type CatalogueStatus = (typeof catalogueStatuses)[number];
+
+/** Sandbox payment methods that decide the outcome of a charge. */
+export const sandboxPaymentMethods = ['pm_ok', 'pm_declined', 'pm_timeout'] as const;
+export type SandboxPaymentMethod = (typeof sandboxPaymentMethods)[number];

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+export const organisationRoles = ['owner', 'admin', 'member', 'global_admin'] as const;
+export type OrganisationRole = (typeof organisationRoles)[number];
+
+/** Claims of an access token (RFC 9068 `at+jwt`, ES256). */
+export const accessTokenClaims = z.object({
+  iss: z.string(),
+  sub: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  client_id: z.string(),
+  scope: z.string().default(''),
+  jti: z.string(),
+  iat: z.number(),
+  exp: z.number(),
+  org_id: z.string().optional(),
+  org_role: z.string().optional(),
+  creator_id: z.string().optional(),
+  cnf: z.object({ jkt: z.string() }).optional(),
+});
+export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;
+
+/** What a token is for. Third-party tokens hold the Store's only, first-party tokens both. */
+export function audiences(baseUrl: string): { store: string; creator: string } {
+  return { store: `${baseUrl}/store`, creator: `${baseUrl}/creator` };
+}
+
+/** The issuer's identifier lies under the authorization server's public address. */
+export function issuer(authUrl: string): string {
+  return `${authUrl}/api/auth`;
+}
+
+/** The Redis key that says an access token was revoked. Written by auth-server, read by every API. */
+export function revokedTokenKey(jti: string): string {
+  return `deny:${jti}`;
+}
