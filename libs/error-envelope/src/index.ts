@@ -1,1 +1,18 @@
-export {};
+export { errorStatuses, type ErrorCode, type ErrorDetail, type ErrorEnvelope } from './envelope.js';
+export {
+  Conflict,
+  Forbidden,
+  NotFound,
+  notFound,
+  PayloadTooLarge,
+  Problem,
+  RateLimited,
+  ServiceUnavailable,
+  Unauthorized,
+  Unprocessable,
+  UnsupportedMediaType,
+  ValidationFailed,
+} from './problems.js';
+export { toErrorAnswer, type ErrorAnswer } from './to-envelope.js';
+export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
+export { DtoPipe } from './dto.pipe.js';

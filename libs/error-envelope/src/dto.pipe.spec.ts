@@ -1,0 +1,64 @@
+import { Type } from 'class-transformer';
+import { IsArray, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { DtoPipe } from './dto.pipe.js';
+import { ValidationFailed } from './problems.js';
+
+class LineDto {
+  @IsString() sku: string;
+  @IsInt() quantity: number;
+}
+class OrderDto {
+  @IsArray() @ValidateNested({ each: true }) @Type(() => LineDto) items: LineDto[];
+  @IsOptional() @IsString() note?: string;
+}
+
+const pipe = new DtoPipe();
+const read = (value: unknown, type: 'body' | 'query' = 'body') =>
+  pipe.transform(value, { type, metatype: OrderDto });
+
+function detailsOf(value: unknown, type: 'body' | 'query' = 'body'): unknown {
+  try {
+    read(value, type);
+  } catch (thrown) {
+    if (thrown instanceof ValidationFailed) return thrown.details;
+    throw thrown;
+  }
+  return [];
+}
+
+describe('DtoPipe', () => {
+  it('drops unknown members and treats null like absence', () => {
+    expect({ ...Object(read({ items: [], note: null, extra: 1 })) }).toEqual({ items: [] });
+  });
+
+  it('names the member by its path', () => {
+    expect(
+      detailsOf({
+        items: [
+          { sku: 'a', quantity: 1 },
+          { sku: 'b', quantity: '1' },
+        ],
+      }),
+    ).toEqual([{ field: 'items.1.quantity', reason: 'must be an integer number' }]);
+  });
+
+  it.each([[[]], ['text'], [null], [3], [undefined]])('refuses %p as a body', (value) => {
+    expect(detailsOf(value)).toEqual([{ field: 'body', reason: 'must be an object' }]);
+  });
+
+  it('refuses elements that are no objects', () => {
+    expect(detailsOf({ items: [null, 3] })).not.toEqual([]);
+    expect(detailsOf({ items: 'x' })).not.toEqual([]);
+  });
+
+  it('refuses a query parameter that stands twice', () => {
+    expect(detailsOf({ note: ['a', 'b'] }, 'query')).toEqual([
+      { field: 'note', reason: 'must be given once' },
+    ]);
+  });
+
+  it('does not let a body change prototypes', () => {
+    read(JSON.parse('{"items":[],"__proto__":{"polluted":true}}'));
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { type ClassConstructor, plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import type { ErrorDetail } from './envelope.js';
+import { ValidationFailed } from './problems.js';
+
+const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
+
+/**
+ * Turns a body or a query into its DTO and checks it with class-validator.
+ * Unknown members are dropped, never stored or echoed; `null` for an optional member is the same as leaving it out.
+ * @throws ValidationFailed with one detail per wrong member
+ */
+@Injectable()
+export class DtoPipe implements PipeTransform {
+  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
+    if (!isDto(metatype) || type === 'custom') return value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new ValidationFailed([
+        { field: type === 'query' ? 'query' : 'body', reason: 'must be an object' },
+      ]);
+    }
+    if (type === 'query') refuseRepeated(value);
+    const dto = plainToInstance(metatype, withoutNulls(value), { exposeDefaultValues: true });
+    const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
+    if (errors.length > 0) throw new ValidationFailed(details(errors));
+    return dto;
+  }
+}
+
+function isDto(metatype: unknown): metatype is ClassConstructor<object> {
+  return typeof metatype === 'function' && !plainTypes.has(metatype);
+}
+
+/** A query parameter that stands twice could mean either value. */
+function refuseRepeated(query: object): void {
+  const repeated = Object.entries(query).filter(([, value]) => typeof value !== 'string');
+  if (repeated.length > 0) {
+    throw new ValidationFailed(repeated.map(([field]) => ({ field, reason: 'must be given once' })));
+  }
+}
+
+/** Deep copy without members that are null. Elements of arrays stay: they have a place. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => member !== null && name !== '__proto__')
+      .map(([name, member]) => [name, withoutNulls(member)]),
+  );
+}
+
+function details(errors: readonly ValidationError[], path = ''): ErrorDetail[] {
+  return errors.flatMap((error) => {
+    const field = `${path}${error.property}`;
+    const own = Object.values(error.constraints ?? {}).map((reason) => ({
+      field,
+      reason: withoutName(reason, error.property),
+    }));
+    return [...own, ...details(error.children ?? [], `${field}.`)];
+  });
+}
+
+/** class-validator writes the member's name before the reason; the detail has it in `field`. */
+function withoutName(reason: string, name: string): string {
+  return reason.startsWith(`${name} `) ? reason.slice(name.length + 1) : reason;
+}

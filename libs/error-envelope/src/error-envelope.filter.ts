@@ -1,0 +1,21 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { Response } from 'express';
+import { toErrorAnswer } from './to-envelope.js';
+
+/** Maps everything that is thrown to the one flat envelope. */
+@Catch()
+export class ErrorEnvelopeFilter implements ExceptionFilter {
+  /** @param report is told of errors nobody foresaw (500), with their cause. */
+  constructor(private readonly report: (thrown: unknown) => void) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const { status, headers, body } = toErrorAnswer(thrown);
+    if (status >= 500) this.report(thrown);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    response.set(headers).status(status).json(body);
+  }
+}

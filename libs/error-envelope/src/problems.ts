@@ -1,0 +1,115 @@
+import { type ErrorCode, type ErrorDetail, errorStatuses } from './envelope.js';
+
+/** An answer that is not a success. Use cases throw these by name and never know a status number. */
+export abstract class Problem extends Error {
+  abstract readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  /** Headers that belong to the answer, such as `WWW-Authenticate`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    message: string,
+    details?: readonly ErrorDetail[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.details = details;
+    this.headers = headers;
+  }
+
+  /** The HTTP status; a few malformed requests have a more precise one than their code's. */
+  get status(): number {
+    return errorStatuses[this.code];
+  }
+}
+
+/** The request does not have the shape the operation takes. */
+export class ValidationFailed extends Problem {
+  readonly code = 'VALIDATION_ERROR';
+  constructor(details: readonly ErrorDetail[], message = 'The request is not valid.') {
+    super(message, details);
+  }
+}
+
+export class PayloadTooLarge extends Problem {
+  readonly code = 'VALIDATION_ERROR';
+  constructor(limitBytes: number) {
+    super(`The request body is larger than ${limitBytes} bytes.`);
+  }
+  override get status(): number {
+    return 413;
+  }
+}
+
+export class UnsupportedMediaType extends Problem {
+  readonly code = 'VALIDATION_ERROR';
+  constructor(message = 'Send the request body as Content-Type: application/json.') {
+    super(message, [{ field: 'content-type', reason: 'unsupported_media_type' }]);
+  }
+  override get status(): number {
+    return 415;
+  }
+}
+
+export class Unauthorized extends Problem {
+  readonly code = 'UNAUTHORIZED';
+  /** @param challenge the `WWW-Authenticate` value (RFC 6750 §3). */
+  constructor(message: string, challenge: string) {
+    super(message, undefined, { 'WWW-Authenticate': challenge });
+  }
+}
+
+export class Forbidden extends Problem {
+  readonly code = 'FORBIDDEN';
+  constructor(message: string, challenge?: string) {
+    super(message, undefined, challenge === undefined ? {} : { 'WWW-Authenticate': challenge });
+  }
+}
+
+/** It does not exist, or the caller may not know that it does. */
+export class NotFound extends Problem {
+  readonly code = 'NOT_FOUND';
+  constructor(what: string) {
+    super(`This ${what} does not exist.`);
+  }
+}
+
+export class Conflict extends Problem {
+  readonly code = 'CONFLICT';
+  constructor(message: string, details?: readonly ErrorDetail[], retryAfterSeconds?: number) {
+    super(message, details, retryAfterHeader(retryAfterSeconds));
+  }
+}
+
+export class Unprocessable extends Problem {
+  readonly code = 'UNPROCESSABLE_ENTITY';
+  constructor(message: string, details: readonly ErrorDetail[]) {
+    super(message, details);
+  }
+}
+
+export class RateLimited extends Problem {
+  readonly code = 'RATE_LIMITED';
+  constructor(retryAfterSeconds: number, headers: Readonly<Record<string, string>> = {}) {
+    super('Too many requests. Wait before you try again.', undefined, {
+      ...headers,
+      ...retryAfterHeader(retryAfterSeconds),
+    });
+  }
+}
+
+export class ServiceUnavailable extends Problem {
+  readonly code = 'SERVICE_UNAVAILABLE';
+  constructor(message = 'The service is temporarily unavailable.', details?: readonly ErrorDetail[]) {
+    super(message, details, retryAfterHeader(1));
+  }
+}
+
+/** For `find(…) ?? notFound('order')`. */
+export function notFound(what: string): never {
+  throw new NotFound(what);
+}
+
+function retryAfterHeader(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
+}

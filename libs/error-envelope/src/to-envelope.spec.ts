@@ -1,0 +1,40 @@
+import { NotFoundException } from '@nestjs/common';
+import { Conflict, RateLimited, Unauthorized, Unprocessable, ValidationFailed } from './problems.js';
+import { toErrorAnswer } from './to-envelope.js';
+
+describe('the error envelope', () => {
+  it.each([
+    [new ValidationFailed([{ field: 'a', reason: 'b' }]), 400, 'VALIDATION_ERROR', 'Bad Request'],
+    [new Unauthorized('x', 'Bearer'), 401, 'UNAUTHORIZED', 'Unauthorized'],
+    [new Conflict('x'), 409, 'CONFLICT', 'Conflict'],
+    [new Unprocessable('x', []), 422, 'UNPROCESSABLE_ENTITY', 'Unprocessable Entity'],
+    [new RateLimited(3), 429, 'RATE_LIMITED', 'Too Many Requests'],
+    [new NotFoundException(), 404, 'NOT_FOUND', 'Not Found'],
+    [
+      Object.assign(new Error('x'), { type: 'entity.too.large', limit: 10 }),
+      413,
+      'VALIDATION_ERROR',
+      'Payload Too Large',
+    ],
+    [
+      Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
+      503,
+      'SERVICE_UNAVAILABLE',
+      'Service Unavailable',
+    ],
+    [Object.assign(new Error('x'), { code: '57P01' }), 503, 'SERVICE_UNAVAILABLE', 'Service Unavailable'],
+    [new Error('select secret'), 500, 'INTERNAL_ERROR', 'Internal Server Error'],
+    ['a thrown string', 500, 'INTERNAL_ERROR', 'Internal Server Error'],
+  ])('answers %s', (thrown, status, code, error) => {
+    const answer = toErrorAnswer(thrown);
+    expect(answer).toMatchObject({ status, body: { statusCode: status, code, error } });
+    expect(JSON.stringify(answer.body)).not.toContain('secret');
+  });
+
+  it('says when to come back', () => {
+    expect(toErrorAnswer(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });
+    expect(toErrorAnswer(new Error('Connection terminated unexpectedly')).headers).toEqual({
+      'Retry-After': '1',
+    });
+  });
+});

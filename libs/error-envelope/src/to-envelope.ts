@@ -1,0 +1,90 @@
+import { HttpException } from '@nestjs/common';
+import { STATUS_CODES } from 'node:http';
+import type { ErrorCode, ErrorEnvelope } from './envelope.js';
+import {
+  PayloadTooLarge,
+  Problem,
+  ServiceUnavailable,
+  UnsupportedMediaType,
+  ValidationFailed,
+} from './problems.js';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorEnvelope;
+}
+
+/** Any thrown value as the one answer it becomes. What is not foreseen is a 500 that tells nothing. */
+export function toErrorAnswer(thrown: unknown): ErrorAnswer {
+  const problem = asProblem(thrown);
+  if (problem !== undefined) return answer(problem.status, problem.code, problem.message, problem);
+  if (thrown instanceof HttpException && thrown.getStatus() === 404) {
+    return answer(404, 'NOT_FOUND', 'There is no such path or method.');
+  }
+  return answer(500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
+}
+
+function asProblem(thrown: unknown): Problem | undefined {
+  if (thrown instanceof Problem) return thrown;
+  return fromFramework(thrown) ?? fromOutage(thrown);
+}
+
+/** Errors of the HTTP stack itself: body parsing, path decoding. */
+function fromFramework(thrown: unknown): Problem | undefined {
+  if (thrown instanceof URIError)
+    return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
+  const type = property(thrown, 'type');
+  if (type === 'entity.too.large') return new PayloadTooLarge(Number(property(thrown, 'limit')));
+  if (type === 'encoding.unsupported' || type === 'charset.unsupported') {
+    return new UnsupportedMediaType('The body has an encoding or character set that is not supported.');
+  }
+  if (type === 'entity.parse.failed') {
+    return new ValidationFailed(
+      [{ field: 'body', reason: 'malformed_json' }],
+      'The request body is not valid JSON.',
+    );
+  }
+  if (typeof type === 'string' && property(thrown, 'status') === 400) {
+    return new ValidationFailed(
+      [{ field: 'body', reason: 'unreadable' }],
+      'The request body could not be read.',
+    );
+  }
+  if (thrown instanceof HttpException && thrown.getStatus() === 400) {
+    return new ValidationFailed([{ field: 'path', reason: 'malformed' }]);
+  }
+  return undefined;
+}
+
+/** SQLSTATE classes that pass by themselves: connections, too many of them, shutdown and start-up. */
+const passingSqlStates = /^(08|53|57P0)/;
+const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const passingMessages = /timeout exceeded when trying to connect|Connection terminated|connection is closed/i;
+
+/** A dependency that is away is a 503, which clients may retry. */
+function fromOutage(thrown: unknown): Problem | undefined {
+  const code = property(thrown, 'code');
+  const passing =
+    (typeof code === 'string' && (passingCodes.has(code) || passingSqlStates.test(code))) ||
+    (thrown instanceof Error && passingMessages.test(thrown.message));
+  return passing ? new ServiceUnavailable() : undefined;
+}
+
+function answer(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorAnswer {
+  return {
+    status,
+    headers: problem?.headers ?? {},
+    body: {
+      statusCode: status,
+      code,
+      error: STATUS_CODES[status] ?? 'Error',
+      message,
+      ...(problem?.details === undefined ? {} : { details: problem.details }),
+    },
+  };
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
