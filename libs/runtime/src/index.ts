@@ -1,1 +1,13 @@
-export {};
+export { flag, key256, publicUrl, readConfig, serviceSettings, type ServiceSettings } from './config.js';
+export {
+  currentContext,
+  nextTraceparent,
+  withRequestContext,
+  type RequestContext,
+} from './request-context.js';
+export { createLogger, nestLogger, type Logger } from './logger.js';
+export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
+export { startInternalServer, type InternalRoute } from './internal-server.js';
+export { Shutdown } from './shutdown.js';
+export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
+export { systemClock, type Clock } from './clock.js';

@@ -1,0 +1,67 @@
+import type { Logger } from './logger.js';
+
+export interface BackgroundLoopOptions {
+  readonly name: string;
+  readonly intervalMs: number;
+  readonly logger: Logger;
+  /** One round. Answers true when there is more to do at once. */
+  readonly round: () => Promise<boolean>;
+}
+
+/** Runs a round again and again: at once while there is more, else after the interval or when woken. A failed round is logged and tried again. */
+export class BackgroundLoop {
+  private stopping = false;
+  private woken = false;
+  private wakeSleeper: (() => void) | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: BackgroundLoopOptions) {}
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Makes the next round start now. Never lost: a wake during a round gives one more. */
+  wake(): void {
+    this.woken = true;
+    this.wakeSleeper?.();
+  }
+
+  /** Resolves when the round in hand has ended. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.wakeSleeper?.();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      this.woken = false;
+      const more = await this.tryRound();
+      if (!more && !this.woken && !this.stopping) await this.sleep();
+    }
+  }
+
+  private async tryRound(): Promise<boolean> {
+    try {
+      return await this.options.round();
+    } catch (error) {
+      this.options.logger.error(
+        { error, loop: this.options.name },
+        'A background round failed; it will be tried again.',
+      );
+      await this.sleep();
+      return true;
+    }
+  }
+
+  private sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.options.intervalMs);
+      this.wakeSleeper = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,4 @@
+/** Time comes in as an argument where it decides something. */
+export type Clock = () => Date;
+
+export const systemClock: Clock = () => new Date();

@@ -1,0 +1,36 @@
+import { jest } from '@jest/globals';
+import { z } from 'zod';
+import { flag, key256, readConfig } from './config.js';
+
+const schema = z.object({
+  PORT: z.coerce.number().int(),
+  LOUD: flag().default(false),
+  KEY: key256().optional(),
+});
+
+describe('readConfig', () => {
+  it('gives typed, frozen values and takes an empty value as absent', () => {
+    const config = readConfig(schema, { PORT: '80', LOUD: '' });
+    expect(config).toEqual({ PORT: 80, LOUD: false });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it.each([
+    ['PORT', { PORT: 'eighty' }],
+    ['LOUD', { PORT: '1', LOUD: 'yes' }],
+    ['KEY', { PORT: '1', KEY: 'c2hvcnQ=' }],
+  ])('stops the start and names %s', (name, environment) => {
+    const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
+      throw new Error('exited');
+    });
+    const written: string[] = [];
+    const stderr = jest
+      .spyOn(process.stderr, 'write')
+      .mockImplementation((text) => written.push(String(text)) > 0);
+    expect(() => readConfig(schema, environment)).toThrow('exited');
+    expect(exit).toHaveBeenCalledWith(78);
+    expect(written.join('')).toContain(name);
+    exit.mockRestore();
+    stderr.mockRestore();
+  });
+});

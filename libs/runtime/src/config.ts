@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+const exitCodeConfig = 78; // EX_CONFIG of sysexits.h
+
+/** What every service is told by its environment. Apps extend it; the descriptions make docs/reference/configuration.md. */
+export const serviceSettings = z.object({
+  HOST: z.string().default('0.0.0.0').describe('Address to listen on'),
+  PORT: z.coerce.number().int().min(0).max(65535).describe('Port of the public HTTP interface'),
+  INTERNAL_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65535)
+    .describe('Port of metrics and message outcomes; never routed by the gateway'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+    .default('info')
+    .describe('Least level that is logged'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .describe("PostgreSQL address of the service's own database"),
+  DATABASE_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(10)
+    .describe('Most connections to PostgreSQL'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('Redis address'),
+  RABBITMQ_URL: z.url({ protocol: /^amqps?$/ }).describe('RabbitMQ address'),
+  BASE_URL: publicUrl().describe('Public address of the gateway, without a trailing slash'),
+  AUTH_URL: publicUrl().describe('Public address of the authorization server, without a trailing slash'),
+});
+export type ServiceSettings = z.infer<typeof serviceSettings>;
+
+export function publicUrl() {
+  return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
+}
+
+/** `true` or `false`, nothing else. */
+export function flag() {
+  return z.enum(['true', 'false']).transform((text) => text === 'true');
+}
+
+/** 32 bytes in base64: a key for AES-256-GCM. */
+export function key256() {
+  return z
+    .base64()
+    .transform((text) => Buffer.from(text, 'base64'))
+    .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64');
+}
+
+/** Reads the settings once, typed and frozen. A bad value is named (never shown) and stops the start. */
+export function readConfig<Schema extends z.ZodType>(
+  schema: Schema,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<z.output<Schema>> {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(given);
+  if (result.success) return Object.freeze(result.data);
+  for (const issue of result.error.issues) {
+    process.stderr.write(`The setting ${issue.path.join('.')} is not usable: ${issue.message}\n`);
+  }
+  process.exit(exitCodeConfig);
+}

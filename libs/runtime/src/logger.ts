@@ -1,0 +1,49 @@
+import { type LoggerService } from '@nestjs/common';
+import { pino, type Logger } from 'pino';
+import { currentContext } from './request-context.js';
+
+export type { Logger } from 'pino';
+
+/** JSON lines on standard output: one sentence plus fields. Errors tell their type, message and stack here, never in an answer. */
+export function createLogger(service: string, level = 'info'): Logger {
+  return pino({
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    messageKey: 'message',
+    formatters: { level: (label) => ({ level: label }) },
+    mixin: () => {
+      const context = currentContext();
+      return context === undefined
+        ? {}
+        : { request_id: context.requestId, trace_id: context.traceparent.slice(3, 35) };
+    },
+    // Drivers put query parameters and connection strings into their errors: tell only what helps.
+    serializers: { error: describeError },
+  });
+}
+
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const code: unknown = Reflect.get(error, 'code');
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+}
+
+/** Nest's own lines in the same form. */
+export function nestLogger(logger: Logger): LoggerService {
+  const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
+  return {
+    log: (message: unknown) => logger.debug(text(message)),
+    error: (message: unknown) => logger.error(text(message)),
+    warn: (message: unknown) => logger.warn(text(message)),
+    debug: (message: unknown) => logger.trace(text(message)),
+    verbose: (message: unknown) => logger.trace(text(message)),
+    fatal: (message: unknown) => logger.fatal(text(message)),
+  };
+}

@@ -1,0 +1,29 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+
+/** What belongs to the work in hand, wherever the code is: for logs, answers and messages. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** W3C Trace Context, version 00. */
+  readonly traceparent: string;
+}
+
+const storage = new AsyncLocalStorage<RequestContext>();
+const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export function withRequestContext<T>(context: RequestContext, work: () => T): T {
+  return storage.run(context, work);
+}
+
+export function currentContext(): RequestContext | undefined {
+  return storage.getStore();
+}
+
+/** The next span of a trace: the caller's when it is well formed, else of a new trace. */
+export function nextTraceparent(received?: string): string {
+  const span = randomBytes(8).toString('hex');
+  if (received !== undefined && traceparentPattern.test(received)) {
+    return `${received.slice(0, 36)}${span}${received.slice(52)}`;
+  }
+  return `00-${randomBytes(16).toString('hex')}-${span}-01`;
+}

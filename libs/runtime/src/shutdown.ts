@@ -1,0 +1,51 @@
+import type { Logger } from './logger.js';
+
+type Step = { readonly name: string; readonly stop: () => Promise<unknown> };
+
+/**
+ * Graceful end: on SIGTERM or SIGINT the steps run one after another, the last added first,
+ * so what was opened last (the HTTP port) closes before what it stands on (the pool).
+ */
+export class Shutdown {
+  private readonly steps: Step[] = [];
+  private ending: Promise<void> | undefined;
+
+  constructor(
+    private readonly logger: Logger,
+    private readonly deadlineMs = 20_000,
+  ) {}
+
+  add(name: string, stop: () => Promise<unknown>): void {
+    this.steps.push({ name, stop });
+  }
+
+  listen(): void {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        this.logger.info({ signal }, 'Stopping.');
+        void this.run().then(() => process.exit(0));
+      });
+    }
+  }
+
+  run(): Promise<void> {
+    this.ending ??= this.runSteps();
+    return this.ending;
+  }
+
+  private async runSteps(): Promise<void> {
+    const deadline = setTimeout(() => {
+      this.logger.error('Stopping took too long; leaving what is still open.');
+      process.exit(1);
+    }, this.deadlineMs);
+    deadline.unref();
+    for (const { name, stop } of this.steps.toReversed()) {
+      try {
+        await stop();
+      } catch (error) {
+        this.logger.error({ error, step: name }, 'A part did not stop cleanly.');
+      }
+    }
+    clearTimeout(deadline);
+  }
+}
