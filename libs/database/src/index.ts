@@ -1,1 +1,5 @@
-export {};
+export { statement, type Sql, type Statement, type Transaction } from './sql.js';
+export { Database } from './database.js';
+export { createDataSource, type DataSourceSettings } from './data-source.js';
+export { migrate } from './migrate.js';
+export { connectWhenUp } from './wait-for-database.js';

@@ -16,3 +16,4 @@ export {
 export { toErrorAnswer, type ErrorAnswer } from './to-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { DtoPipe } from './dto.pipe.js';
+export { isOutage } from './outage.js';

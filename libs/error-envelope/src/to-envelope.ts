@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode, ErrorEnvelope } from './envelope.js';
+import { isOutage } from './outage.js';
 import {
   PayloadTooLarge,
   Problem,
@@ -57,18 +58,9 @@ function fromFramework(thrown: unknown): Problem | undefined {
   return undefined;
 }
 
-/** SQLSTATE classes that pass by themselves: connections, too many of them, shutdown and start-up. */
-const passingSqlStates = /^(08|53|57P0)/;
-const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-const passingMessages = /timeout exceeded when trying to connect|Connection terminated|connection is closed/i;
-
 /** A dependency that is away is a 503, which clients may retry. */
 function fromOutage(thrown: unknown): Problem | undefined {
-  const code = property(thrown, 'code');
-  const passing =
-    (typeof code === 'string' && (passingCodes.has(code) || passingSqlStates.test(code))) ||
-    (thrown instanceof Error && passingMessages.test(thrown.message));
-  return passing ? new ServiceUnavailable() : undefined;
+  return isOutage(thrown) ? new ServiceUnavailable() : undefined;
 }
 
 function answer(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorAnswer {

@@ -1,1 +1,8 @@
-export {};
+export { Messaging } from './messaging.js';
+export { Outbox } from './outbox.js';
+export { RefusedMessage, type ConsumerOptions } from './consumer.js';
+export { each } from './each.js';
+export { messageOutcomes } from './inbox.js';
+export { refusalReasonHeader } from './dead-letters.js';
+export { assertTopology, deadLetterExchange, deadLetterQueue, factsExchange } from './topology.js';
+export { createMessagingTables, dropMessagingTables } from './tables.js';

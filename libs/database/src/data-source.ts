@@ -1,0 +1,34 @@
+import { DataSource, type MigrationInterface } from 'typeorm';
+import { setColumnTypes } from './column-types.js';
+
+export interface DataSourceSettings {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  readonly migrations: readonly (new () => MigrationInterface)[];
+}
+
+/** TypeORM's data source: the connection pool and the migrations. Not connected yet. */
+export function createDataSource({ url, poolSize, applicationName, migrations }: DataSourceSettings): DataSource {
+  setColumnTypes();
+  return new DataSource({
+    type: 'postgres',
+    url,
+    poolSize,
+    applicationName,
+    migrations: [...migrations],
+    migrationsTableName: 'schema_migrations',
+    migrationsTransactionMode: 'each',
+    entities: [],
+    logging: false,
+    connectTimeoutMS: 3_000,
+    extra: {
+      // A lost network must not hold a request for ever; a forgotten transaction must not hold its locks.
+      keepAlive: true,
+      statement_timeout: 30_000,
+      idle_in_transaction_session_timeout: 30_000,
+    },
+    poolErrorHandler: () => undefined, // an idle connection that died is replaced on the next use
+  });
+}

@@ -1,0 +1,27 @@
+import type { QueryResultRow } from 'pg';
+
+/** A named SQL text. PostgreSQL parses and plans it once a connection; the name is what makes it fast. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** @param name unique in the service, `feature.what` */
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+/** Runs statements: on the pool, or inside one transaction. */
+export interface Sql {
+  rows<Row extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  /** The first row, if there is one. */
+  row<Row extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>;
+  /** How many rows it touched. */
+  run(statement: Statement, values?: readonly unknown[]): Promise<number>;
+}
+
+/** One open transaction. */
+export interface Transaction extends Sql {
+  /** Calls back once the commit has succeeded; never when the transaction rolls back. */
+  afterCommit(callback: () => void): void;
+}

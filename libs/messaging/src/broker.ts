@@ -1,0 +1,92 @@
+import type { Logger } from '@fulfilment/runtime';
+import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { assertTopology } from './topology.js';
+
+const firstRetryMs = 200;
+const lastRetryMs = 5_000;
+const heartbeatSeconds = 10;
+
+/** Sets up its own channel (consumes, or keeps it to publish). Called again with a new one after every reconnect. */
+export type ChannelUser = (channel: ConfirmChannel) => Promise<void>;
+
+/** One connection to RabbitMQ that comes back by itself. A channel that fails takes the connection with it, and both return. */
+export class Broker {
+  private connection: ChannelModel | undefined;
+  private readonly users: ChannelUser[] = [];
+  private stopping = false;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly settings: { readonly url: string; readonly name: string },
+    private readonly logger: Logger,
+  ) {}
+
+  get connected(): boolean {
+    return this.connection !== undefined;
+  }
+
+  /** Call before `start`. */
+  use(user: ChannelUser): void {
+    this.users.push(user);
+  }
+
+  start(): void {
+    this.running ??= this.keepConnected();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.connection?.close().catch(() => undefined);
+  }
+
+  private async keepConnected(): Promise<void> {
+    let retryMs = firstRetryMs;
+    while (!this.stopping) {
+      try {
+        await this.serveOneConnection(() => {
+          retryMs = firstRetryMs;
+        });
+        if (!this.stopping) this.logger.warn('The connection to RabbitMQ ended; connecting again.');
+      } catch (error) {
+        this.logger.warn({ error, retry_ms: retryMs }, 'RabbitMQ cannot be reached; trying again.');
+      }
+      this.connection = undefined;
+      if (!this.stopping) await delay(retryMs, undefined, { ref: false });
+      retryMs = Math.min(retryMs * 2, lastRetryMs);
+    }
+  }
+
+  private async serveOneConnection(onReady: () => void): Promise<void> {
+    const url = new URL(this.settings.url);
+    url.searchParams.set('heartbeat', String(heartbeatSeconds));
+    const connection = await connect(url.href, { clientProperties: { connection_name: this.settings.name }, timeout: 5_000 });
+    connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));
+    const ended = once(connection, 'close').then(() => undefined);
+    try {
+      await this.openChannels(connection);
+    } catch (error) {
+      await connection.close().catch(() => undefined);
+      throw error;
+    }
+    this.connection = connection;
+    onReady();
+    this.logger.info('Connected to RabbitMQ.');
+    await ended;
+  }
+
+  private async openChannels(connection: ChannelModel): Promise<void> {
+    const setUp = await connection.createConfirmChannel();
+    await assertTopology(setUp);
+    await setUp.close();
+    for (const user of this.users) {
+      const channel = await connection.createConfirmChannel();
+      channel.on('error', (error: Error) => {
+        this.logger.warn({ error }, 'A RabbitMQ channel failed; connecting again.');
+        void connection.close().catch(() => undefined);
+      });
+      await user(channel);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { deadLetterExchange } from './topology.js';
+
+/** Header that says why a message was set aside. */
+export const refusalReasonHeader = 'x-refusal-reason';
+
+/** Puts a message as it came into its queue's dead-letter queue, with the reason. Resolves when RabbitMQ has it. */
+export async function publishDeadLetter(channel: ConfirmChannel, queue: string, raw: ConsumeMessage, reason: string): Promise<void> {
+  const messageId: unknown = raw.properties.messageId;
+  channel.publish(deadLetterExchange, queue, raw.content, {
+    persistent: true,
+    contentType: 'application/json',
+    headers: { [refusalReasonHeader]: reason },
+    ...(typeof messageId === 'string' ? { messageId } : {}),
+  });
+  await channel.waitForConfirms();
+}

@@ -1,0 +1,103 @@
+import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { BackgroundLoop, Counter, type Logger, metrics } from '@fulfilment/runtime';
+import type { ConfirmChannel } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Broker } from './broker.js';
+import type { Outbox } from './outbox.js';
+import { factsExchange } from './topology.js';
+
+const batchSize = 500;
+const pollEveryMs = 500; // finds what a process that died left behind
+const confirmWithinMs = 10_000;
+
+const published = new Counter({
+  name: 'outbox_published_total',
+  help: 'Messages that RabbitMQ has confirmed.',
+  registers: [metrics],
+});
+
+interface OutboxRow {
+  position: number;
+  message_id: string;
+  type: string;
+  body: string;
+}
+
+const takeBatch = statement(
+  'outbox.take',
+  `SELECT position, message_id, type, body::text FROM outbox ORDER BY position LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
+);
+const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE position = ANY($1::bigint[])');
+
+/**
+ * Carries the outbox to RabbitMQ: a batch is locked, published, confirmed, deleted, committed. A death on any line sends
+ * the batch again under the same ids; it never loses one. Any number of replicas may run: each takes rows no other holds.
+ */
+export class OutboxRelay {
+  private channel: ConfirmChannel | undefined;
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    private readonly database: Database,
+    broker: Broker,
+    outbox: Outbox,
+    logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop({ name: 'outbox-relay', intervalMs: pollEveryMs, logger, round: () => this.round() });
+    outbox.onWritten(() => this.loop.wake());
+    broker.use((channel) => {
+      this.channel = channel;
+      channel.on('close', () => {
+        if (this.channel === channel) this.channel = undefined;
+      });
+      this.loop.wake();
+      return Promise.resolve();
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Ends after the batch in hand. */
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async round(): Promise<boolean> {
+    const channel = this.channel;
+    if (channel === undefined) return false;
+    const sent = await this.database.transaction((tx) => sendBatch(tx, channel));
+    published.inc(sent);
+    return sent === batchSize;
+  }
+}
+
+async function sendBatch(tx: Transaction, channel: ConfirmChannel): Promise<number> {
+  const rows = await tx.rows<OutboxRow>(takeBatch);
+  if (rows.length === 0) return 0;
+  for (const row of rows) {
+    channel.publish(factsExchange, row.type, Buffer.from(row.body), {
+      persistent: true,
+      messageId: row.message_id,
+      contentType: 'application/json',
+    });
+  }
+  await confirmed(channel);
+  await tx.run(deleteBatch, [rows.map((row) => row.position)]);
+  return rows.length;
+}
+
+/** Rejects when RabbitMQ refuses a message or says nothing for too long. */
+async function confirmed(channel: ConfirmChannel): Promise<void> {
+  const timer = new AbortController();
+  const late = delay(confirmWithinMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error('RabbitMQ did not confirm in time.');
+  });
+  try {
+    await Promise.race([channel.waitForConfirms(), late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
+}

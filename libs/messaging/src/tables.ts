@@ -1,0 +1,21 @@
+/** SQL of the two tables every service that sends or receives messages has, for its first migration. */
+export const createMessagingTables = `
+  CREATE TABLE outbox (
+    position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id uuid NOT NULL,
+    type text NOT NULL,
+    body jsonb NOT NULL,
+    written_at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE TABLE inbox (
+    message_id uuid NOT NULL,
+    queue text NOT NULL,
+    outcome text NOT NULL CHECK (outcome IN ('applied', 'refused')),
+    reason text,
+    handled_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (message_id, queue)
+  );
+  CREATE INDEX inbox_handled_at ON inbox (handled_at);
+`;
+
+export const dropMessagingTables = 'DROP TABLE inbox; DROP TABLE outbox;';
