@@ -25,7 +25,16 @@ const never = (files, patterns, message) => ({
 });
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/dist-bundle/**', '**/node_modules/**', '.dev/**', '.nx/**', 'docs/reference/**'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/dist-bundle/**',
+      '**/node_modules/**',
+      '.dev/**',
+      '.nx/**',
+      'docs/reference/**',
+    ],
+  },
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -49,7 +58,10 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-unnecessary-type-assertion': 'off',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       'no-console': 'error',
       eqeqeq: ['error', 'always', { null: 'ignore' }],
     },
@@ -66,13 +78,36 @@ export default tseslint.config(
     },
   },
   { files: ['tools/**'], rules: { 'no-console': 'off' } },
-  { files: ['**/*.mjs'], languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } } },
+  {
+    files: ['**/*.mjs'],
+    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+  },
   never(
     ['apps/*/src/**/*.rules.ts'],
-    ['typeorm', 'pg', '@nestjs/*', 'ioredis', 'amqplib', 'bullmq', 'undici', 'node:fs*', 'node:net', '@fulfilment/database', '@fulfilment/messaging'],
+    [
+      'typeorm',
+      'pg',
+      '@nestjs/*',
+      'ioredis',
+      'amqplib',
+      'bullmq',
+      'undici',
+      'node:fs*',
+      'node:net',
+      '@fulfilment/database',
+      '@fulfilment/messaging',
+    ],
     'Rules are pure: values in, values out.',
   ),
-  never(['apps/*/src/**/*.controller.ts'], ['typeorm', 'pg', '@fulfilment/messaging', '@fulfilment/database'], 'A controller states route, scope and DTO, and makes one call.'),
-  never(['apps/*/src/**/*.consumer.ts', 'apps/*/src/**/*.job.ts'], ['express', '@nestjs/platform-express', '@fulfilment/http-service'], 'A consumer is the broker edge.'),
+  never(
+    ['apps/*/src/**/*.controller.ts'],
+    ['typeorm', 'pg', '@fulfilment/messaging', '@fulfilment/database'],
+    'A controller states route, scope and DTO, and makes one call.',
+  ),
+  never(
+    ['apps/*/src/**/*.consumer.ts', 'apps/*/src/**/*.job.ts'],
+    ['express', '@nestjs/platform-express', '@fulfilment/http-service'],
+    'A consumer is the broker edge.',
+  ),
   prettier,
 );

@@ -10,7 +10,12 @@ export interface DataSourceSettings {
 }
 
 /** TypeORM's data source: the connection pool and the migrations. Not connected yet. */
-export function createDataSource({ url, poolSize, applicationName, migrations }: DataSourceSettings): DataSource {
+export function createDataSource({
+  url,
+  poolSize,
+  applicationName,
+  migrations,
+}: DataSourceSettings): DataSource {
   setColumnTypes();
   return new DataSource({
     type: 'postgres',

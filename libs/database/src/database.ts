@@ -3,7 +3,19 @@ import type { DataSource } from 'typeorm';
 import type { Sql, Statement, Transaction } from './sql.js';
 
 interface Queryable {
-  query<Row extends QueryResultRow>(config: { name: string; text: string; values: unknown[] }): Promise<QueryResult<Row>>;
+  query<Row extends QueryResultRow>(config: {
+    name: string;
+    text: string;
+    values: unknown[];
+  }): Promise<QueryResult<Row>>;
+}
+
+/** The service has not reached its database since it started. */
+class DatabaseNotReached extends Error {
+  readonly code = 'ECONNREFUSED';
+  constructor() {
+    super('The database was not reached yet.');
+  }
 }
 
 /**
@@ -11,21 +23,37 @@ interface Queryable {
  * each time (0.44 of a bare server against 0.78 named: docs/adr/0003).
  */
 export class Database implements Sql {
-  private readonly pool: Pool;
+  private knownPool: Pool | undefined;
 
-  constructor(dataSource: DataSource) {
-    this.pool = poolOf(dataSource);
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** @throws an outage while the database was not reached yet, which callers see as a 503 */
+  private get pool(): Pool {
+    if (!this.dataSource.isInitialized) throw new DatabaseNotReached();
+    this.knownPool ??= poolOf(this.dataSource);
+    return this.knownPool;
   }
 
-  rows<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+  /** For the readiness probe. */
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  async rows<Row extends QueryResultRow>(
+    statement: Statement,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> {
     return rows<Row>(this.pool, statement, values);
   }
 
-  async row<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[] = []): Promise<Row | undefined> {
+  async row<Row extends QueryResultRow>(
+    statement: Statement,
+    values: readonly unknown[] = [],
+  ): Promise<Row | undefined> {
     return (await rows<Row>(this.pool, statement, values))[0];
   }
 
-  run(statement: Statement, values: readonly unknown[] = []): Promise<number> {
+  async run(statement: Statement, values: readonly unknown[] = []): Promise<number> {
     return run(this.pool, statement, values);
   }
 
@@ -64,7 +92,11 @@ function transactionOn(client: PoolClient, callbacks: (() => void)[]): Transacti
   };
 }
 
-async function rows<Row extends QueryResultRow>(on: Queryable, { name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
+async function rows<Row extends QueryResultRow>(
+  on: Queryable,
+  { name, text }: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
   return (await on.query<Row>({ name, text, values: [...values] })).rows;
 }
 
@@ -80,5 +112,11 @@ function poolOf(dataSource: DataSource): Pool {
 }
 
 function isPool(value: unknown): value is Pool {
-  return typeof value === 'object' && value !== null && 'connect' in value && 'query' in value && 'totalCount' in value;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'connect' in value &&
+    'query' in value &&
+    'totalCount' in value
+  );
 }

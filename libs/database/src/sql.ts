@@ -15,7 +15,10 @@ export function statement(name: string, text: string): Statement {
 export interface Sql {
   rows<Row extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
   /** The first row, if there is one. */
-  row<Row extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>;
+  row<Row extends QueryResultRow>(
+    statement: Statement,
+    values?: readonly unknown[],
+  ): Promise<Row | undefined>;
   /** How many rows it touched. */
   run(statement: Statement, values?: readonly unknown[]): Promise<number>;
 }

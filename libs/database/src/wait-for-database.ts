@@ -4,7 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 const retryAfterMs = 500;
 
 /** Connects, as often as it takes: a service may start before its database. */
-export async function connectWhenUp(dataSource: DataSource, onFailure: (error: unknown) => void): Promise<void> {
+export async function connectWhenUp(
+  dataSource: DataSource,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
   while (!dataSource.isInitialized) {
     try {
       await dataSource.initialize();

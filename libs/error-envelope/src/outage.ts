@@ -1,7 +1,8 @@
 /** SQLSTATE classes that pass by themselves: connections, too many of them, shutdown and start-up. */
 const passingSqlStates = /^(08|53|57P0)/;
 const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-const passingMessages = /timeout exceeded when trying to connect|timeout expired|Connection terminated|connection is closed/i;
+const passingMessages =
+  /timeout exceeded when trying to connect|timeout expired|Connection terminated|connection is closed/i;
 
 /** Whether a dependency was away: the same work may succeed later. */
 export function isOutage(thrown: unknown): boolean {

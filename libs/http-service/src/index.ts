@@ -1,1 +1,14 @@
-export {};
+export { Principal, type Caller } from './access/caller.js';
+export { Public, RateLimit, Scopes, type RateLimitName } from './access/access-rules.js';
+export type { Quota, Quotas, RateLimitDecision } from './access/rate-limiter.js';
+export { RateLimiter } from './access/rate-limiter.js';
+export { RedisConnection } from './redis.js';
+export { JsonBodyGuard } from './json-body.guard.js';
+export { SignedCursors, type CursorKey } from './signed-cursors.js';
+export { apiSettings, quotasOf, type ApiSettings } from './settings.js';
+export { startApi, type ApiOptions } from './start-api.js';
+export { startHttp, type HttpOptions } from './start-http.js';
+export type { ReadinessChecks } from './health.js';
+export { IntegerField, IntegerParameter } from './dto/integers.js';
+export { TextField, type TextBounds } from './dto/texts.js';
+export { StorePageDto } from './dto/store-page.dto.js';

@@ -61,7 +61,10 @@ export class Broker {
   private async serveOneConnection(onReady: () => void): Promise<void> {
     const url = new URL(this.settings.url);
     url.searchParams.set('heartbeat', String(heartbeatSeconds));
-    const connection = await connect(url.href, { clientProperties: { connection_name: this.settings.name }, timeout: 5_000 });
+    const connection = await connect(url.href, {
+      clientProperties: { connection_name: this.settings.name },
+      timeout: 5_000,
+    });
     connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));
     const ended = once(connection, 'close').then(() => undefined);
     try {

@@ -100,7 +100,11 @@ export class Consumer {
       await this.apply(deliveries);
       this.acknowledge(channel, deliveries);
     } catch (error) {
-      if (deliveries.length > 1) this.logger.warn({ error, queue: this.options.queue }, 'A batch failed; its messages are tried one by one.');
+      if (deliveries.length > 1)
+        this.logger.warn(
+          { error, queue: this.options.queue },
+          'A batch failed; its messages are tried one by one.',
+        );
       for (const delivery of deliveries) await this.handleAlone(channel, delivery);
     }
   }
@@ -108,16 +112,25 @@ export class Consumer {
   /** One message until it is applied or refused. */
   private async handleAlone(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
     let retryMs = firstRetryMs;
-    for (let tries = 1; !this.stopping && this.channel === channel; ) {
+    for (let tries = 1; !this.stopping && this.channel === channel;) {
       try {
         await this.apply([delivery]);
         this.acknowledge(channel, [delivery]);
         return;
       } catch (error) {
-        if (error instanceof RefusedMessage) return this.refuse(channel, delivery.raw, error.message, delivery.message.id);
-        this.logger.error({ error, queue: this.options.queue, message_id: delivery.message.id }, 'A message could not be handled.');
+        if (error instanceof RefusedMessage)
+          return this.refuse(channel, delivery.raw, error.message, delivery.message.id);
+        this.logger.error(
+          { error, queue: this.options.queue, message_id: delivery.message.id },
+          'A message could not be handled.',
+        );
         if (!isOutage(error) && tries >= triesOfAnUnforeseenError) {
-          return this.refuse(channel, delivery.raw, 'failed: see the logs of the service', delivery.message.id);
+          return this.refuse(
+            channel,
+            delivery.raw,
+            'failed: see the logs of the service',
+            delivery.message.id,
+          );
         }
         if (!isOutage(error)) tries += 1;
         await delay(retryMs);
@@ -128,9 +141,16 @@ export class Consumer {
 
   private async apply(deliveries: readonly Delivery[]): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const fresh = await claimMessages(tx, this.options.queue, deliveries.map(({ message }) => message.id));
+      const fresh = await claimMessages(
+        tx,
+        this.options.queue,
+        deliveries.map(({ message }) => message.id),
+      );
       const messages = new Map(deliveries.map(({ message }) => [message.id, message]));
-      await this.options.handle(tx, [...messages.values()].filter((message) => fresh.has(message.id)));
+      await this.options.handle(
+        tx,
+        [...messages.values()].filter((message) => fresh.has(message.id)),
+      );
     });
   }
 
@@ -140,7 +160,12 @@ export class Consumer {
     for (const { raw } of deliveries) channel.ack(raw);
   }
 
-  private async refuse(channel: ConfirmChannel, raw: ConsumeMessage, reason: string, messageId?: string): Promise<void> {
+  private async refuse(
+    channel: ConfirmChannel,
+    raw: ConsumeMessage,
+    reason: string,
+    messageId?: string,
+  ): Promise<void> {
     this.logger.error({ queue: this.options.queue, message_id: messageId, reason }, 'A message was refused.');
     handled.inc({ queue: this.options.queue, outcome: 'refused' });
     await publishDeadLetter(channel, this.options.queue, raw, reason);

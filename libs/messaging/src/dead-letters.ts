@@ -5,7 +5,12 @@ import { deadLetterExchange } from './topology.js';
 export const refusalReasonHeader = 'x-refusal-reason';
 
 /** Puts a message as it came into its queue's dead-letter queue, with the reason. Resolves when RabbitMQ has it. */
-export async function publishDeadLetter(channel: ConfirmChannel, queue: string, raw: ConsumeMessage, reason: string): Promise<void> {
+export async function publishDeadLetter(
+  channel: ConfirmChannel,
+  queue: string,
+  raw: ConsumeMessage,
+  reason: string,
+): Promise<void> {
   const messageId: unknown = raw.properties.messageId;
   channel.publish(deadLetterExchange, queue, raw.content, {
     persistent: true,

@@ -12,7 +12,11 @@ const claim = statement(
 );
 
 /** Writes the inbox rows of messages about to be handled. Answers the ids that were not handled before. */
-export async function claimMessages(tx: Transaction, queue: string, ids: readonly string[]): Promise<Set<string>> {
+export async function claimMessages(
+  tx: Transaction,
+  queue: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
   const rows = await tx.rows<{ message_id: string }>(claim, [[...new Set(ids)], queue]);
   return new Set(rows.map((row) => row.message_id));
 }
@@ -23,7 +27,12 @@ const refuse = statement(
    ON CONFLICT (message_id, queue) DO NOTHING`,
 );
 
-export async function recordRefusal(database: Database, queue: string, messageId: string, reason: string): Promise<void> {
+export async function recordRefusal(
+  database: Database,
+  queue: string,
+  messageId: string,
+  reason: string,
+): Promise<void> {
   await database.run(refuse, [messageId, queue, reason]);
 }
 

@@ -49,7 +49,11 @@ export class Messaging {
 
   /** Finishes what is in hand, then closes. */
   async stop(): Promise<void> {
-    await Promise.all([this.relay.stop(), this.pruner.stop(), ...this.consumers.map((consumer) => consumer.stop())]);
+    await Promise.all([
+      this.relay.stop(),
+      this.pruner.stop(),
+      ...this.consumers.map((consumer) => consumer.stop()),
+    ]);
     await this.broker.stop();
   }
 }

@@ -43,7 +43,12 @@ export class OutboxRelay {
     outbox: Outbox,
     logger: Logger,
   ) {
-    this.loop = new BackgroundLoop({ name: 'outbox-relay', intervalMs: pollEveryMs, logger, round: () => this.round() });
+    this.loop = new BackgroundLoop({
+      name: 'outbox-relay',
+      intervalMs: pollEveryMs,
+      logger,
+      round: () => this.round(),
+    });
     outbox.onWritten(() => this.loop.wake());
     broker.use((channel) => {
       this.channel = channel;

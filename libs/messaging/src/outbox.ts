@@ -23,7 +23,9 @@ export class Outbox {
     await tx.run(insertMessages, [
       messages.map((message) => message.id),
       messages.map((message) => message.type),
-      messages.map((message) => JSON.stringify(traceparent === undefined ? message : { traceparent, ...message })),
+      messages.map((message) =>
+        JSON.stringify(traceparent === undefined ? message : { traceparent, ...message }),
+      ),
     ]);
     tx.afterCommit(() => this.wakeRelay());
   }

@@ -2,3 +2,6 @@
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
+
+/** Nest's token for the clock. */
+export const CLOCK = Symbol('CLOCK');

@@ -5,9 +5,9 @@ export {
   withRequestContext,
   type RequestContext,
 } from './request-context.js';
-export { createLogger, nestLogger, type Logger } from './logger.js';
+export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
 export { startInternalServer, type InternalRoute } from './internal-server.js';
 export { Shutdown } from './shutdown.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
-export { systemClock, type Clock } from './clock.js';
+export { CLOCK, systemClock, type Clock } from './clock.js';

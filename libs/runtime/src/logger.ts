@@ -47,3 +47,6 @@ export function nestLogger(logger: Logger): LoggerService {
     fatal: (message: unknown) => logger.fatal(text(message)),
   };
 }
+
+/** Nest's token for the logger. */
+export const LOGGER = Symbol('LOGGER');

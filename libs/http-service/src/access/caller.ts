@@ -1,0 +1,32 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+
+/** Who is calling, as the access token says. */
+export interface Caller {
+  readonly subject: string;
+  readonly clientId: string;
+  /** The creator this authorization is connected to. */
+  readonly creatorId: string | undefined;
+  readonly organisationId: string | undefined;
+  readonly organisationRole: string | undefined;
+  readonly scopes: ReadonlySet<string>;
+  readonly tokenId: string;
+}
+
+const callers = new WeakMap<object, Caller>();
+
+export function setCaller(request: object, caller: Caller): void {
+  callers.set(request, caller);
+}
+
+export function callerOf(request: object): Caller {
+  const caller = callers.get(request);
+  if (caller === undefined)
+    throw new Error('No caller: the route is public, or the access guard did not run.');
+  return caller;
+}
+
+/** The caller as an argument of a controller's method. */
+export const Principal = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
+  callerOf(context.switchToHttp().getRequest<Request>()),
+);

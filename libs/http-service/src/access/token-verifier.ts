@@ -1,0 +1,92 @@
+import { accessTokenClaims, issuer } from '@fulfilment/contracts';
+import { createHash } from 'node:crypto';
+import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Caller } from './caller.js';
+
+const cachedTokens = 20_000;
+const clockToleranceSeconds = 5;
+const keysTimeoutMs = 3_000;
+
+export interface TokenVerifierSettings {
+  readonly authUrl: string;
+  readonly jwksUrl: string;
+  /** This API's audience. */
+  readonly audience: string;
+}
+
+interface Verified {
+  readonly caller: Caller;
+  readonly expiresAtMs: number;
+}
+
+/** The token's keys could not be had: nobody's fault but ours. */
+export class KeysUnavailable extends Error {
+  readonly code = 'ECONNREFUSED';
+}
+
+/**
+ * Checks access tokens against the authorization server's public keys: `at+jwt`, ES256, issuer, audience, expiry (RFC 9068 §4).
+ * A checked token is remembered by its SHA-256 until it expires: an ES256 verification costs as much as a whole GET.
+ */
+export class TokenVerifier {
+  private readonly keys: ReturnType<typeof createRemoteJWKSet>;
+  private readonly verified = new LRUCache<string, Verified>({ max: cachedTokens });
+
+  constructor(private readonly settings: TokenVerifierSettings) {
+    this.keys = createRemoteJWKSet(new URL(settings.jwksUrl), {
+      cooldownDuration: 10_000,
+      cacheMaxAge: 600_000,
+      timeoutDuration: keysTimeoutMs,
+    });
+  }
+
+  /** The caller, or undefined when the token is not good here. @throws KeysUnavailable */
+  async verify(token: string): Promise<Caller | undefined> {
+    const hash = createHash('sha256').update(token).digest('base64');
+    const known = this.verified.get(hash);
+    if (known !== undefined) return known.expiresAtMs > Date.now() ? known.caller : undefined;
+    const fresh = await this.verifySignature(token);
+    if (fresh !== undefined) this.verified.set(hash, fresh);
+    return fresh?.caller;
+  }
+
+  private async verifySignature(token: string): Promise<Verified | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, this.keys, {
+        issuer: issuer(this.settings.authUrl),
+        audience: this.settings.audience,
+        typ: 'at+jwt',
+        algorithms: ['ES256'],
+        clockTolerance: clockToleranceSeconds,
+        requiredClaims: ['exp', 'sub', 'jti', 'client_id'],
+      });
+      const claims = accessTokenClaims.parse(payload);
+      // A token bound to a key (RFC 9449 §7.2) is no bearer token.
+      if (claims.cnf !== undefined) return undefined;
+      return {
+        expiresAtMs: claims.exp * 1000,
+        caller: {
+          subject: claims.sub,
+          clientId: claims.client_id,
+          creatorId: claims.creator_id,
+          organisationId: claims.org_id,
+          organisationRole: claims.org_role,
+          scopes: new Set(claims.scope.split(' ').filter((scope) => scope !== '')),
+          tokenId: claims.jti,
+        },
+      };
+    } catch (error) {
+      if (keysCouldNotBeRead(error))
+        throw new KeysUnavailable('The signing keys could not be read.', { cause: error });
+      return undefined;
+    }
+  }
+}
+
+/** jose tells an answer that is no key set by its base class, a network failure by a TypeError of fetch. */
+function keysCouldNotBeRead(error: unknown): boolean {
+  if (error instanceof errors.JWKSTimeout) return true;
+  if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';
+  return error instanceof TypeError && error.message === 'fetch failed';
+}

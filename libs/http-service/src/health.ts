@@ -1,0 +1,58 @@
+import { ServiceUnavailable, toErrorAnswer } from '@fulfilment/error-envelope';
+import { type Request, type Response, Router } from 'express';
+
+/** What readiness stands on: each rejects, or answers false, while its dependency is unavailable. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown> | boolean>>;
+
+const checkWithinMs = 2_000;
+
+/** `/health/live` and `/health/ready`: no authentication, no rate limit, never cached. */
+export function healthRoutes(checks: ReadinessChecks): Router {
+  const router = Router();
+  router.use((_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  router.get('/live', (_request: Request, response: Response) => {
+    response.json({ status: 'ok' });
+  });
+  router.get('/ready', async (_request: Request, response: Response) => {
+    const failed = await failedChecks(checks);
+    if (failed.length === 0) {
+      response.json({
+        status: 'ok',
+        checks: Object.fromEntries(Object.keys(checks).map((name) => [name, 'ok'])),
+      });
+      return;
+    }
+    const { status, headers, body } = toErrorAnswer(
+      new ServiceUnavailable(
+        'The service is not ready.',
+        failed.map((field) => ({ field, reason: 'unavailable' })),
+      ),
+    );
+    response.set(headers).status(status).json(body);
+  });
+  return router;
+}
+
+async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => ({ name, ok: await passes(check) })),
+  );
+  return results.filter(({ ok }) => !ok).map(({ name }) => name);
+}
+
+async function passes(check: () => Promise<unknown> | boolean): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), checkWithinMs);
+  });
+  try {
+    return (await Promise.race([Promise.resolve(check()), late])) !== false;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

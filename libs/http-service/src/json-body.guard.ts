@@ -1,0 +1,40 @@
+import { UnsupportedMediaType, ValidationFailed } from '@fulfilment/error-envelope';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import express, { type Request, type Response } from 'express';
+
+const limitBytes = 256 * 1024;
+const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
+const parse = express.json({ limit: limitBytes, strict: true, inflate: false, type: () => true });
+
+/** Reads the JSON body once the caller is known to be allowed, so 401, 429 and 403 come before any 400, 413 or 415. */
+export class JsonBodyGuard implements CanActivate {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (!methodsWithBody.has(request.method) || request.body !== undefined) return true;
+    if (hasNoBody(request)) {
+      request.body = {};
+      return true;
+    }
+    // `application/*+json` is JSON too (RFC 6839 §3.1).
+    if (request.is(['application/json', 'application/*+json']) === false) throw new UnsupportedMediaType();
+    const body = await readBody(request, context.switchToHttp().getResponse<Response>());
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new ValidationFailed([{ field: 'body', reason: 'must be an object' }]);
+    }
+    return true;
+  }
+}
+
+function hasNoBody(request: Request): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0');
+}
+
+function readBody(request: Request, response: Response): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    parse(request, response, (error: unknown) => {
+      if (error === undefined) resolve(request.body);
+      else reject(error instanceof Error ? error : new Error('The body could not be read.'));
+    });
+  });
+}

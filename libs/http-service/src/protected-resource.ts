@@ -1,0 +1,22 @@
+import { issuer } from '@fulfilment/contracts';
+
+/** What a client learns from the 401 challenge (RFC 9728 §2). */
+export function protectedResourceMetadata(settings: {
+  readonly resource: string;
+  readonly name: string;
+  readonly authUrl: string;
+  readonly scopes: readonly string[];
+}): object {
+  return {
+    resource: settings.resource,
+    resource_name: settings.name,
+    authorization_servers: [issuer(settings.authUrl)],
+    bearer_methods_supported: ['header'],
+    scopes_supported: settings.scopes,
+  };
+}
+
+/** Where it lies: the well-known name goes between host and path (RFC 9728 §3.1). */
+export function protectedResourcePath(prefix: string): string {
+  return `/.well-known/oauth-protected-resource/${prefix}`;
+}

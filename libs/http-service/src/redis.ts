@@ -1,0 +1,55 @@
+import { Counter, type Logger, metrics } from '@fulfilment/runtime';
+import { Redis } from 'ioredis';
+
+const commandTimeoutMs = 250;
+const warnEveryMs = 10_000;
+
+const failures = new Counter({
+  name: 'redis_fail_open_total',
+  help: 'Questions that Redis did not answer in time, so the request went on without.',
+  labelNames: ['use'],
+  registers: [metrics],
+});
+
+/** Redis as a helper that may be away: a question it does not answer at once is answered without it, and alerts. */
+export class RedisConnection {
+  readonly client: Redis;
+  private warnedAtMs = 0;
+
+  constructor(
+    url: string,
+    private readonly logger: Logger,
+  ) {
+    this.client = new Redis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: commandTimeoutMs,
+      enableAutoPipelining: true,
+      connectTimeout: 3_000,
+      retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+    });
+    this.client.on('error', (error) => this.warn(error, 'connection'));
+  }
+
+  /** The answer, or undefined when Redis gave none. @param use names the question in the metric */
+  async ask<Answer>(use: string, question: (client: Redis) => Promise<Answer>): Promise<Answer | undefined> {
+    try {
+      return await question(this.client);
+    } catch (error) {
+      failures.inc({ use });
+      this.warn(error, use);
+      return undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.client.disconnect();
+    return Promise.resolve();
+  }
+
+  private warn(error: unknown, use: string): void {
+    if (Date.now() - this.warnedAtMs < warnEveryMs) return;
+    this.warnedAtMs = Date.now();
+    this.logger.error({ error, use }, 'Redis does not answer; going on without it.');
+  }
+}

@@ -1,0 +1,51 @@
+import { ValidationFailed } from '@fulfilment/error-envelope';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** The last row of a page: its time in whole microseconds since 1970, and its id for rows of one time. */
+export interface CursorKey {
+  readonly micros: number;
+  readonly id: string;
+}
+
+const signatureBytes = 16;
+const form = /^([\w-]{1,100})\.([\w-]{22})$/;
+
+/**
+ * Opaque cursors, bound to what they were made for: the list, the creator, every filter and the sort.
+ * A forged cursor, or one of another list, does not open.
+ */
+export class SignedCursors {
+  constructor(private readonly secret: string) {}
+
+  /** @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page to page */
+  seal(boundTo: readonly (string | undefined)[], key: CursorKey): string {
+    const payload = Buffer.from(`${key.micros}:${key.id}`).toString('base64url');
+    return `${payload}.${this.signature(boundTo, payload).toString('base64url')}`;
+  }
+
+  /** @throws ValidationFailed on `cursor` */
+  open(boundTo: readonly (string | undefined)[], cursor: string): CursorKey {
+    const [, payload, given] = form.exec(cursor) ?? [];
+    if (payload === undefined || given === undefined) return refuse();
+    const signature = Buffer.from(given, 'base64url');
+    if (signature.length !== signatureBytes || !timingSafeEqual(signature, this.signature(boundTo, payload)))
+      return refuse();
+    const [micros, id] = Buffer.from(payload, 'base64url').toString().split(':');
+    if (micros === undefined || id === undefined) return refuse();
+    return { micros: Number(micros), id };
+  }
+
+  private signature(boundTo: readonly (string | undefined)[], payload: string): Buffer {
+    const context = JSON.stringify(boundTo.map((part) => part ?? null));
+    return createHmac('sha256', this.secret)
+      .update(context)
+      .update('\n')
+      .update(payload)
+      .digest()
+      .subarray(0, signatureBytes);
+  }
+}
+
+function refuse(): never {
+  throw new ValidationFailed([{ field: 'cursor', reason: 'is not a cursor of this list' }]);
+}

@@ -1,0 +1,62 @@
+import { audiences } from '@fulfilment/contracts';
+import { Reflector } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Request, Response } from 'express';
+import { AccessGuard } from './access/access.guard.js';
+import { RateLimiter } from './access/rate-limiter.js';
+import { RevokedTokens } from './access/revoked-tokens.js';
+import { TokenVerifier } from './access/token-verifier.js';
+import { JsonBodyGuard } from './json-body.guard.js';
+import { protectedResourceMetadata, protectedResourcePath } from './protected-resource.js';
+import type { RedisConnection } from './redis.js';
+import { type ApiSettings, quotasOf } from './settings.js';
+import { type HttpOptions, startHttp } from './start-http.js';
+
+export interface ApiOptions extends Omit<HttpOptions, 'host' | 'port' | 'prefix' | 'guards' | 'before'> {
+  readonly settings: ApiSettings;
+  readonly redis: RedisConnection;
+  /** Which of the two APIs: names the path prefix and the audience. */
+  readonly api: 'store' | 'creator';
+  readonly resourceName: string;
+  readonly scopes: readonly string[];
+}
+
+/** An HTTP service that takes access tokens: 401 → 429 → 403, then the body, then the DTO. */
+export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
+  const { settings, redis, api } = options;
+  const audience = audiences(settings.BASE_URL)[api];
+  const metadataPath = protectedResourcePath(api);
+  const metadata = protectedResourceMetadata({
+    resource: audience,
+    name: options.resourceName,
+    authUrl: settings.AUTH_URL,
+    scopes: options.scopes,
+  });
+  return startHttp({
+    ...options,
+    host: settings.HOST,
+    port: settings.PORT,
+    prefix: api,
+    guards: (app) => [
+      new AccessGuard(
+        app.get(Reflector),
+        new TokenVerifier({
+          authUrl: settings.AUTH_URL,
+          jwksUrl: settings.JWKS_URL ?? `${settings.AUTH_URL}/api/auth/jwks`,
+          audience,
+        }),
+        new RevokedTokens(redis),
+        new RateLimiter(redis, quotasOf(settings)),
+        `${settings.BASE_URL}${metadataPath}`,
+      ),
+      new JsonBodyGuard(),
+    ],
+    before: (app) => {
+      app.use(metadataPath, (_request: Request, response: Response) => {
+        response
+          .set({ 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' })
+          .json(metadata);
+      });
+    },
+  });
+}

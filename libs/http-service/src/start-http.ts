@@ -1,0 +1,72 @@
+import { DtoPipe, ErrorEnvelopeFilter } from '@fulfilment/error-envelope';
+import { type Logger, nestLogger, type Shutdown } from '@fulfilment/runtime';
+import type { CanActivate, DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { healthRoutes, type ReadinessChecks } from './health.js';
+import { requestId } from './request-id.js';
+
+const keepAliveMs = 75_000; // longer than the gateway keeps its connections, so it never sends on one we are closing
+const maxHeaderWaitMs = 80_000;
+
+export interface HttpOptions {
+  readonly module: DynamicModule;
+  readonly host: string;
+  readonly port: number;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+  /** First path segment of the service's routes, as the gateway passes it on. */
+  readonly prefix?: string;
+  readonly readiness: ReadinessChecks;
+  /** Guards of every route, in order. Asked for once the module is made. */
+  readonly guards?: (app: NestExpressApplication) => readonly CanActivate[];
+  /** What stands before Nest's routes. */
+  readonly before?: (app: NestExpressApplication) => void;
+}
+
+/**
+ * Opens the public HTTP port at once; readiness says 503 until every dependency is there. Answers what goes wrong in the
+ * error envelope, gives each request its id, and allows browsers of any origin without credentials.
+ */
+export async function startHttp(options: HttpOptions): Promise<NestExpressApplication> {
+  const { logger } = options;
+  const app = await NestFactory.create<NestExpressApplication>(options.module, {
+    logger: nestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('trust proxy', 1); // the gateway writes X-Forwarded-For anew
+  app.set('query parser', 'simple');
+  app.use(requestId);
+  for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
+    app.use(path, healthRoutes(options.readiness));
+  }
+  options.before?.(app);
+  if (options.prefix !== undefined) app.setGlobalPrefix(options.prefix);
+  app.enableCors({
+    origin: '*',
+    exposedHeaders: [
+      'X-Request-Id',
+      'Location',
+      'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Idempotent-Replayed',
+      'WWW-Authenticate',
+    ],
+    maxAge: 86_400,
+  });
+  app.useGlobalGuards(...(options.guards?.(app) ?? []));
+  app.useGlobalPipes(new DtoPipe());
+  app.useGlobalFilters(
+    new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
+  );
+  const server = await app.listen(options.port, options.host);
+  server.keepAliveTimeout = keepAliveMs;
+  server.headersTimeout = maxHeaderWaitMs;
+  options.shutdown.add('http', () => app.close());
+  logger.info({ port: options.port }, 'Listening.');
+  return app;
+}
