@@ -2,7 +2,7 @@ import type { Logger } from '@fulfilment/runtime';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertTopology } from './topology.js';
+import { assertTopology, type Topology, topologyOf } from './topology.js';
 
 const firstRetryMs = 200;
 const lastRetryMs = 5_000;
@@ -13,15 +13,18 @@ export type ChannelUser = (channel: ConfirmChannel) => Promise<void>;
 
 /** One connection to RabbitMQ that comes back by itself. A channel that fails takes the connection with it, and both return. */
 export class Broker {
+  readonly topology: Topology;
   private connection: ChannelModel | undefined;
   private readonly users: ChannelUser[] = [];
   private stopping = false;
   private running: Promise<void> | undefined;
 
   constructor(
-    private readonly settings: { readonly url: string; readonly name: string },
+    private readonly settings: { readonly url: string; readonly name: string; readonly namespace: string },
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.topology = topologyOf(settings.namespace);
+  }
 
   get connected(): boolean {
     return this.connection !== undefined;
@@ -81,7 +84,7 @@ export class Broker {
 
   private async openChannels(connection: ChannelModel): Promise<void> {
     const setUp = await connection.createConfirmChannel();
-    await assertTopology(setUp);
+    await assertTopology(setUp, this.topology);
     await setUp.close();
     for (const user of this.users) {
       const channel = await connection.createConfirmChannel();

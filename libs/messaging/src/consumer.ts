@@ -50,7 +50,7 @@ export class Consumer {
   constructor(
     private readonly options: ConsumerOptions,
     private readonly database: Database,
-    broker: Broker,
+    private readonly broker: Broker,
     private readonly logger: Logger,
   ) {
     broker.use((channel) => this.open(channel));
@@ -67,7 +67,7 @@ export class Consumer {
     this.channel = channel;
     this.waiting = []; // unacknowledged on the old channel: the broker sends them again
     await channel.prefetch(this.options.batchSize * 2);
-    await channel.consume(this.options.queue, (raw) => {
+    await channel.consume(this.broker.topology.queue(this.options.queue), (raw) => {
       if (raw === null || this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
       this.working ??= this.work().finally(() => {
@@ -168,7 +168,7 @@ export class Consumer {
   ): Promise<void> {
     this.logger.error({ queue: this.options.queue, message_id: messageId, reason }, 'A message was refused.');
     handled.inc({ queue: this.options.queue, outcome: 'refused' });
-    await publishDeadLetter(channel, this.options.queue, raw, reason);
+    await publishDeadLetter(channel, this.broker.topology, this.options.queue, raw, reason);
     if (messageId !== undefined) await recordRefusal(this.database, this.options.queue, messageId, reason);
     if (this.channel === channel) channel.ack(raw);
   }

@@ -1,5 +1,6 @@
+import type { MessageQueue } from '@fulfilment/contracts';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import { deadLetterExchange } from './topology.js';
+import type { Topology } from './topology.js';
 
 /** Header that says why a message was set aside. */
 export const refusalReasonHeader = 'x-refusal-reason';
@@ -7,12 +8,13 @@ export const refusalReasonHeader = 'x-refusal-reason';
 /** Puts a message as it came into its queue's dead-letter queue, with the reason. Resolves when RabbitMQ has it. */
 export async function publishDeadLetter(
   channel: ConfirmChannel,
-  queue: string,
+  topology: Topology,
+  queue: MessageQueue,
   raw: ConsumeMessage,
   reason: string,
 ): Promise<void> {
   const messageId: unknown = raw.properties.messageId;
-  channel.publish(deadLetterExchange, queue, raw.content, {
+  channel.publish(topology.deadLetterExchange, topology.queue(queue), raw.content, {
     persistent: true,
     contentType: 'application/json',
     headers: { [refusalReasonHeader]: reason },

@@ -17,11 +17,14 @@ export class Messaging {
   private readonly consumers: Consumer[] = [];
 
   constructor(
-    settings: { readonly url: string; readonly service: string },
+    settings: { readonly url: string; readonly service: string; readonly namespace: string },
     private readonly database: Database,
     private readonly logger: Logger,
   ) {
-    this.broker = new Broker({ url: settings.url, name: settings.service }, logger);
+    this.broker = new Broker(
+      { url: settings.url, name: settings.service, namespace: settings.namespace },
+      logger,
+    );
     this.relay = new OutboxRelay(database, this.broker, this.outbox, logger);
     this.pruner = new BackgroundLoop({
       name: 'inbox-pruner',

@@ -4,7 +4,6 @@ import type { ConfirmChannel } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
 import type { Outbox } from './outbox.js';
-import { factsExchange } from './topology.js';
 
 const batchSize = 500;
 const pollEveryMs = 500; // finds what a process that died left behind
@@ -39,7 +38,7 @@ export class OutboxRelay {
 
   constructor(
     private readonly database: Database,
-    broker: Broker,
+    private readonly broker: Broker,
     outbox: Outbox,
     logger: Logger,
   ) {
@@ -72,17 +71,19 @@ export class OutboxRelay {
   private async round(): Promise<boolean> {
     const channel = this.channel;
     if (channel === undefined) return false;
-    const sent = await this.database.transaction((tx) => sendBatch(tx, channel));
+    const sent = await this.database.transaction((tx) =>
+      sendBatch(tx, channel, this.broker.topology.factsExchange),
+    );
     published.inc(sent);
     return sent === batchSize;
   }
 }
 
-async function sendBatch(tx: Transaction, channel: ConfirmChannel): Promise<number> {
+async function sendBatch(tx: Transaction, channel: ConfirmChannel, exchange: string): Promise<number> {
   const rows = await tx.rows<OutboxRow>(takeBatch);
   if (rows.length === 0) return 0;
   for (const row of rows) {
-    channel.publish(factsExchange, row.type, Buffer.from(row.body), {
+    channel.publish(exchange, row.type, Buffer.from(row.body), {
       persistent: true,
       messageId: row.message_id,
       contentType: 'application/json',

@@ -28,6 +28,11 @@ export const serviceSettings = z.object({
     .describe('Most connections to PostgreSQL'),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('Redis address'),
   RABBITMQ_URL: z.url({ protocol: /^amqps?$/ }).describe('RabbitMQ address'),
+  RABBITMQ_NAMESPACE: z
+    .string()
+    .regex(/^[\w-]{1,40}$/)
+    .default('suite')
+    .describe("First part of the exchanges' and queues' names, for suites that share a broker"),
   BASE_URL: publicUrl().describe('Public address of the gateway, without a trailing slash'),
   AUTH_URL: publicUrl().describe('Public address of the authorization server, without a trailing slash'),
 });

@@ -1,1 +1,12 @@
-export {};
+export { eventually } from './eventually.js';
+export { listen } from './listen.js';
+export { scratchBroker, type ScratchBroker } from './scratch-broker.js';
+export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';
+export { storeUrl, uniqueName } from './stores.js';
+export { tokenMaker, type TokenMaker } from './token-maker.js';
+export {
+  webhookReceiver,
+  type Answer,
+  type ReceivedDelivery,
+  type WebhookReceiver,
+} from './webhook-receiver.js';

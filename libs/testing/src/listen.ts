@@ -1,0 +1,21 @@
+import type { Server } from 'node:http';
+
+/** Listens on a free loopback port. */
+export function listen(server: Server): Promise<{ port: number; close: () => Promise<void> }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string')
+        return reject(new Error('The server has no port.'));
+      resolve({
+        port: address.port,
+        close: () =>
+          new Promise((done) => {
+            server.close(() => done());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}

@@ -1,0 +1,73 @@
+import { type Message, type MessageQueue, parseMessage } from '@fulfilment/contracts';
+import { assertTopology, queueNames, topologyOf } from '@fulfilment/messaging';
+import { connect } from 'amqplib';
+import { storeUrl, uniqueName } from './stores.js';
+
+export interface ScratchBroker {
+  readonly url: string;
+  readonly namespace: string;
+  /** Publishes as another service would, and waits for the broker's confirmation. */
+  publish(...messages: readonly Message[]): Promise<void>;
+  /** Publishes bytes that may be anything. */
+  publishRaw(type: string, content: Buffer): Promise<void>;
+  /** The messages published since the broker was made, of every type, in order. */
+  readonly published: readonly Message[];
+  /** Reasons of the messages in a queue's dead-letter queue; empties it. */
+  takeDeadLetters(queue: MessageQueue): Promise<string[]>;
+  drop(): Promise<void>;
+}
+
+/** Exchanges and queues of the test's own, in a namespace nobody else has. */
+export async function scratchBroker(): Promise<ScratchBroker> {
+  const url = storeUrl('TEST_RABBITMQ_URL');
+  const namespace = uniqueName('test');
+  const topology = topologyOf(namespace);
+  const connection = await connect(url);
+  const channel = await connection.createConfirmChannel();
+  await assertTopology(channel, topology);
+  const published: Message[] = [];
+  const { queue: spy } = await channel.assertQueue('', { exclusive: true });
+  await channel.bindQueue(spy, topology.factsExchange, '#');
+  await channel.consume(
+    spy,
+    (raw) => {
+      if (raw !== null && raw.properties.headers?.['x-test-raw'] === undefined)
+        published.push(parseMessage(raw.content));
+    },
+    { noAck: true },
+  );
+  return {
+    url,
+    namespace,
+    published,
+    publish: async (...messages) => {
+      for (const message of messages) {
+        channel.publish(topology.factsExchange, message.type, Buffer.from(JSON.stringify(message)), {
+          persistent: true,
+        });
+      }
+      await channel.waitForConfirms();
+    },
+    publishRaw: async (type, content) => {
+      channel.publish(topology.factsExchange, type, content, { headers: { 'x-test-raw': true } });
+      await channel.waitForConfirms();
+    },
+    takeDeadLetters: async (name) => {
+      const reasons: string[] = [];
+      for (;;) {
+        const letter = await channel.get(topology.deadLetterQueue(name), { noAck: true });
+        if (letter === false) return reasons;
+        reasons.push(String(letter.properties.headers?.['x-refusal-reason']));
+      }
+    },
+    drop: async () => {
+      for (const name of queueNames()) {
+        await channel.deleteQueue(topology.queue(name));
+        await channel.deleteQueue(topology.deadLetterQueue(name));
+      }
+      await channel.deleteExchange(topology.factsExchange);
+      await channel.deleteExchange(topology.deadLetterExchange);
+      await connection.close();
+    },
+  };
+}

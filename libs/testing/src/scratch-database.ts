@@ -1,0 +1,44 @@
+import { createDataSource, Database, migrate } from '@fulfilment/database';
+import pg from 'pg';
+import type { DataSource, MigrationInterface } from 'typeorm';
+import { storeUrl, uniqueName } from './stores.js';
+
+export interface ScratchDatabase {
+  readonly url: string;
+  readonly dataSource: DataSource;
+  readonly database: Database;
+  /** Closes and drops it. */
+  drop(): Promise<void>;
+}
+
+/** A migrated database of the test's own. */
+export async function scratchDatabase(
+  migrations: readonly (new () => MigrationInterface)[],
+): Promise<ScratchDatabase> {
+  const name = uniqueName('test');
+  await administer(`CREATE DATABASE ${name}`);
+  const url = new URL(storeUrl('TEST_POSTGRES_URL'));
+  url.pathname = `/${name}`;
+  const dataSource = createDataSource({ url: url.href, poolSize: 20, applicationName: 'test', migrations });
+  await dataSource.initialize();
+  await migrate(dataSource);
+  return {
+    url: url.href,
+    dataSource,
+    database: new Database(dataSource),
+    drop: async () => {
+      await dataSource.destroy();
+      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function administer(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: storeUrl('TEST_POSTGRES_URL') });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

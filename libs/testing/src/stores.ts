@@ -1,0 +1,14 @@
+import { randomBytes } from 'node:crypto';
+
+/** Addresses of the stores tests run against. `npm test` gives them; they are private instances, never the user's. */
+export function storeUrl(name: 'TEST_POSTGRES_URL' | 'TEST_REDIS_URL' | 'TEST_RABBITMQ_URL'): string {
+  const url = process.env[name];
+  if (url === undefined || url === '')
+    throw new Error(`${name} is not set. Run the tests by "npm test", or give it the address.`);
+  return url;
+}
+
+/** A name no other test has. */
+export function uniqueName(prefix: string): string {
+  return `${prefix}_${randomBytes(6).toString('hex')}`;
+}

@@ -1,0 +1,51 @@
+import { audiences, issuer } from '@fulfilment/contracts';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { listen } from './listen.js';
+
+export interface TokenMaker {
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  readonly jwksUrl: string;
+  /** An access token as the authorization server would sign it. Claims given here win; undefined leaves one out. */
+  token(
+    claims?: Readonly<Record<string, unknown>>,
+    header?: Readonly<Record<string, unknown>>,
+  ): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Stands in for the authorization server where only its keys are needed. */
+export async function tokenMaker(): Promise<TokenMaker> {
+  const baseUrl = 'https://suite.example';
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'ES256', use: 'sig' };
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/jwk-set+json').end(JSON.stringify({ keys: [jwk] }));
+  });
+  const { port, close } = await listen(server);
+  return {
+    baseUrl,
+    authUrl: baseUrl,
+    jwksUrl: `http://127.0.0.1:${port}/jwks`,
+    token: (claims = {}, header = {}) => {
+      const { store, creator } = audiences(baseUrl);
+      const now = Math.floor(Date.now() / 1000);
+      return new SignJWT({
+        iss: issuer(baseUrl),
+        sub: randomUUID(),
+        aud: [store, creator],
+        client_id: 'test-client',
+        scope: '',
+        jti: randomUUID(),
+        iat: now,
+        exp: now + 600,
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'ES256', kid: 'test', typ: 'at+jwt', ...header })
+        .sign(privateKey);
+    },
+    stop: close,
+  };
+}

@@ -1,0 +1,64 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { eventually } from './eventually.js';
+import { listen } from './listen.js';
+
+export interface ReceivedDelivery {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawBody: Buffer;
+  readonly body: {
+    id: string;
+    api_version: string;
+    created_at: string;
+    event: string;
+    data: Record<string, unknown>;
+  };
+}
+
+export type Answer = (response: ServerResponse, delivery: ReceivedDelivery) => void;
+
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly deliveries: readonly ReceivedDelivery[];
+  /** How the next deliveries are answered; 204 unless told otherwise. */
+  answerWith(answer: Answer): void;
+  /** Resolves with the first `count` deliveries, as soon as they are there. */
+  waitFor(count: number, withinMs?: number): Promise<readonly ReceivedDelivery[]>;
+  stop(): Promise<void>;
+}
+
+/** A subscriber's server that keeps what it gets. */
+export async function webhookReceiver(): Promise<WebhookReceiver> {
+  const deliveries: ReceivedDelivery[] = [];
+  let answer: Answer = (response) => response.writeHead(204).end();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const rawBody = Buffer.concat(chunks);
+      const delivery = {
+        path: request.url ?? '/',
+        headers: request.headers,
+        rawBody,
+        body: JSON.parse(rawBody.toString()),
+      };
+      deliveries.push(delivery);
+      answer(response, delivery);
+    });
+  });
+  const { port, close } = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    deliveries,
+    answerWith: (next) => {
+      answer = next;
+    },
+    waitFor: (count, withinMs = 10_000) =>
+      eventually(
+        () => (deliveries.length >= count ? deliveries.slice(0, count) : undefined),
+        withinMs,
+        () => `${deliveries.length} of ${count} deliveries came`,
+      ),
+    stop: close,
+  };
+}
