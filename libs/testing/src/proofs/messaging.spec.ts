@@ -1,0 +1,170 @@
+/** The promises of libs/messaging. They stand here because testing stands on messaging, and libs have no cycles. */
+import { messages, type Message } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import {
+  createMessagingTables,
+  dropMessagingTables,
+  each,
+  messageOutcomes,
+  Messaging,
+  RefusedMessage,
+} from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import {
+  eventually,
+  type ScratchBroker,
+  scratchBroker,
+  type ScratchDatabase,
+  scratchDatabase,
+} from '@fulfilment/testing';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { eventually } from '../eventually.js';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+
+class Tables1700000000000 implements MigrationInterface {
+  name = 'Tables1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid, quantity int)`);
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  }
+}
+
+const insertEffect = statement('test.insert', 'INSERT INTO effects VALUES ($1, $2)');
+const countEffects = statement(
+  'test.count',
+  'SELECT count(*) AS effects, count(DISTINCT message_id) AS distinct FROM effects',
+);
+const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
+
+const stockSet = (quantity: number): Message =>
+  messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
+
+describe('messaging', () => {
+  const logger = createLogger('test', 'silent');
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let messaging: Messaging;
+  /** What the handler does besides its effect. */
+  let onHandle: (message: Message) => void = () => undefined;
+
+  const start = (): Messaging => {
+    const made = new Messaging(
+      { url: broker.url, service: 'test', namespace: broker.namespace },
+      stores.database,
+      logger,
+    );
+    made.consume({
+      queue: 'store-api.fulfilment',
+      batchSize: 50,
+      handle: each(async (tx, message) => {
+        onHandle(message);
+        const quantity = messages.fulfilmentStockSet.is(message) ? message.data.quantity : 0;
+        await tx.run(insertEffect, [message.id, quantity]);
+      }),
+    });
+    made.start();
+    return made;
+  };
+  const effects = async () => stores.database.row<{ effects: number; distinct: number }>(countEffects);
+  const effectsReach = (count: number) =>
+    eventually(
+      async () => ((await effects())?.effects === count ? count : undefined),
+      15_000,
+      () => `${count} effects`,
+    );
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([Tables1700000000000]);
+    broker = await scratchBroker();
+    onHandle = () => undefined;
+    messaging = start();
+  });
+  afterEach(async () => {
+    await messaging.stop();
+    await broker.drop();
+    await stores.drop();
+  });
+
+  it('carries what was committed, and nothing that was rolled back, and leaves the outbox empty', async () => {
+    const kept = Array.from({ length: 1200 }, (_, quantity) => stockSet(quantity));
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
+    await expect(
+      stores.database.transaction(async (tx) => {
+        await messaging.outbox.add(tx, stockSet(9999));
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    await effectsReach(1200);
+    expect(broker.published.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
+    await eventually(async () =>
+      (await stores.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+    );
+  });
+
+  it('handles a message once however often it comes', async () => {
+    const message = stockSet(1);
+    await broker.publish(message, message, message);
+    await broker.publish(message, stockSet(2), message);
+    await effectsReach(2);
+    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+  });
+
+  it('sets a refused message aside with its reason, says so, and handles the rest', async () => {
+    const refused = stockSet(13);
+    onHandle = (message) => {
+      if (message.id === refused.id) throw new RefusedMessage('thirteen is not a stock');
+    };
+    await broker.publish(stockSet(1), refused, stockSet(2));
+    await effectsReach(2);
+    const outcome = messageOutcomes(stores.database);
+    expect(await eventually(() => outcome(`/messages/${refused.id}`))).toEqual({
+      message_id: refused.id,
+      outcome: 'refused',
+      reason: 'thirteen is not a stock',
+    });
+    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['thirteen is not a stock']);
+
+    onHandle = () => undefined;
+    await broker.publish(refused); // an operator sends it again
+    await effectsReach(3);
+    expect(await outcome(`/messages/${refused.id}`)).toMatchObject({ outcome: 'applied' });
+  });
+
+  it('sets aside what it cannot read', async () => {
+    await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
+    await broker.publish(stockSet(1));
+    await effectsReach(1);
+    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['not JSON']);
+  });
+
+  it('tries an unforeseen error again before it gives up', async () => {
+    let failures = 2;
+    onHandle = () => {
+      if (failures > 0) {
+        failures -= 1;
+        throw new Error('a bug that passes');
+      }
+    };
+    await broker.publish(stockSet(1));
+    await effectsReach(1);
+  });
+
+  it('takes a message again when the process died before it acknowledged', async () => {
+    const message = stockSet(1);
+    let died: () => void = () => undefined;
+    const inHand = new Promise<void>((resolve) => (died = resolve));
+    onHandle = () => {
+      died();
+      throw Object.assign(new Error('the database is away'), { code: 'ECONNREFUSED' });
+    };
+    await broker.publish(message);
+    await inHand;
+    await messaging.stop();
+    onHandle = () => undefined;
+    messaging = start();
+    await effectsReach(1);
+  });
+});
