@@ -10,13 +10,6 @@ import {
   RefusedMessage,
 } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
-import {
-  eventually,
-  type ScratchBroker,
-  scratchBroker,
-  type ScratchDatabase,
-  scratchDatabase,
-} from '@fulfilment/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
 import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
