@@ -1,18 +1,21 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { eventually } from './eventually.js';
 import { listen } from './listen.js';
+
+const envelope = z.object({
+  id: z.string(),
+  api_version: z.string(),
+  created_at: z.string(),
+  event: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
 
 export interface ReceivedDelivery {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
-  readonly body: {
-    id: string;
-    api_version: string;
-    created_at: string;
-    event: string;
-    data: Record<string, unknown>;
-  };
+  readonly body: z.infer<typeof envelope>;
 }
 
 export type Answer = (response: ServerResponse, delivery: ReceivedDelivery) => void;
@@ -40,7 +43,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
         path: request.url ?? '/',
         headers: request.headers,
         rawBody,
-        body: JSON.parse(rawBody.toString()),
+        body: envelope.parse(JSON.parse(rawBody.toString())),
       };
       deliveries.push(delivery);
       answer(response, delivery);
