@@ -12,3 +12,5 @@ export type { ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';
 export { StorePageDto } from './dto/store-page.dto.js';
+export { Answer } from './answer.js';
+export { IdempotencyKey } from './dto/idempotency-key.js';

@@ -3,6 +3,7 @@ import { type Logger, nestLogger, type Shutdown } from '@fulfilment/runtime';
 import type { CanActivate, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AnswerInterceptor } from './answer.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { requestId } from './request-id.js';
 
@@ -59,6 +60,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
     maxAge: 86_400,
   });
   app.useGlobalGuards(...(options.guards?.(app) ?? []));
+  app.useGlobalInterceptors(new AnswerInterceptor());
   app.useGlobalPipes(new DtoPipe());
   app.useGlobalFilters(
     new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
