@@ -1,5 +1,5 @@
 import { DtoPipe, ErrorEnvelopeFilter } from '@fulfilment/error-envelope';
-import { type Logger, nestLogger, type Shutdown } from '@fulfilment/runtime';
+import { type Logger, nestLogger } from '@fulfilment/runtime';
 import type { CanActivate, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -15,7 +15,6 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly logger: Logger;
-  readonly shutdown: Shutdown;
   /** First path segment of the service's routes, as the gateway passes it on. */
   readonly prefix?: string;
   readonly readiness: ReadinessChecks;
@@ -68,7 +67,6 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   const server = await app.listen(options.port, options.host);
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = maxHeaderWaitMs;
-  options.shutdown.add('http', () => app.close());
   logger.info({ port: options.port }, 'Listening.');
   return app;
 }

@@ -24,7 +24,10 @@ export class SandboxPaymentGateway extends PaymentGateway {
     super();
   }
 
-  async charge({ idempotencyKey, amount, paymentMethod }: ChargeRequest, signal: AbortSignal): Promise<ChargeOutcome> {
+  async charge(
+    { idempotencyKey, amount, paymentMethod }: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<ChargeOutcome> {
     const booked = await this.database.row<{ outcome: string; charged_at: Date; first: boolean }>(book, [
       idempotencyKey,
       amount.amount,

@@ -1,0 +1,63 @@
+import { isUuid, messages, parsePublicId, type Currency } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { Outbox, RefusedMessage } from '@fulfilment/messaging';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
+
+export interface Approval {
+  /** `prod_…` or UUID. */
+  readonly release_id: string;
+  readonly prices?: Readonly<Record<Currency, number>> | undefined;
+  readonly product_type?: string | undefined;
+}
+
+const knownRelease = statement('release.known', 'SELECT id FROM releases WHERE id = $1 FOR UPDATE');
+const knownType = statement(
+  'product-type.known',
+  'SELECT product_type FROM product_types WHERE product_type = $1',
+);
+const publishPending = statement(
+  'release.publish-pending',
+  `UPDATE products p SET
+     status = 'available', product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
+     price_gbp = coalesce($3, t.price_gbp), price_usd = coalesce($4, t.price_usd),
+     price_eur = coalesce($5, t.price_eur), price_jpy = coalesce($6, t.price_jpy),
+     version = p.version + 1, updated_at = now()
+   FROM product_types t
+   WHERE p.release_id = $1 AND p.status = 'pending' AND t.product_type = coalesce($2, p.product_type)
+   RETURNING ${productColumns
+     .split(', ')
+     .map((column) => `p.${column}`)
+     .join(', ')}`,
+);
+
+/** Prices and publishes a pending release: by the prices given, else by the product type's list prices. Said twice, it happens once. */
+@Injectable()
+export class ApproveRelease {
+  constructor(
+    private readonly outbox: Outbox,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws RefusedMessage */
+  async run(
+    tx: Transaction,
+    { release_id: name, prices, product_type: productType }: Approval,
+  ): Promise<void> {
+    const id = isUuid(name) ? name : parsePublicId('prod', name);
+    if (id === undefined || (await tx.row(knownRelease, [id])) === undefined) {
+      throw new RefusedMessage(`there is no release ${name.slice(0, 40)}`);
+    }
+    if (productType !== undefined && (await tx.row(knownType, [productType])) === undefined) {
+      throw new RefusedMessage('there is no such product type');
+    }
+    const given = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
+    const products = await tx.rows<ProductRow>(publishPending, [id, productType ?? null, ...given]);
+    const occurredAt = this.clock();
+    const facts = products.map((row) =>
+      messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt }),
+    );
+    await this.outbox.add(tx, ...facts);
+  }
+}

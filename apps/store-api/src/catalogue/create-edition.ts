@@ -1,0 +1,42 @@
+import type { EditionSnapshot } from '@fulfilment/contracts';
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { searchText } from './search.rules.js';
+
+const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
+const usualProductType = 'vinyl_12_lp';
+
+const insertRelease = statement(
+  'edition.insert-release',
+  `INSERT INTO releases (id, creator_id, name, artist_name, release_type_id, ean, search_text, created_at)
+   SELECT $1, $2, $3, coalesce(c.name, ''), $4, $5, $6 || ' ' || lower(coalesce(c.name, '')), $7
+   FROM (SELECT 1) AS one LEFT JOIN creators c ON c.id = $2
+   ON CONFLICT (id) DO NOTHING`,
+);
+const insertProduct = statement(
+  'edition.insert-product',
+  `INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate, barcode, created_at)
+   SELECT $1, $2, $3, 1, $4, t.product_type, 'pending', t.lead_time_days, t.royalty_rate, $5, $7
+   FROM product_types t WHERE t.product_type = $6`,
+);
+
+/** Shows a release made through the Creator API in the Store: pending, with one pending product. */
+@Injectable()
+export class CreateEdition {
+  async run(tx: Transaction, edition: EditionSnapshot): Promise<void> {
+    const { id, creator_id: creatorId, title, release_type_id: typeId, ean, created_at: createdAt } = edition;
+    const inserted = await tx.run(insertRelease, [
+      id,
+      creatorId,
+      title,
+      typeId,
+      ean,
+      searchText(title),
+      createdAt,
+    ]);
+    if (inserted === 0) return;
+    const productType = productTypeOfEdition[typeId] ?? usualProductType;
+    await tx.run(insertProduct, [uuidv7(), id, creatorId, title, ean, productType, createdAt]);
+  }
+}

@@ -1,0 +1,23 @@
+import type { CatalogueStatus, ProductSnapshot } from '@fulfilment/contracts';
+
+/** A product as its messages tell it. */
+export interface ProductRow {
+  id: string;
+  version: number;
+  release_id: string;
+  creator_id: string;
+  title: string;
+  product_type: string;
+  barcode: string | null;
+  status: CatalogueStatus;
+  limited_edition: boolean;
+  quantity: number | null;
+  updated_at: Date;
+}
+
+export const productColumns =
+  'id, version, release_id, creator_id, title, product_type, barcode, status, limited_edition, quantity, updated_at';
+
+export function productSnapshot({ barcode, updated_at, ...row }: ProductRow): ProductSnapshot {
+  return { ...row, ean: barcode, updated_at: updated_at.toISOString() };
+}

@@ -1,0 +1,140 @@
+import { type CatalogueStatus, type Currency, type Money, publicId } from '@fulfilment/contracts';
+
+export interface ReleaseRow {
+  id: string;
+  name: string;
+  artist_name: string;
+  additional_artists: string[];
+  release_date: string | null;
+  description: string | null;
+  cover_image_url: string | null;
+  copyright: string | null;
+  created_at: Date;
+  /** Whole microseconds since 1970: the sort key. */
+  created_micros: number;
+  product_types: string[] | null;
+  statuses: CatalogueStatus[] | null;
+  price_min: number | null;
+  price_max: number | null;
+}
+
+export interface ProductOfReleaseRow {
+  id: string;
+  release_id: string;
+  title: string;
+  created_at: Date;
+  status: CatalogueStatus;
+  product_type: string;
+  lead_time_days: number;
+  weight_grams: number | null;
+  barcode: string | null;
+  glb_model: string | null;
+  limited_edition: boolean;
+  quantity: number | null;
+  price: number | null;
+  tracks: { position: number; title: string; duration_seconds: number | null; side: string | null }[];
+}
+
+export interface ReleaseSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly artist_name: string;
+  readonly additional_artists: readonly string[];
+  readonly release_date: string | null;
+  readonly cover_image_url: string | null;
+  readonly product_types: readonly string[];
+  readonly price_range: { readonly currency: Currency; readonly min: number; readonly max: number } | null;
+}
+
+export interface ReleaseFacts {
+  readonly description: string | null;
+  readonly copyright: string | null;
+  readonly status: CatalogueStatus;
+  readonly created_at: string;
+  readonly products: readonly ProductView[];
+}
+
+export interface ProductView {
+  readonly id: string;
+  readonly title: string;
+  readonly created_at: string;
+  readonly status: CatalogueStatus;
+  readonly track_listing: ProductOfReleaseRow['tracks'];
+  readonly product_type: string;
+  readonly product_lead_time: number;
+  readonly price: Money;
+  readonly weight_grams: number | null;
+  readonly barcode: string | null;
+  readonly glb_model: string | null;
+  readonly availability: { readonly limited_edition: boolean; readonly quantity: number | null };
+}
+
+export type ReleaseView = Omit<ReleaseSummary, 'product_types' | 'price_range'> & ReleaseFacts;
+
+export function releaseSummary(row: ReleaseRow, currency: Currency): ReleaseSummary {
+  return {
+    ...identity(row),
+    product_types: row.product_types ?? [],
+    price_range:
+      row.price_min === null || row.price_max === null
+        ? null
+        : { currency, min: row.price_min, max: row.price_max },
+  };
+}
+
+export function releaseFacts(
+  row: ReleaseRow,
+  products: readonly ProductOfReleaseRow[],
+  currency: Currency,
+): ReleaseFacts {
+  return {
+    description: row.description,
+    copyright: row.copyright,
+    status: releaseStatus(row.statuses ?? []),
+    created_at: row.created_at.toISOString(),
+    products: products.map((product) => productView(product, currency)),
+  };
+}
+
+export function releaseView(
+  row: ReleaseRow,
+  products: readonly ProductOfReleaseRow[],
+  currency: Currency,
+): ReleaseView {
+  return { ...identity(row), ...releaseFacts(row, products, currency) };
+}
+
+/** Available if any product is, else pending if any is. */
+export function releaseStatus(products: readonly CatalogueStatus[]): CatalogueStatus {
+  if (products.includes('available')) return 'available';
+  return products.includes('pending') ? 'pending' : 'unavailable';
+}
+
+function identity(row: ReleaseRow) {
+  return {
+    id: publicId('prod', row.id),
+    name: row.name,
+    artist_name: row.artist_name,
+    additional_artists: row.additional_artists,
+    release_date: row.release_date,
+    cover_image_url: row.cover_image_url,
+  };
+}
+
+function productView(row: ProductOfReleaseRow, currency: Currency): ProductView {
+  return {
+    id: publicId('prod', row.id),
+    title: row.title,
+    created_at: row.created_at.toISOString(),
+    status: row.status,
+    track_listing: row.tracks,
+    product_type: row.product_type,
+    product_lead_time: row.lead_time_days,
+    // Nothing is asked for a product that was never priced; it cannot be ordered before it is.
+    price: { amount: row.price ?? 0, currency },
+    weight_grams: row.weight_grams,
+    barcode: row.barcode,
+    glb_model: row.glb_model,
+    availability: { limited_edition: row.limited_edition, quantity: row.quantity },
+  };
+}

@@ -1,0 +1,21 @@
+import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { CurrencyDto } from '../shipping/shipping.dto.js';
+import { ReadReleases } from './read-releases.js';
+import { ListReleasesDto } from './releases.dto.js';
+
+@Controller('v1/releases')
+@Scopes('releases:read')
+export class ReleasesController {
+  constructor(private readonly readReleases: ReadReleases) {}
+
+  @Get()
+  list(@Principal() who: Caller, @Query() query: ListReleasesDto) {
+    return this.readReleases.list(who, query);
+  }
+
+  @Get(':id')
+  one(@Principal() who: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
+    return this.readReleases.one(who, id, currency);
+  }
+}

@@ -1,0 +1,110 @@
+import { type Message, messages, type ProductSnapshot } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
+
+export interface StockLine {
+  readonly productId: string;
+  readonly quantity: number;
+}
+
+const take = statement(
+  'stock.take',
+  `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
+   WHERE id = $1 AND quantity >= $2
+   RETURNING ${productColumns}`,
+);
+const giveBack = statement(
+  'stock.give-back',
+  `UPDATE products SET quantity = quantity + $2, version = version + 1, updated_at = now()
+   WHERE id = $1 AND limited_edition
+   RETURNING ${productColumns}`,
+);
+const recordMovements = statement(
+  'stock.record',
+  `INSERT INTO stock_movements (order_id, product_id, kind, quantity)
+   SELECT $1, product_id, 'taken', quantity FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)`,
+);
+const recordReturns = statement(
+  'stock.record-returns',
+  `INSERT INTO stock_movements (order_id, product_id, kind, quantity)
+   SELECT order_id, product_id, 'returned', quantity FROM stock_movements WHERE order_id = $1 AND kind = 'taken'
+   ON CONFLICT DO NOTHING
+   RETURNING product_id AS "productId", quantity`,
+);
+
+/** The pieces left of limited editions. Every change tells its events in the same transaction. */
+@Injectable()
+export class Stock {
+  constructor(
+    private readonly outbox: Outbox,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Takes the pieces of an order, or answers the ids of products that have too few (then the caller rolls back).
+   * Rows are locked in the order of their ids, so two baskets never wait for each other.
+   */
+  async take(tx: Transaction, orderId: string, lines: readonly StockLine[]): Promise<string[]> {
+    const short: string[] = [];
+    const changes: { product: ProductSnapshot; previous: number }[] = [];
+    const wanted = sumByProduct(lines);
+    for (const { productId, quantity } of wanted) {
+      const row = await tx.row<ProductRow>(take, [productId, quantity]);
+      if (row === undefined) short.push(productId);
+      else changes.push({ product: productSnapshot(row), previous: (row.quantity ?? 0) + quantity });
+    }
+    if (short.length > 0 || wanted.length === 0) return short;
+    await tx.run(recordMovements, [
+      orderId,
+      wanted.map((line) => line.productId),
+      wanted.map((line) => line.quantity),
+    ]);
+    await this.tell(tx, changes);
+    return [];
+  }
+
+  /** Gives back what an order took; a second time changes nothing. */
+  async giveBack(tx: Transaction, orderId: string): Promise<void> {
+    const returned = sumByProduct(
+      await tx.rows<{ productId: string; quantity: number }>(recordReturns, [orderId]),
+    );
+    const changes: { product: ProductSnapshot; previous: number }[] = [];
+    for (const { productId, quantity } of returned) {
+      const row = await tx.row<ProductRow>(giveBack, [productId, quantity]);
+      if (row !== undefined)
+        changes.push({ product: productSnapshot(row), previous: (row.quantity ?? 0) - quantity });
+    }
+    await this.tell(tx, changes);
+  }
+
+  /** The events of changed stock: always inventory_changed, and in_stock or out_of_stock where zero was crossed. */
+  async tell(
+    tx: Transaction,
+    changes: readonly { product: ProductSnapshot; previous: number }[],
+  ): Promise<void> {
+    const occurredAt = this.clock();
+    const facts = changes.flatMap(({ product, previous }): Message[] => {
+      const changed = messages.productInventoryChanged.make(
+        { product, previous_quantity: previous },
+        { occurredAt },
+      );
+      if (product.quantity === 0)
+        return [changed, messages.productOutOfStock.make({ product }, { occurredAt })];
+      if (previous === 0) return [changed, messages.productInStock.make({ product }, { occurredAt })];
+      return [changed];
+    });
+    await this.outbox.add(tx, ...facts);
+  }
+}
+
+/** One line a product, in the order of ids: the order in which rows are locked. */
+function sumByProduct(lines: readonly StockLine[]): StockLine[] {
+  const sums = new Map<string, number>();
+  for (const { productId, quantity } of lines) sums.set(productId, (sums.get(productId) ?? 0) + quantity);
+  return [...sums]
+    .map(([productId, quantity]) => ({ productId, quantity }))
+    .sort((one, other) => (one.productId < other.productId ? -1 : 1));
+}

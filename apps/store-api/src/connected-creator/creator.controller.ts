@@ -1,0 +1,14 @@
+import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { Controller, Get } from '@nestjs/common';
+import { ReadCreator } from './read-creator.js';
+
+@Controller('v1/creator')
+export class CreatorController {
+  constructor(private readonly readCreator: ReadCreator) {}
+
+  @Get()
+  @Scopes('creator:read')
+  read(@Principal() who: Caller) {
+    return this.readCreator.run(who);
+  }
+}

@@ -1,0 +1,49 @@
+import { publicId } from '@fulfilment/contracts';
+import { Database, statement } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+
+export interface ConnectedCreatorView {
+  readonly id: string;
+  readonly name: string | null;
+  readonly billing_status: {
+    readonly payment_method_added: boolean;
+    readonly tax_interview_completed: boolean;
+    readonly payment_terms_accepted: boolean;
+  };
+}
+
+interface CreatorRow {
+  id: string;
+  name: string | null;
+  payment_method: string | null;
+  tax_interview_completed: boolean;
+  payment_terms_accepted: boolean;
+}
+
+const readCreator = statement(
+  'creator.read',
+  'SELECT id, name, payment_method, tax_interview_completed, payment_terms_accepted FROM creators WHERE id = $1',
+);
+
+/** The creator this authorization is connected to. */
+@Injectable()
+export class ReadCreator {
+  constructor(private readonly database: Database) {}
+
+  async run(who: Caller): Promise<ConnectedCreatorView> {
+    const creatorId = who.creatorId ?? notFound('connected creator');
+    const row =
+      (await this.database.row<CreatorRow>(readCreator, [creatorId])) ?? notFound('connected creator');
+    return {
+      id: publicId('crt', row.id),
+      name: row.name,
+      billing_status: {
+        payment_method_added: row.payment_method !== null,
+        tax_interview_completed: row.tax_interview_completed,
+        payment_terms_accepted: row.payment_terms_accepted,
+      },
+    };
+  }
+}

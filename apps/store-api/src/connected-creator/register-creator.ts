@@ -1,0 +1,32 @@
+import type { CreatorSnapshot } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+
+const upsertCreator = statement(
+  'creator.upsert',
+  `INSERT INTO creators AS known (id, version, organisation_id, name, payment_method, payment_terms_accepted,
+                                  tax_interview_completed, registered_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+   ON CONFLICT (id) DO UPDATE SET
+     version = excluded.version, organisation_id = excluded.organisation_id, name = excluded.name,
+     payment_method = excluded.payment_method, payment_terms_accepted = excluded.payment_terms_accepted,
+     tax_interview_completed = excluded.tax_interview_completed
+   WHERE known.version < excluded.version`,
+);
+
+/** Keeps what auth-server says of a creator: the newest version wins, whatever the order of arrival. */
+@Injectable()
+export class RegisterCreator {
+  async run(tx: Transaction, creator: CreatorSnapshot): Promise<void> {
+    await tx.run(upsertCreator, [
+      creator.id,
+      creator.version,
+      creator.organisation_id,
+      creator.name,
+      creator.payment_method,
+      creator.payment_terms_accepted,
+      creator.tax_interview_completed,
+      creator.registered_at,
+    ]);
+  }
+}

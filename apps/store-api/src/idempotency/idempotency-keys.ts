@@ -1,0 +1,136 @@
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Conflict } from '@fulfilment/error-envelope';
+import { Injectable } from '@nestjs/common';
+
+/** Whose key it is: two clients of one creator may use the same text. */
+export interface KeyScope {
+  readonly creatorId: string;
+  readonly clientId: string;
+  readonly key: string;
+}
+
+/** The body of the answer a key remembers. */
+export interface RememberedResponse {
+  readonly id: string;
+  readonly status: string;
+}
+
+export type Claim =
+  /** Ours: place the order under `claimedBy`. */
+  | { readonly state: 'claimed' }
+  /** An earlier request died after the order row was there: go on with that order. */
+  | { readonly state: 'resumed'; readonly orderId: string }
+  | { readonly state: 'remembered'; readonly response: RememberedResponse };
+
+const inProgressRetrySeconds = 1;
+
+const claim = statement(
+  'idempotency.claim',
+  `INSERT INTO idempotency_keys AS held (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
+   VALUES ($1, $2, $3, $4, $5, now() + interval '30 seconds')
+   ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
+     fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
+     order_id = CASE WHEN held.created_at < now() - interval '24 hours' THEN NULL ELSE held.order_id END,
+     created_at = CASE WHEN held.created_at < now() - interval '24 hours' THEN now() ELSE held.created_at END,
+     response = NULL
+   WHERE held.created_at < now() - interval '24 hours'
+      OR (held.response IS NULL AND held.lease_until < now()
+          AND (held.order_id IS NULL OR held.fingerprint = excluded.fingerprint))
+   RETURNING order_id`,
+);
+const readHeld = statement(
+  'idempotency.read',
+  `SELECT fingerprint = $4 AS same, response FROM idempotency_keys WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
+);
+const attachOrder = statement(
+  'idempotency.attach',
+  `UPDATE idempotency_keys SET order_id = $5
+   WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
+);
+const release = statement(
+  'idempotency.release',
+  `DELETE FROM idempotency_keys
+   WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
+);
+const remember = statement(
+  'idempotency.remember',
+  'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1',
+);
+const rememberUnlessKnown = statement(
+  'idempotency.remember-unless-known',
+  'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL',
+);
+const forgetOld = statement(
+  'idempotency.forget-old',
+  `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM idempotency_keys WHERE created_at < now() - interval '24 hours' AND (response IS NOT NULL OR order_id IS NULL)
+     LIMIT 1000))`,
+);
+
+/** Keys by which a caller may repeat a request without its effect happening twice. Only outcomes with an order are remembered, for 24 hours. */
+@Injectable()
+export class IdempotencyKeys {
+  constructor(private readonly database: Database) {}
+
+  /** @throws Conflict when the key stands for another body, or its request still runs */
+  async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
+    const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
+    const claimed = await this.database.row<{ order_id: string | null }>(claim, [...place, claimedBy]);
+    if (claimed !== undefined) {
+      return claimed.order_id === null
+        ? { state: 'claimed' }
+        : { state: 'resumed', orderId: claimed.order_id };
+    }
+    const held = await this.database.row<{ same: boolean; response: RememberedResponse | null }>(
+      readHeld,
+      place,
+    );
+    if (held?.same === false) {
+      throw new Conflict('This idempotency-key was used with a different body.', [
+        { field: 'idempotency-key', reason: 'body_mismatch' },
+      ]);
+    }
+    if (held?.response == null) throw stillRunning();
+    return { state: 'remembered', response: held.response };
+  }
+
+  /** Binds the claimed key to its order, in the order's own transaction. @throws Conflict when the lease was lost meanwhile */
+  async attach(tx: Transaction, scope: KeyScope, orderId: string): Promise<void> {
+    const attached = await tx.run(attachOrder, [
+      scope.creatorId,
+      scope.clientId,
+      scope.key,
+      orderId,
+      orderId,
+    ]);
+    if (attached === 0) throw stillRunning();
+  }
+
+  /** Frees a key whose request ended without an order. */
+  async release(scope: KeyScope, claimedBy: string): Promise<void> {
+    await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, claimedBy]);
+  }
+
+  /** What a repetition will be told: the final answer. */
+  async remember(sql: Sql, orderId: string, response: RememberedResponse): Promise<void> {
+    await sql.run(remember, [orderId, response]);
+  }
+
+  /** What a repetition will be told until the order settles. */
+  async rememberUnlessKnown(orderId: string, response: RememberedResponse): Promise<void> {
+    await this.database.run(rememberUnlessKnown, [orderId, response]);
+  }
+
+  /** Deletes a batch of keys past their day. Answers whether there may be more. */
+  async forgetOld(): Promise<boolean> {
+    return (await this.database.run(forgetOld)) === 1000;
+  }
+}
+
+function stillRunning(): Conflict {
+  return new Conflict(
+    'A request with this idempotency-key is still running.',
+    [{ field: 'idempotency-key', reason: 'in_progress' }],
+    inProgressRetrySeconds,
+  );
+}

@@ -1,0 +1,113 @@
+import type {
+  Currency,
+  OrderSnapshot,
+  OrderStatus,
+  PaymentMethod,
+  PaymentStatus,
+} from '@fulfilment/contracts';
+import { type Sql, statement } from '@fulfilment/database';
+
+/** A package as it was handed over. */
+export interface PackageRow {
+  readonly carrier: string;
+  readonly tracking_number: string;
+  readonly tracking_url: string;
+  readonly shipped_at: string;
+  readonly delivered_at: string | null;
+}
+
+export interface OrderRow {
+  id: string;
+  creator_id: string;
+  version: number;
+  status: OrderStatus;
+  platform: string;
+  store_id: string;
+  external_order_id: string;
+  currency: Currency;
+  total_amount: number;
+  item_count: number;
+  rate_id: string;
+  shipping_amount: number;
+  country_code: string;
+  billing_method: PaymentMethod;
+  payment_status: PaymentStatus;
+  charge_amount: number;
+  charged_at: Date | null;
+  refunded_at: Date | null;
+  packages: PackageRow[];
+  tracking_updated_at: Date | null;
+  delivered_at: Date | null;
+  reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface ItemRow {
+  id: string;
+  product_id: string;
+  release_id: string;
+  title: string;
+  release_title: string;
+  product_type: string;
+  ean: string | null;
+  quantity: number;
+  unit_amount: number;
+  royalty_rate: number;
+}
+
+export const orderColumns =
+  'id, creator_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id, ' +
+  'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
+  'tracking_updated_at, delivered_at, reason, created_at, updated_at';
+
+const readItems = statement(
+  'orders.items',
+  `SELECT id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
+   FROM order_items WHERE order_id = $1 ORDER BY position`,
+);
+
+export function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
+  return sql.rows<ItemRow>(readItems, [orderId]);
+}
+
+/** The newest package, which the top level of `tracking` shows. */
+export function newestPackage(packages: readonly PackageRow[]): PackageRow | undefined {
+  return packages.at(-1);
+}
+
+/** The order as its messages tell it. */
+export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSnapshot {
+  const newest = newestPackage(row.packages);
+  return {
+    id: row.id,
+    version: row.version,
+    creator_id: row.creator_id,
+    status: row.status,
+    source: { platform: row.platform, store_id: row.store_id, external_order_id: row.external_order_id },
+    placed_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    currency: row.currency,
+    country_code: row.country_code,
+    total_amount: row.total_amount,
+    shipping_amount: row.shipping_amount,
+    item_count: row.item_count,
+    payment: {
+      method: row.billing_method,
+      status: row.payment_status,
+      charged_at: row.charged_at?.toISOString() ?? null,
+      refunded_at: row.refunded_at?.toISOString() ?? null,
+    },
+    tracking:
+      newest === undefined
+        ? null
+        : {
+            carrier: newest.carrier,
+            tracking_number: newest.tracking_number,
+            tracking_url: newest.tracking_url,
+            updated_at: (row.tracking_updated_at ?? row.updated_at).toISOString(),
+          },
+    delivered_at: row.delivered_at?.toISOString() ?? null,
+    items: items.map(({ title: _title, ...item }) => item),
+  };
+}

@@ -1,0 +1,48 @@
+import { maxAmount, orderStatuses } from '@fulfilment/contracts';
+import fc from 'fast-check';
+import { mayMove, moves, orderTotal, pieces } from './order.rules.js';
+
+describe('order totals', () => {
+  it('is exact up to the largest amount, and nothing above it', () => {
+    expect(orderTotal([{ price: maxAmount, quantity: 1 }], 0)).toBe(maxAmount);
+    expect(orderTotal([{ price: maxAmount, quantity: 1 }], 1)).toBeUndefined();
+    expect(orderTotal([{ price: maxAmount, quantity: 1000 }], 0)).toBeUndefined();
+  });
+
+  it('equals the sum in arbitrary precision', () => {
+    const line = fc.record({
+      price: fc.integer({ min: 0, max: 10 ** 9 }),
+      quantity: fc.integer({ min: 1, max: 1000 }),
+    });
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 100 }), fc.nat(), (lines, shipping) => {
+        const exact = lines.reduce(
+          (sum, { price, quantity }) => sum + BigInt(price) * BigInt(quantity),
+          BigInt(shipping),
+        );
+        expect(orderTotal(lines, shipping)).toBe(Number(exact));
+      }),
+    );
+  });
+
+  it('counts pieces', () => {
+    expect(pieces([{ quantity: 2 }, { quantity: 3 }])).toBe(5);
+  });
+});
+
+describe('the state machine', () => {
+  it('never comes back to a state it left', () => {
+    const reachable = (from: (typeof orderStatuses)[number], seen = new Set<string>()): Set<string> => {
+      for (const next of moves[from]) if (!seen.has(next)) reachable(next, seen.add(next));
+      return seen;
+    };
+    for (const status of orderStatuses) expect(reachable(status).has(status)).toBe(false);
+  });
+
+  it('ends in delivered and cancelled', () => {
+    for (const status of orderStatuses) {
+      expect(mayMove('delivered', status)).toBe(false);
+      expect(mayMove('cancelled', status)).toBe(false);
+    }
+  });
+});

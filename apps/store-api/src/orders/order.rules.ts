@@ -1,0 +1,47 @@
+import { type Currency, maxAmount, type OrderStatus } from '@fulfilment/contracts';
+import { type ErrorDetail } from '@fulfilment/error-envelope';
+
+/** Where an order may go from each state. A status never goes back. */
+export const moves = {
+  pending: ['processing', 'payment_failed'],
+  processing: ['shipped', 'cancelled'],
+  payment_failed: ['processing', 'cancelled'],
+  shipped: ['delivered'],
+  delivered: [],
+  cancelled: [],
+} as const satisfies Record<OrderStatus, readonly OrderStatus[]>;
+
+export function mayMove(from: OrderStatus, to: OrderStatus): boolean {
+  return moves[from].some((status) => status === to);
+}
+
+/** Σ price × quantity + shipping in minor units, or undefined when it is above the largest exact amount. */
+export function orderTotal(
+  lines: readonly { readonly price: number; readonly quantity: number }[],
+  shippingAmount: number,
+): number | undefined {
+  let total = BigInt(shippingAmount);
+  for (const { price, quantity } of lines) total += BigInt(price) * BigInt(quantity);
+  return total > BigInt(maxAmount) ? undefined : Number(total);
+}
+
+export function pieces(lines: readonly { readonly quantity: number }[]): number {
+  return lines.reduce((sum, { quantity }) => sum + quantity, 0);
+}
+
+/** Lines whose price is in another currency than the order's. */
+export function foreignCurrencies(
+  items: readonly { readonly unit_price: { readonly currency: Currency } }[],
+  currency: Currency,
+): ErrorDetail[] {
+  return items.flatMap(({ unit_price: price }, index) =>
+    price.currency === currency
+      ? []
+      : [
+          {
+            field: `items.${index}.unit_price.currency`,
+            reason: `must be ${currency}, as the shipping rate`,
+          },
+        ],
+  );
+}

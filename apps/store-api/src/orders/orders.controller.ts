@@ -1,0 +1,33 @@
+import { type Caller, IdempotencyKey, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ListOrdersDto } from './list-orders.dto.js';
+import { PlaceOrderDto } from './place-order.dto.js';
+import { PlaceOrder } from './place-order.js';
+import { ReadOrders } from './read-orders.js';
+
+@Controller('v1/orders')
+export class OrdersController {
+  constructor(
+    private readonly placeOrder: PlaceOrder,
+    private readonly readOrders: ReadOrders,
+  ) {}
+
+  @Post()
+  @Scopes('orders:create')
+  @RateLimit('orders-create')
+  place(@Principal() who: Caller, @Body() order: PlaceOrderDto, @IdempotencyKey() key: string | undefined) {
+    return this.placeOrder.run(who, order, key);
+  }
+
+  @Get()
+  @Scopes('orders:read')
+  list(@Principal() who: Caller, @Query() query: ListOrdersDto) {
+    return this.readOrders.list(who, query);
+  }
+
+  @Get(':id')
+  @Scopes('orders:read')
+  one(@Principal() who: Caller, @Param('id') id: string) {
+    return this.readOrders.one(who, id);
+  }
+}

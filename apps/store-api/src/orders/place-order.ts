@@ -1,0 +1,250 @@
+import { type Currency, messages, parsePublicId, publicId, uuidv7 } from '@fulfilment/contracts';
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { notFound, Unprocessable, ValidationFailed } from '@fulfilment/error-envelope';
+import { Answer, type Caller } from '@fulfilment/http-service';
+import { Outbox } from '@fulfilment/messaging';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { refuseUnsellable, type SellableLine, sellableProducts } from '../catalogue/sellable-products.js';
+import { Stock } from '../catalogue/stock.js';
+import { CONFIG, type StoreApiSettings } from '../config.js';
+import { fingerprint } from '../idempotency/fingerprint.rules.js';
+import { IdempotencyKeys, type KeyScope, type RememberedResponse } from '../idempotency/idempotency-keys.js';
+import { HonourRate } from '../shipping/honour-rate.js';
+import { missingAddressParts } from './address.rules.js';
+import { ChargeOrder, type OpenCharge } from './charge-order.js';
+import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
+import { foreignCurrencies, orderTotal, pieces } from './order.rules.js';
+import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
+
+const readBilling = statement(
+  'orders.billing',
+  'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1',
+);
+const insertOrder = statement(
+  'orders.insert',
+  `WITH placed AS (
+     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+                         rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
+     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
+             now() + $15::int * interval '1 millisecond')
+     RETURNING ${orderColumns}
+   ), items AS (
+     INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, ean, quantity,
+                              unit_amount, royalty_rate)
+     SELECT $1, position, id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
+     FROM json_to_recordset($16::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text, release_title text,
+                                                product_type text, ean text, quantity int, unit_amount bigint, royalty_rate int)
+   ), charge AS (
+     INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
+     VALUES ($17, $1, 1, $14, $7, $18, 'pending')
+   )
+   SELECT * FROM placed`,
+);
+const openCharge = statement(
+  'orders.open-charge',
+  `SELECT id AS "idempotencyKey", amount, currency, payment_method AS "paymentMethod" FROM charges
+   WHERE order_id = $1 ORDER BY attempt DESC LIMIT 1`,
+);
+
+/**
+ * Places an order in atomic phases: (0) claim the key; (1) one transaction: price, take stock, write the order, its charge and
+ * `order.created`; (2) charge, with no transaction open; (3) settle. A death between two phases is completed by ResumeOrders.
+ */
+@Injectable()
+export class PlaceOrder {
+  constructor(
+    private readonly database: Database,
+    private readonly keys: IdempotencyKeys,
+    private readonly honourRate: HonourRate,
+    private readonly stock: Stock,
+    private readonly chargeOrder: ChargeOrder,
+    private readonly outbox: Outbox,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: StoreApiSettings,
+  ) {}
+
+  async run(who: Caller, order: PlaceOrderDto, key?: string): Promise<Answer<RememberedResponse>> {
+    const missing = missingAddressParts(order.shipping_address);
+    if (missing.length > 0) throw new ValidationFailed(missing);
+    const creatorId = who.creatorId ?? notFound('connected creator');
+    if (key === undefined) return this.answer(await this.place(who, creatorId, order, uuidv7()));
+
+    const scope = { creatorId, clientId: who.clientId, key };
+    const orderId = uuidv7();
+    const claim = await this.keys.claim(scope, fingerprint(order), orderId);
+    if (claim.state === 'remembered') return this.answer(claim.response, { 'Idempotent-Replayed': 'true' });
+    if (claim.state === 'resumed')
+      return this.answer(await this.resume(claim.orderId), { 'Idempotent-Replayed': 'true' });
+    try {
+      return this.answer(await this.place(who, creatorId, order, orderId, scope));
+    } catch (error) {
+      await this.keys.release(scope, orderId); // only an outcome with an order is remembered
+      throw error;
+    }
+  }
+
+  private async place(
+    who: Caller,
+    creatorId: string,
+    order: PlaceOrderDto,
+    orderId: string,
+    scope?: KeyScope,
+  ): Promise<RememberedResponse> {
+    const charge = await this.database.transaction((tx) =>
+      this.write(tx, who, creatorId, order, orderId, scope),
+    );
+    return this.chargeOrder.run(charge);
+  }
+
+  private async write(
+    tx: Transaction,
+    who: Caller,
+    creatorId: string,
+    order: PlaceOrderDto,
+    orderId: string,
+    scope: KeyScope | undefined,
+  ): Promise<OpenCharge> {
+    const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
+    const quote = await this.honourRate.find(tx, creatorId, rateId);
+    const paymentMethod = await this.paymentMethod(tx, creatorId);
+    this.honourRate.refuseStale(quote, order.shipping_address.country_code);
+    const foreign = foreignCurrencies(order.items, quote.currency);
+    if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
+    const lines = refuseUnsellable(
+      order.items,
+      await sellableProducts(tx, creatorId, order.items, quote.currency),
+    );
+    const shippingAmount = await this.honourRate.price(tx, quote, lines);
+    const total = orderTotal(
+      lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
+      shippingAmount,
+    );
+    const cost = orderTotal(
+      lines.map(({ price, quantity }) => ({ price: price ?? 0, quantity })),
+      shippingAmount,
+    );
+    if (total === undefined || cost === undefined) {
+      throw new Unprocessable('The order is worth more than we can count.', [
+        { field: 'items', reason: 'total_too_large' },
+      ]);
+    }
+
+    if (scope !== undefined) await this.keys.attach(tx, scope, orderId);
+    const chargeId = uuidv7();
+    const items = lines.map(itemRow);
+    const row = await tx.row<OrderRow>(insertOrder, [
+      orderId,
+      creatorId,
+      who.clientId,
+      order.source?.platform ?? 'api',
+      order.source?.store_id ?? who.clientId,
+      order.source?.external_order_id ?? publicId('ord', orderId),
+      quote.currency,
+      total,
+      pieces(lines),
+      rateId,
+      shippingAmount,
+      JSON.stringify(order.shipping_address),
+      order.shipping_address.country_code,
+      cost,
+      this.config.PAYMENT_TIMEOUT_MS + this.config.RESUME_AFTER_MS,
+      JSON.stringify(items.map((item, position) => ({ ...item, position }))),
+      chargeId,
+      paymentMethod,
+    ]);
+    if (row === undefined) throw new Error('The order was not written.');
+    await this.outbox.add(
+      tx,
+      messages.orderCreated.make({ order: orderSnapshot(row, items) }, { occurredAt: this.clock() }),
+    );
+    await this.takeStock(tx, orderId, order.items, lines); // last, so that hot rows are locked shortest
+    return {
+      orderId,
+      idempotencyKey: chargeId,
+      amount: { amount: cost, currency: quote.currency },
+      paymentMethod,
+    };
+  }
+
+  /** @throws Unprocessable while the creator cannot be charged */
+  private async paymentMethod(tx: Transaction, creatorId: string): Promise<string> {
+    const billing = await tx.row<{ payment_method: string | null; payment_terms_accepted: boolean }>(
+      readBilling,
+      [creatorId],
+    );
+    if (billing === undefined) return notFound('connected creator');
+    if (billing.payment_method === null) {
+      throw new Unprocessable('The creator has no payment method.', [
+        { field: 'billing', reason: 'payment_method_missing' },
+      ]);
+    }
+    if (!billing.payment_terms_accepted) {
+      throw new Unprocessable('The creator has not accepted the payment terms.', [
+        { field: 'billing', reason: 'payment_terms_not_accepted' },
+      ]);
+    }
+    return billing.payment_method;
+  }
+
+  /** @throws Unprocessable with one detail per line that is short */
+  private async takeStock(
+    tx: Transaction,
+    orderId: string,
+    items: readonly OrderItemDto[],
+    lines: readonly SellableLine<OrderItemDto>[],
+  ): Promise<void> {
+    const limited = lines.filter(({ limitedEdition }) => limitedEdition);
+    const short = new Set(
+      await this.stock.take(
+        tx,
+        orderId,
+        limited.map(({ id, quantity }) => ({ productId: id, quantity })),
+      ),
+    );
+    if (short.size === 0) return;
+    const details = items.flatMap((_, index) =>
+      short.has(lines[index]?.id ?? '')
+        ? [{ field: `items.${index}.sku`, reason: 'insufficient_stock' }]
+        : [],
+    );
+    throw new Unprocessable('Some items are sold out.', details);
+  }
+
+  private async resume(orderId: string): Promise<RememberedResponse> {
+    const charge = await this.database.row<{
+      idempotencyKey: string;
+      amount: number;
+      currency: Currency;
+      paymentMethod: string;
+    }>(openCharge, [orderId]);
+    if (charge === undefined) return notFound('order');
+    const { amount, currency, ...rest } = charge;
+    return this.chargeOrder.run({ orderId, ...rest, amount: { amount, currency } });
+  }
+
+  private answer(
+    response: RememberedResponse,
+    headers: Readonly<Record<string, string>> = {},
+  ): Answer<RememberedResponse> {
+    return new Answer(response, {
+      Location: `${this.config.BASE_URL}/store/v1/orders/${response.id}`,
+      ...headers,
+    });
+  }
+}
+
+function itemRow(line: SellableLine<OrderItemDto>): ItemRow {
+  return {
+    id: uuidv7(),
+    product_id: line.id,
+    release_id: line.releaseId,
+    title: line.title,
+    release_title: line.releaseTitle,
+    product_type: line.productType,
+    ean: line.ean,
+    quantity: line.quantity,
+    unit_amount: line.unit_price.amount,
+    royalty_rate: line.royaltyRate,
+  };
+}

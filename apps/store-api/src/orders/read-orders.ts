@@ -1,0 +1,84 @@
+import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
+import { Database, type Statement, statement } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import { type Caller, SignedCursors } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import type { ListOrdersDto } from './list-orders.dto.js';
+import { orderColumns } from './order-row.js';
+import {
+  orderSummary,
+  type OrderSummary,
+  type OrderSummaryRow,
+  orderView,
+  type OrderView,
+  type OrderViewRow,
+} from './order.view.js';
+
+const oneOrder = statement(
+  'orders.one',
+  `SELECT ${orderColumns}, shipping_address,
+          (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
+                                             'unit_amount', i.unit_amount) ORDER BY i.position)
+           FROM order_items i WHERE i.order_id = orders.id) AS items
+   FROM orders WHERE id = $1 AND creator_id = $2`,
+);
+
+const filters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
+type Filter = (typeof filters)[number];
+
+interface ListRow extends OrderSummaryRow {
+  created_micros: number;
+}
+
+/** The connected creator's orders, newest first. */
+@Injectable()
+export class ReadOrders {
+  constructor(
+    private readonly database: Database,
+    private readonly cursors: SignedCursors,
+  ) {}
+
+  async one(who: Caller, id: string): Promise<OrderView> {
+    const uuid = parsePublicId('ord', id) ?? notFound('order');
+    const row = await this.database.row<OrderViewRow>(oneOrder, [uuid, who.creatorId]);
+    return row === undefined ? notFound('order') : orderView(row);
+  }
+
+  async list(who: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
+    const boundTo = ['orders', who.creatorId, ...filters.map((name) => query[name])];
+    const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
+    const given = filters.filter((name) => query[name] !== undefined);
+    const rows = await this.database.rows<ListRow>(pageStatement(given, after !== undefined), [
+      who.creatorId,
+      query.limit + 1,
+      ...given.map((name) => query[name]),
+      ...(after === undefined ? [] : [after.micros, after.id]),
+    ]);
+    const page = rows.slice(0, query.limit);
+    const last = page.at(-1);
+    const hasMore = rows.length > query.limit && last !== undefined;
+    return {
+      data: page.map(orderSummary),
+      pagination: {
+        next_cursor: hasMore
+          ? this.cursors.seal(boundTo, { micros: last.created_micros, id: last.id })
+          : null,
+        has_more: hasMore,
+      },
+    };
+  }
+}
+
+/** One prepared statement a combination of filters: each meets an index that holds its order. */
+function pageStatement(given: readonly Filter[], afterCursor: boolean): Statement {
+  const conditions = given.map((name, index) => `AND ${name} = $${index + 3}`);
+  const next = given.length + 3;
+  const keyset = `AND (created_at, id) < ('epoch'::timestamptz + $${next}::bigint * interval '1 microsecond', $${next + 1}::uuid)`;
+  return statement(
+    `orders.list${afterCursor ? '-next' : ''}:${given.join(',')}`,
+    `SELECT id, status, total_amount, currency, item_count, created_at, updated_at,
+            (extract(epoch FROM created_at) * 1000000)::bigint AS created_micros
+     FROM orders WHERE creator_id = $1 ${conditions.join(' ')} ${afterCursor ? keyset : ''}
+     ORDER BY created_at DESC, id DESC LIMIT $2`,
+  );
+}

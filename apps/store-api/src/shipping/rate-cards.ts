@@ -1,0 +1,55 @@
+import type { Currency } from '@fulfilment/contracts';
+import { type Sql, statement } from '@fulfilment/database';
+import { bandPrice } from './rate.rules.js';
+
+interface ServiceRow {
+  id: string;
+  name: string;
+  description: string | null;
+  carriers: string[];
+  bands: { maxWeightGrams: number; amount: number; extra500gAmount: number }[];
+}
+
+/** A service with the price of one parcel to one country in one currency. */
+export interface PricedService {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly carriers: readonly string[];
+  readonly amount: number;
+}
+
+const servicesToCountry = statement(
+  'shipping.services-to-country',
+  `SELECT s.id, s.name, s.description, s.carriers,
+          json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
+                                     'extra500gAmount', c.extra_500g_amount) ORDER BY c.max_weight_grams) AS bands
+   FROM shipping_zone_countries z
+   JOIN rate_cards c ON c.zone = z.zone AND c.currency = $2
+   JOIN shipping_services s ON s.id = c.service_id
+   WHERE z.country_code = $1 AND ($3::uuid IS NULL OR s.id = $3)
+   GROUP BY s.id`,
+);
+
+/** Every service that goes to the country, cheapest first, then by name. @param weightGrams undefined: the lightest band */
+export async function priceServices(
+  sql: Sql,
+  parcel: {
+    readonly countryCode: string;
+    readonly currency: Currency;
+    readonly weightGrams: number | undefined;
+  },
+  serviceId?: string,
+): Promise<PricedService[]> {
+  const rows = await sql.rows<ServiceRow>(servicesToCountry, [
+    parcel.countryCode,
+    parcel.currency,
+    serviceId ?? null,
+  ]);
+  return rows
+    .flatMap(({ bands, ...service }) => {
+      const amount = bandPrice(bands, parcel.weightGrams);
+      return amount === undefined ? [] : [{ ...service, amount }];
+    })
+    .sort((one, other) => one.amount - other.amount || one.name.localeCompare(other.name));
+}

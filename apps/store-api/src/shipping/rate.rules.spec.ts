@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { bandPrice, parcelWeightGrams } from './rate.rules.js';
+
+const bands = [
+  { maxWeightGrams: 250, amount: 300, extra500gAmount: 50 },
+  { maxWeightGrams: 500, amount: 450, extra500gAmount: 60 },
+  { maxWeightGrams: 1000, amount: 600, extra500gAmount: 70 },
+];
+
+describe('weight bands', () => {
+  it.each([
+    [undefined, 300],
+    [1, 300],
+    [250, 300],
+    [251, 450],
+    [1000, 600],
+    [1001, 670],
+    [1500, 670],
+    [1501, 740],
+  ])('%p g costs %p', (weight, amount) => {
+    expect(bandPrice(bands, weight)).toBe(amount);
+  });
+
+  it('never gets cheaper with weight', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 100_000 }),
+        fc.integer({ min: 1, max: 5_000 }),
+        (weight, more) => {
+          expect(bandPrice(bands, weight + more)).toBeGreaterThanOrEqual(
+            bandPrice(bands, weight) ?? Infinity,
+          );
+        },
+      ),
+    );
+  });
+
+  it('has no price without a band', () => {
+    expect(bandPrice([], 10)).toBeUndefined();
+  });
+
+  it('weighs every piece', () => {
+    expect(
+      parcelWeightGrams([
+        { weightGrams: 520, quantity: 2 },
+        { weightGrams: 90, quantity: 3 },
+      ]),
+    ).toBe(1310);
+  });
+});

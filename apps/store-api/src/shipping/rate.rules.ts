@@ -1,0 +1,30 @@
+/** The price of a parcel up to a weight. */
+export interface WeightBand {
+  readonly maxWeightGrams: number;
+  readonly amount: number;
+  /** For each further 500 g above the heaviest band. */
+  readonly extra500gAmount: number;
+}
+
+const stepGrams = 500;
+
+/**
+ * What a parcel costs, in minor units. Without a weight the lightest band holds.
+ * @param bands at least one, lightest first
+ */
+export function bandPrice(bands: readonly WeightBand[], weightGrams: number | undefined): number | undefined {
+  if (weightGrams === undefined) return bands[0]?.amount;
+  const band = bands.find(({ maxWeightGrams }) => weightGrams <= maxWeightGrams);
+  if (band !== undefined) return band.amount;
+  const heaviest = bands.at(-1);
+  if (heaviest === undefined) return undefined;
+  const steps = Math.ceil((weightGrams - heaviest.maxWeightGrams) / stepGrams);
+  return heaviest.amount + steps * heaviest.extra500gAmount;
+}
+
+/** Grams of all pieces. */
+export function parcelWeightGrams(
+  lines: readonly { readonly weightGrams: number; readonly quantity: number }[],
+): number {
+  return lines.reduce((sum, { weightGrams, quantity }) => sum + weightGrams * quantity, 0);
+}

@@ -1,0 +1,26 @@
+import { publicId } from '@fulfilment/contracts';
+import { Database, statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+
+export interface ShippingServiceView {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly regions: readonly string[];
+}
+
+const allServices = statement(
+  'shipping.services',
+  'SELECT id, name, description, regions FROM shipping_services ORDER BY position, id LIMIT 500',
+);
+
+/** The catalogue of shipping services. Every creator is eligible for every service. */
+@Injectable()
+export class ReadServices {
+  constructor(private readonly database: Database) {}
+
+  async run(): Promise<{ data: ShippingServiceView[] }> {
+    const rows = await this.database.rows<ShippingServiceView & { id: string }>(allServices);
+    return { data: rows.map((service) => ({ ...service, id: publicId('svc', service.id) })) };
+  }
+}

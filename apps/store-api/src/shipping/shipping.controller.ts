@@ -1,0 +1,27 @@
+import { type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { QuoteRates } from './quote-rates.js';
+import { ReadServices } from './read-services.js';
+import { CurrencyDto, QuoteRatesDto } from './shipping.dto.js';
+
+@Controller('v1')
+export class ShippingController {
+  constructor(
+    private readonly quoteRates: QuoteRates,
+    private readonly readServices: ReadServices,
+  ) {}
+
+  @Post('shipping-rates')
+  @HttpCode(200)
+  @Scopes('shipping:read')
+  @RateLimit('quotes')
+  quote(@Principal() who: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
+    return this.quoteRates.run(who, parcel, currency);
+  }
+
+  @Get('shipping-services')
+  @Scopes('shipping:read')
+  services() {
+    return this.readServices.run();
+  }
+}

@@ -1,0 +1,81 @@
+import { Database } from '@fulfilment/database';
+import { SignedCursors } from '@fulfilment/http-service';
+import { Messaging, Outbox } from '@fulfilment/messaging';
+import { CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ApproveRelease } from './catalogue/approve-release.js';
+import { ChangeProducts } from './catalogue/change-products.js';
+import { CreateEdition } from './catalogue/create-edition.js';
+import { ReadReleases } from './catalogue/read-releases.js';
+import { ReleasesController } from './catalogue/releases.controller.js';
+import { Stock } from './catalogue/stock.js';
+import { CONFIG, type StoreApiSettings } from './config.js';
+import { CreatorController } from './connected-creator/creator.controller.js';
+import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
+import { ReadCreator } from './connected-creator/read-creator.js';
+import { RegisterCreator } from './connected-creator/register-creator.js';
+import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { ChargeOrder } from './orders/charge-order.js';
+import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
+import { MoveOrder } from './orders/move-order.js';
+import { OrdersController } from './orders/orders.controller.js';
+import { PlaceOrder } from './orders/place-order.js';
+import { ReadOrders } from './orders/read-orders.js';
+import { ResumeOrders } from './orders/resume-orders.js';
+import { SettleOrder } from './orders/settle-order.js';
+import { PaymentGateway } from './payments/payment-gateway.js';
+import { SandboxPaymentGateway } from './payments/sandbox-payment-gateway.js';
+import { HonourRate } from './shipping/honour-rate.js';
+import { QuoteRates } from './shipping/quote-rates.js';
+import { ReadServices } from './shipping/read-services.js';
+import { ShippingController } from './shipping/shipping.controller.js';
+
+/** What main.ts opens and the use cases stand on. */
+export interface Infrastructure {
+  readonly config: StoreApiSettings;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly messaging: Messaging;
+}
+
+@Module({
+  controllers: [OrdersController, ReleasesController, ShippingController, CreatorController],
+  providers: [
+    PlaceOrder,
+    ChargeOrder,
+    SettleOrder,
+    ResumeOrders,
+    MoveOrder,
+    ReadOrders,
+    IdempotencyKeys,
+    Stock,
+    ChangeProducts,
+    ApproveRelease,
+    CreateEdition,
+    ReadReleases,
+    QuoteRates,
+    HonourRate,
+    ReadServices,
+    ReadCreator,
+    RegisterCreator,
+    FulfilmentConsumer,
+    CreatorsConsumer,
+    { provide: PaymentGateway, useClass: SandboxPaymentGateway },
+  ],
+})
+export class StoreApiModule {
+  static with({ config, logger, database, messaging }: Infrastructure): DynamicModule {
+    return {
+      module: StoreApiModule,
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: LOGGER, useValue: logger },
+        { provide: CLOCK, useValue: systemClock },
+        { provide: Database, useValue: database },
+        { provide: Messaging, useValue: messaging },
+        { provide: Outbox, useValue: messaging.outbox },
+        { provide: SignedCursors, useValue: new SignedCursors(config.CURSOR_SECRET) },
+      ],
+    };
+  }
+}
