@@ -1,0 +1,147 @@
+import { type Database, statement } from '@fulfilment/database';
+import { currencies } from '@fulfilment/contracts';
+import { z } from 'zod';
+import { searchText } from './search.rules.js';
+
+const prices = z.record(z.enum(currencies), z.int().min(0).max(Number.MAX_SAFE_INTEGER));
+
+/** A catalogue as the operator loads it. Identifiers are the caller's, so a second load changes nothing. */
+export const catalogueFile = z.object({
+  product_types: z.array(
+    z.object({
+      product_type: z.string(),
+      title: z.string(),
+      weight_grams: z.int().min(1),
+      lead_time_days: z.int().min(0),
+      royalty_rate: z.int().min(0).max(10_000),
+      prices,
+    }),
+  ),
+  releases: z.array(
+    z.object({
+      id: z.uuid(),
+      creator_id: z.uuid(),
+      name: z.string(),
+      artist_name: z.string(),
+      additional_artists: z.array(z.string()),
+      release_date: z.iso.date().nullable(),
+      description: z.string().nullable(),
+      cover_image_url: z.url().nullable(),
+      copyright: z.string().nullable(),
+      created_at: z.iso.datetime(),
+      products: z.array(
+        z.object({
+          id: z.uuid(),
+          title: z.string(),
+          product_type: z.string(),
+          status: z.enum(['available', 'pending', 'unavailable']),
+          /** Pieces of a limited edition, else null. */
+          quantity: z.int().min(0).nullable(),
+          weight_grams: z.int().min(1).nullable(),
+          barcode: z.string().nullable(),
+          glb_model: z.url().nullable(),
+          prices: prices.nullable(),
+          tracks: z.array(
+            z.object({
+              title: z.string(),
+              duration_seconds: z.int().min(0).nullable(),
+              side: z.string().nullable(),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+export type CatalogueFile = z.infer<typeof catalogueFile>;
+
+const upsertType = statement(
+  'load.product-type',
+  `INSERT INTO product_types (product_type, title, weight_grams, lead_time_days, royalty_rate, price_gbp, price_usd, price_eur, price_jpy)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   ON CONFLICT (product_type) DO UPDATE SET title = excluded.title, weight_grams = excluded.weight_grams,
+     lead_time_days = excluded.lead_time_days, royalty_rate = excluded.royalty_rate, price_gbp = excluded.price_gbp,
+     price_usd = excluded.price_usd, price_eur = excluded.price_eur, price_jpy = excluded.price_jpy`,
+);
+const insertReleases = statement(
+  'load.releases',
+  `INSERT INTO releases (id, creator_id, name, artist_name, additional_artists, release_date, description, cover_image_url, copyright,
+                         search_text, created_at)
+   SELECT id, creator_id, name, artist_name, additional_artists, release_date, description, cover_image_url, copyright, search_text, created_at
+   FROM json_to_recordset($1::json) AS release (id uuid, creator_id uuid, name text, artist_name text, additional_artists text[],
+     release_date date, description text, cover_image_url text, copyright text, search_text text, created_at timestamptz)
+   ON CONFLICT (id) DO NOTHING`,
+);
+const insertProducts = statement(
+  'load.products',
+  `INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, weight_grams, barcode,
+                         glb_model, royalty_rate, price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity, created_at)
+   SELECT p.id, release_id, creator_id, position, p.title, p.product_type, status, t.lead_time_days, p.weight_grams, barcode,
+          glb_model, t.royalty_rate, gbp, usd, eur, jpy, quantity IS NOT NULL, quantity, created_at
+   FROM json_to_recordset($1::json) AS p (id uuid, release_id uuid, creator_id uuid, position int, title text, product_type text,
+     status text, weight_grams int, barcode text, glb_model text, gbp bigint, usd bigint, eur bigint, jpy bigint, quantity int,
+     created_at timestamptz)
+   JOIN product_types t USING (product_type)
+   ON CONFLICT (id) DO NOTHING`,
+);
+const insertTracks = statement(
+  'load.tracks',
+  `INSERT INTO tracks (product_id, position, title, duration_seconds, side)
+   SELECT * FROM json_to_recordset($1::json) AS track (product_id uuid, position int, title text, duration_seconds int, side text)
+   ON CONFLICT DO NOTHING`,
+);
+
+/** Adds what is not there yet, in one transaction. What was sold, moved or withdrawn since stays as it is. */
+export async function loadCatalogue(database: Database, file: CatalogueFile): Promise<void> {
+  const products = file.releases.flatMap((release) =>
+    release.products.map((product, index) => ({
+      ...product,
+      position: index + 1,
+      release_id: release.id,
+      creator_id: release.creator_id,
+      created_at: release.created_at,
+    })),
+  );
+  await database.transaction(async (tx) => {
+    for (const { prices: list, ...type } of file.product_types) {
+      const { product_type, title, weight_grams, lead_time_days, royalty_rate } = type;
+      await tx.run(upsertType, [
+        product_type,
+        title,
+        weight_grams,
+        lead_time_days,
+        royalty_rate,
+        list.GBP,
+        list.USD,
+        list.EUR,
+        list.JPY,
+      ]);
+    }
+    await tx.run(insertReleases, [
+      JSON.stringify(
+        file.releases.map(({ products: _products, ...release }) => ({
+          ...release,
+          search_text: searchText(release.name, release.artist_name, ...release.additional_artists),
+        })),
+      ),
+    ]);
+    await tx.run(insertProducts, [
+      JSON.stringify(
+        products.map(({ prices: own, tracks: _tracks, ...product }) => ({
+          ...product,
+          gbp: own?.GBP,
+          usd: own?.USD,
+          eur: own?.EUR,
+          jpy: own?.JPY,
+        })),
+      ),
+    ]);
+    await tx.run(insertTracks, [
+      JSON.stringify(
+        products.flatMap(({ id, tracks }) =>
+          tracks.map((track, index) => ({ ...track, product_id: id, position: index + 1 })),
+        ),
+      ),
+    ]);
+  });
+}

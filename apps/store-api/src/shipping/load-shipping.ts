@@ -1,0 +1,71 @@
+import { type Database, statement } from '@fulfilment/database';
+import { z } from 'zod';
+
+/** Zones, services and rate cards as the operator loads them. */
+export const shippingFile = z.object({
+  /** Countries (ISO 3166-1 alpha-2) of each zone; a country is in one. */
+  zones: z.record(z.string(), z.array(z.string().regex(/^[A-Z]{2}$/))),
+  services: z.array(
+    z.object({
+      id: z.uuid(),
+      name: z.string(),
+      description: z.string().nullable(),
+      carriers: z.array(z.string()).min(1),
+      regions: z.array(z.string()),
+      position: z.int(),
+      rate_cards: z.array(
+        z.object({
+          zone: z.string(),
+          currency: z.string(),
+          bands: z
+            .array(
+              z.object({
+                max_weight_grams: z.int().min(1),
+                amount: z.int().min(0),
+                extra_500g_amount: z.int().min(0),
+              }),
+            )
+            .min(1),
+        }),
+      ),
+    }),
+  ),
+});
+export type ShippingFile = z.infer<typeof shippingFile>;
+
+const clearZones = statement('load.clear-zones', 'DELETE FROM shipping_zone_countries');
+const insertZones = statement(
+  'load.zones',
+  'INSERT INTO shipping_zone_countries (zone, country_code) SELECT * FROM unnest($1::text[], $2::text[])',
+);
+const upsertService = statement(
+  'load.service',
+  `INSERT INTO shipping_services (id, name, description, carriers, regions, position) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (id) DO UPDATE SET name = excluded.name, description = excluded.description, carriers = excluded.carriers,
+     regions = excluded.regions, position = excluded.position`,
+);
+const clearCards = statement('load.clear-cards', 'DELETE FROM rate_cards WHERE service_id = $1');
+const insertCards = statement(
+  'load.cards',
+  `INSERT INTO rate_cards (service_id, zone, currency, max_weight_grams, amount, extra_500g_amount)
+   SELECT $1, * FROM json_to_recordset($2::json) AS card (zone text, currency text, max_weight_grams int, amount bigint, extra_500g_amount bigint)`,
+);
+
+/** Replaces the rate book in one transaction; quotes already given stay honoured. */
+export async function loadShipping(database: Database, { zones, services }: ShippingFile): Promise<void> {
+  const places = Object.entries(zones).flatMap(([zone, countries]) =>
+    countries.map((country) => ({ zone, country })),
+  );
+  await database.transaction(async (tx) => {
+    await tx.run(clearZones);
+    await tx.run(insertZones, [places.map(({ zone }) => zone), places.map(({ country }) => country)]);
+    for (const { id, name, description, carriers, regions, position, rate_cards: cards } of services) {
+      await tx.run(upsertService, [id, name, description, carriers, regions, position]);
+      await tx.run(clearCards, [id]);
+      const rows = cards.flatMap(({ zone, currency, bands }) =>
+        bands.map((band) => ({ zone, currency, ...band })),
+      );
+      await tx.run(insertCards, [id, JSON.stringify(rows)]);
+    }
+  });
+}

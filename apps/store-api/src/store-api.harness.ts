@@ -1,0 +1,267 @@
+import { type CreatorSnapshot, messages, publicId, storeScopes, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { RedisConnection, startApi } from '@fulfilment/http-service';
+import { Messaging } from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import {
+  eventually,
+  scratchBroker,
+  scratchDatabase,
+  storeUrl,
+  tokenMaker,
+  uniqueName,
+} from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import request from 'supertest';
+import { loadCatalogue } from './catalogue/load-catalogue.js';
+import { storeApiSettings } from './config.js';
+import { migrations } from './migrations/index.js';
+import { ResumeOrders } from './orders/resume-orders.js';
+import { loadShipping } from './shipping/load-shipping.js';
+import { StoreApiModule } from './store-api.module.js';
+
+export const productTypes = [
+  {
+    product_type: 'vinyl_12_lp',
+    title: '12" LP',
+    weight_grams: 520,
+    lead_time_days: 10,
+    royalty_rate: 1500,
+    prices: { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 },
+  },
+  {
+    product_type: 'vinyl_7_single',
+    title: '7" single',
+    weight_grams: 160,
+    lead_time_days: 8,
+    royalty_rate: 1250,
+    prices: { GBP: 1199, USD: 1399, EUR: 1299, JPY: 2200 },
+  },
+];
+
+const bands = (light: number, heavy: number) => [
+  { max_weight_grams: 500, amount: light, extra_500g_amount: 100 },
+  { max_weight_grams: 2000, amount: heavy, extra_500g_amount: 200 },
+];
+const card = (zone: string, currency: string, light: number, heavy: number) => ({
+  zone,
+  currency,
+  bands: bands(light, heavy),
+});
+export const shipping = {
+  zones: { uk: ['GB'], world: ['US', 'JP', 'DE'] },
+  services: [
+    {
+      id: '01900000-0000-7000-8000-0000000000a1',
+      name: 'Tracked',
+      description: 'Two days',
+      carriers: ['Royal Mail'],
+      regions: ['United Kingdom'],
+      position: 1,
+      rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].map((currency) => card('uk', currency, 350, 550)),
+    },
+    {
+      id: '01900000-0000-7000-8000-0000000000a2',
+      name: 'Economy',
+      description: null,
+      carriers: ['Evri'],
+      regions: [],
+      position: 2,
+      rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].flatMap((currency) => [
+        card('uk', currency, 250, 400),
+        card('world', currency, 900, 1900),
+      ]),
+    },
+  ],
+};
+
+const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
+
+/** A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens. */
+export async function startStoreApi(environment: Readonly<Record<string, string>> = {}) {
+  const stores = await scratchDatabase(migrations);
+  const broker = await scratchBroker();
+  const tokens = await tokenMaker();
+  const logger = createLogger('store-api', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const config = storeApiSettings.parse({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_URL: stores.url,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: broker.url,
+    RABBITMQ_NAMESPACE: broker.namespace,
+    BASE_URL: tokens.baseUrl,
+    AUTH_URL: tokens.authUrl,
+    JWKS_URL: tokens.jwksUrl,
+    CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
+    ...environment,
+  });
+  const redis = new RedisConnection(config.REDIS_URL, logger);
+  const messaging = new Messaging(
+    { url: broker.url, service: 'store-api', namespace: broker.namespace },
+    stores.database,
+    logger,
+  );
+  const app = await startApi({
+    api: 'store',
+    resourceName: 'Store API',
+    scopes: Object.keys(storeScopes),
+    settings: config,
+    module: StoreApiModule.with({ config, logger, database: stores.database, messaging }),
+    redis,
+    logger,
+    readiness: {
+      postgres: () => stores.database.ping(),
+      redis: () => redis.client.ping(),
+      rabbitmq: () => messaging.connected,
+    },
+  });
+  messaging.start();
+  await loadShipping(stores.database, shipping);
+  const server = app.getHttpServer();
+
+  const creator = async (
+    payment: CreatorSnapshot['payment_method'] = 'pm_ok',
+    terms = true,
+  ): Promise<TestCreator> => {
+    const id = uuidv7();
+    await broker.publish(
+      messages.creatorRegistered.make(
+        {
+          creator: {
+            id,
+            version: 1,
+            organisation_id: 'org_test',
+            name: 'Harbour Lights',
+            payment_method: payment,
+            payment_terms_accepted: terms,
+            tax_interview_completed: true,
+            settlement_currency: 'GBP',
+            registered_at: new Date().toISOString(),
+          },
+        },
+        { occurredAt: new Date() },
+      ),
+    );
+    const token = await tokens.token({
+      creator_id: id,
+      client_id: uniqueName('client'),
+      scope: Object.keys(storeScopes).join(' '),
+    });
+    await eventually(async () =>
+      (await request(server).get('/store/v1/creator').auth(token, { type: 'bearer' })).status === 200
+        ? true
+        : undefined,
+    );
+    return { id, token };
+  };
+
+  return {
+    server,
+    database: stores.database,
+    broker,
+    tokens,
+    config,
+    app,
+    creator,
+    /** A release with products; answers their skus. */
+    release: async (creatorId: string, products: readonly TestProduct[] = [{}], name = 'Tidal Maps') => {
+      const releaseId = uuidv7();
+      const ids = products.map(() => uuidv7());
+      await loadCatalogue(stores.database, {
+        product_types: productTypes,
+        releases: [
+          {
+            id: releaseId,
+            creator_id: creatorId,
+            name,
+            artist_name: 'Harbour Lights',
+            additional_artists: [],
+            release_date: '2026-03-01',
+            description: null,
+            cover_image_url: null,
+            copyright: null,
+            created_at: new Date().toISOString(),
+            products: products.map((product, index) => ({
+              id: ids[index] ?? '',
+              title: `${name} ${index + 1}`,
+              product_type: 'vinyl_12_lp',
+              status: 'available',
+              quantity: null,
+              weight_grams: null,
+              barcode: '2000000000015',
+              glb_model: null,
+              prices: { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 },
+              tracks: [{ title: 'Low Water', duration_seconds: 215, side: 'A' }],
+              ...product,
+            })),
+          },
+        ],
+      });
+      return {
+        id: publicId('prod', releaseId),
+        uuid: releaseId,
+        skus: ids.map((id) => publicId('prod', id)),
+      };
+    },
+    get: (path: string, token: string) => request(server).get(path).auth(token, { type: 'bearer' }),
+    post: (path: string, token: string, body: object) =>
+      request(server).post(path).auth(token, { type: 'bearer' }).send(body),
+    quote: async (
+      token: string,
+      country = 'GB',
+      currency = 'GBP',
+      items?: readonly { sku: string; quantity: number }[],
+    ): Promise<string> => {
+      const answer = await request(server)
+        .post(`/store/v1/shipping-rates?currency=${currency}`)
+        .auth(token, { type: 'bearer' })
+        .send({ country_code: country, items });
+      return answer.body.data[0].id;
+    },
+    resumeOrders: () => app.get(ResumeOrders).round(),
+    published: (type: string) => broker.published.filter((message) => message.type === type),
+    orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,
+    stop: async () => {
+      await app.close();
+      await messaging.stop();
+      await redis.stop();
+      await tokens.stop();
+      await broker.drop();
+      await stores.drop();
+    },
+  };
+}
+
+export type StoreApiUnderTest = Awaited<ReturnType<typeof startStoreApi>>;
+
+export interface TestCreator {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface TestProduct {
+  readonly status?: 'available' | 'pending' | 'unavailable';
+  readonly quantity?: number | null;
+  readonly product_type?: string;
+  readonly weight_grams?: number | null;
+}
+
+export const address = {
+  full_name: 'Aiko Mori',
+  address_line_1: '1 Quay Street',
+  city: 'London',
+  postal_code: 'N1 1AA',
+  country_code: 'GB',
+};
+
+export function orderBody(sku: string, rateId: string, quantity = 1) {
+  return {
+    items: [{ sku, quantity, unit_price: { amount: 2999, currency: 'GBP' } }],
+    shipping_address: address,
+    shipping_rate_id: rateId,
+  };
+}
+
+export const key = () => randomUUID();
