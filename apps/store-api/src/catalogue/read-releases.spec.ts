@@ -1,0 +1,132 @@
+import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+
+describe('GET /v1/releases', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+  });
+  afterAll(() => store.stop());
+
+  const list = async (query = '', token = creator.token) => store.get(`/store/v1/releases${query}`, token);
+
+  it('shows the full view with products, tracks and the price in the asked currency', async () => {
+    const { id, skus } = await store.release(
+      creator.id,
+      [{ quantity: 5 }, { status: 'unavailable' }],
+      'Full View',
+    );
+    const { body } = await store.get(`/store/v1/releases/${id}?currency=JPY`, creator.token);
+    expect(body).toEqual({
+      id,
+      name: 'Full View',
+      artist_name: 'Harbour Lights',
+      additional_artists: [],
+      release_date: '2026-03-01',
+      description: null,
+      cover_image_url: null,
+      copyright: null,
+      status: 'available',
+      created_at: expect.stringMatching(/Z$/),
+      products: [
+        {
+          id: skus[0],
+          title: 'Full View 1',
+          created_at: expect.any(String),
+          status: 'available',
+          track_listing: [{ position: 1, title: 'Low Water', duration_seconds: 215, side: 'A' }],
+          product_type: 'vinyl_12_lp',
+          product_lead_time: 10,
+          price: { amount: 4800, currency: 'JPY' },
+          weight_grams: null,
+          barcode: '2000000000015',
+          glb_model: null,
+          availability: { limited_edition: true, quantity: 5 },
+        },
+        expect.objectContaining({ id: skus[1], status: 'unavailable' }),
+      ],
+    });
+  });
+
+  it('walks every release once, also when they share one timestamp and others arrive', async () => {
+    const walker = await store.creator();
+    for (let index = 0; index < 7; index += 1) await store.release(walker.id, [{}], `Walk ${index}`);
+    const seen: string[] = [];
+    let query = '?limit=2';
+    for (;;) {
+      const { body } = await list(query, walker.token);
+      seen.push(...body.data.map(({ name }: { name: string }) => name));
+      if (seen.length === 4) await store.release(walker.id, [{}], 'Late');
+      expect(body.pagination.has_more).toBe(body.pagination.next_cursor !== null);
+      if (!body.pagination.has_more) break;
+      query = `?limit=3&format=detailed&currency=USD&cursor=${body.pagination.next_cursor}`;
+    }
+    expect(seen.sort()).toEqual(Array.from({ length: 7 }, (_, index) => `Walk ${index}`));
+  });
+
+  it('searches name and artist, with % and _ as themselves', async () => {
+    const owner = await store.creator();
+    await store.release(owner.id, [{}], '100% Salt_Water');
+    await store.release(owner.id, [{}], 'Plain');
+    const found = async (term: string) =>
+      (await list(`?search=${encodeURIComponent(term)}`, owner.token)).body.data.map(
+        ({ name }: { name: string }) => name,
+      );
+    expect(await found('salt')).toEqual(['100% Salt_Water']);
+    expect(await found('%')).toEqual(['100% Salt_Water']);
+    expect(await found('_')).toEqual(['100% Salt_Water']);
+    expect(await found('HARBOUR')).toHaveLength(2);
+    expect(await found('nothing')).toEqual([]);
+  });
+
+  it('gives the range of available products only, and null without any', async () => {
+    const owner = await store.creator();
+    await store.release(owner.id, [{ status: 'pending' }], 'Unpriced');
+    await store.release(owner.id, [{}, { product_type: 'vinyl_7_single' }], 'Priced');
+    const { body } = await list('?format=detailed', owner.token);
+    const [priced, unpriced] = body.data;
+    expect(priced).toMatchObject({
+      price_range: { currency: 'GBP', min: 2499, max: 2499 },
+      status: 'available',
+    });
+    expect(priced.product_types.sort()).toEqual(['vinyl_12_lp', 'vinyl_7_single']);
+    expect(priced.products).toHaveLength(2);
+    expect(unpriced).toMatchObject({ price_range: null, status: 'pending' });
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=abc', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['currency=CHF', 'currency'],
+    ['format=full', 'format'],
+    ['cursor=forged', 'cursor'],
+    [`search=${'x'.repeat(201)}`, 'search'],
+  ])('refuses %s', async (query, field) => {
+    const { status, body } = await list(`?${query}`);
+    expect([status, body.code, body.details[0].field]).toEqual([400, 'VALIDATION_ERROR', field]);
+  });
+
+  it('opens a cursor only for the list, the search and the creator it was made for', async () => {
+    const owner = await store.creator();
+    for (const name of ['One', 'Two']) await store.release(owner.id, [{}], name);
+    const { body } = await list('?limit=1', owner.token);
+    const cursor = body.pagination.next_cursor;
+    expect((await list(`?limit=1&cursor=${cursor}`, owner.token)).status).toBe(200);
+    expect((await list(`?limit=1&search=o&cursor=${cursor}`, owner.token)).status).toBe(400);
+    expect((await list(`?limit=1&cursor=${cursor}`)).status).toBe(400);
+    expect((await store.get(`/store/v1/orders?cursor=${cursor}`, owner.token)).status).toBe(400);
+  });
+
+  it("answers 404 for another creator's release and for what is no id", async () => {
+    const other = await store.creator();
+    const { id } = await store.release(other.id);
+    for (const foreign of [id, 'prod_x', 'nonsense', '%00']) {
+      expect((await store.get(`/store/v1/releases/${foreign}`, creator.token)).status).toBe(404);
+    }
+  });
+});

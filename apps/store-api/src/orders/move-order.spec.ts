@@ -1,0 +1,212 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+
+const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
+const refundsOf = statement(
+  'test.refunds',
+  `SELECT count(*) AS refunds FROM sandbox_charges s JOIN charges c ON c.id::text = s.idempotency_key JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 AND s.refunded_at IS NOT NULL`,
+);
+
+describe('what the warehouse reports', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let sku: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+  });
+  afterAll(() => store.stop());
+  beforeEach(async () => {
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+  });
+
+  const placed = async (quantity = 1): Promise<string> => {
+    const answer = await store.post(
+      '/store/v1/orders',
+      creator.token,
+      orderBody(sku, await store.quote(creator.token), quantity),
+    );
+    return answer.body.id;
+  };
+  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
+  /** Publishes and waits until it was applied or refused. */
+  const report = async (...reports: Message[]): Promise<(string | undefined)[]> => {
+    await store.broker.publish(...reports);
+    const outcome = messageOutcomes(store.database);
+    const outcomes = await Promise.all(reports.map(({ id }) => eventually(() => outcome(`/messages/${id}`))));
+    return outcomes.map((told) => String(Reflect.get(told, 'reason') ?? Reflect.get(told, 'outcome')));
+  };
+  const at = { occurredAt: new Date() };
+  const parcel = (order_id: string, tracking_number = 'TEST1') => ({
+    order_id,
+    carrier: 'Royal Mail',
+    tracking_number,
+    tracking_url: `https://track.example/${tracking_number}`,
+  });
+  const ship = (id: string, number?: string) => messages.fulfilmentShipped.make(parcel(id, number), at);
+  const eventsOf = (id: string): Promise<string[]> => {
+    const types = () =>
+      store.broker.published
+        .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(id))
+        .map(({ type }) => type);
+    return eventually(async () => {
+      await report(messages.fulfilmentStockSet.make({ sku, quantity: 10 }, at)); // behind everything before it
+      return types();
+    });
+  };
+
+  it('ships on the first package, updates tracking on later ones, delivers with the last', async () => {
+    const id = await placed();
+    expect(await report(ship(id, 'TEST1'), ship(id, 'TEST2'))).toEqual(['applied', 'applied']);
+    expect(await read(id)).toMatchObject({
+      status: 'shipped',
+      tracking: {
+        carrier: 'Royal Mail',
+        tracking_number: 'TEST2',
+        tracking_url: 'https://track.example/TEST2',
+        updated_at: expect.any(String),
+        shipped_at: expect.any(String),
+        delivered_at: null,
+        packages: [{ tracking_number: 'TEST1' }, { tracking_number: 'TEST2' }],
+      },
+    });
+    await report(messages.fulfilmentDelivered.make({ order_id: id, tracking_number: 'TEST1' }, at));
+    expect((await read(id)).status).toBe('shipped');
+    await report(messages.fulfilmentDelivered.make({ order_id: id }, at));
+    const order = await read(id);
+    expect(order.status).toBe('delivered');
+    expect(order.tracking.delivered_at).toEqual(expect.any(String));
+    expect(await eventsOf(id)).toEqual([
+      'order.created',
+      'order.processing',
+      'order.shipped',
+      'order.tracking_updated',
+      'order.delivered',
+    ]);
+  });
+
+  it('corrects the newest package, or the one that is named', async () => {
+    const id = await placed();
+    await report(ship(id, 'TEST1'), ship(id, 'TEST2'));
+    await report(messages.fulfilmentTrackingCorrected.make(parcel(id, 'TEST3'), at));
+    await report(
+      messages.fulfilmentTrackingCorrected.make(
+        { ...parcel(id, 'TEST4'), replaces_tracking_number: 'TEST1' },
+        at,
+      ),
+    );
+    const { tracking } = await read(id);
+    expect(tracking.packages.map((one: { tracking_number: string }) => one.tracking_number)).toEqual([
+      'TEST4',
+      'TEST3',
+    ]);
+    expect(tracking.tracking_number).toBe('TEST3');
+  });
+
+  it('makes one move of a report that comes twice, under one id or two', async () => {
+    const id = await placed();
+    const shipped = ship(id);
+    await report(shipped, shipped, ship(id));
+    expect((await eventsOf(id)).filter((type) => type === 'order.shipped')).toHaveLength(1);
+    expect((await read(id)).tracking.packages).toHaveLength(1);
+  });
+
+  it('cancels before it ships: refunds and restocks once', async () => {
+    const id = await placed(3);
+    expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
+    const cancelled = () => messages.fulfilmentCancelled.make({ order_id: id, reason: 'pressing fault' }, at);
+    await report(cancelled(), cancelled());
+    expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
+    expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 10 });
+    await store.resumeOrders();
+    await store.resumeOrders();
+    expect(await store.database.row(refundsOf, [creator.id])).toEqual({ refunds: 1 });
+  });
+
+  it('refuses what makes no sense, with its reason, and changes nothing', async () => {
+    const id = await placed();
+    await report(ship(id));
+    const refusals = await report(
+      messages.fulfilmentCancelled.make({ order_id: id, reason: 'too late' }, at),
+      ship('ord_00000000000000000000000000'),
+      ship('nonsense'),
+      messages.fulfilmentTrackingCorrected.make({ ...parcel(id), replaces_tracking_number: 'TEST9' }, at),
+      messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, at),
+    );
+    expect(refusals).toEqual([
+      'cannot cancel an order that is shipped',
+      'there is no order ord_00000000000000000000000000',
+      'there is no order nonsense',
+      'the order has no package of this tracking number',
+      'there is no product prod_00000000000000000000000000',
+    ]);
+    expect((await read(id)).status).toBe('shipped');
+    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(5);
+  });
+
+  it('tells each crossing of zero exactly once', async () => {
+    const { skus, uuid } = await store.release(creator.id, [{}]);
+    const set = (quantity: number) => messages.fulfilmentStockSet.make({ sku: skus[0] ?? '', quantity }, at);
+    for (const quantity of [5, 5, 0, 0, 4]) await report(set(quantity));
+    const told = () =>
+      store.broker.published
+        .filter(({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid))
+        .map(({ type }) => type);
+    await eventually(() => (told().length >= 5 ? true : undefined));
+    expect(told()).toEqual([
+      'product.inventory_changed',
+      'product.inventory_changed',
+      'product.out_of_stock',
+      'product.inventory_changed',
+      'product.in_stock',
+    ]);
+  });
+
+  it('withdraws and releases a product, and approves a pending release', async () => {
+    const { id, skus } = await store.release(creator.id, [{ status: 'pending' }]);
+    const sku0 = skus[0] ?? '';
+    const status = async () => (await store.get(`/store/v1/releases/${id}`, creator.token)).body.status;
+    expect(await status()).toBe('pending');
+    await report(messages.catalogueReleaseApproved.make({ release_id: id }, at));
+    expect(await status()).toBe('available');
+    await report(messages.fulfilmentProductWithdrawn.make({ sku: sku0 }, at));
+    expect(await status()).toBe('unavailable');
+    const refused = await store.post(
+      '/store/v1/orders',
+      creator.token,
+      orderBody(sku0, await store.quote(creator.token)),
+    );
+    expect(refused.body.details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
+    await report(messages.fulfilmentProductReleased.make({ sku: sku0 }, at));
+    expect(await status()).toBe('available');
+  });
+
+  it('shows an edition of the Creator API as a pending release with one pending product', async () => {
+    const edition = {
+      id: '01900000-0000-7000-8000-00000000ed17',
+      creator_id: creator.id,
+      title: 'Night Ferry',
+      release_type_id: 1,
+      ean: '2000000000022',
+      created_at: new Date().toISOString(),
+    };
+    await report(
+      messages.editionCreated.make({ edition }, at),
+      messages.editionCreated.make({ edition }, at),
+    );
+    const { body } = await store.get('/store/v1/releases?search=night', creator.token);
+    expect(body.data).toMatchObject([
+      { name: 'Night Ferry', artist_name: 'Harbour Lights', price_range: null },
+    ]);
+    const { body: release } = await store.get(`/store/v1/releases/${body.data[0].id}`, creator.token);
+    expect(release).toMatchObject({
+      status: 'pending',
+      products: [{ status: 'pending', barcode: '2000000000022' }],
+    });
+  });
+});

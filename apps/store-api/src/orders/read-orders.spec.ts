@@ -1,0 +1,89 @@
+import { statement } from '@fulfilment/database';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+
+const oneTime = statement(
+  'test.one-time',
+  "UPDATE orders SET created_at = '2026-01-01T00:00:00.123456Z' WHERE creator_id = $1",
+);
+
+describe('GET /v1/orders', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let placed: string[];
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id)).skus;
+    const rate = await store.quote(creator.token);
+    placed = [];
+    for (let index = 0; index < 6; index += 1) {
+      const source = {
+        platform: index % 2 === 0 ? 'shopify' : 'bandcamp',
+        store_id: 's1',
+        external_order_id: `#${index}`,
+      };
+      const { body } = await store.post('/store/v1/orders', creator.token, {
+        ...orderBody(sku, rate),
+        source,
+      });
+      placed.unshift(body.id);
+    }
+  });
+  afterAll(() => store.stop());
+
+  const list = async (query = '', token = creator.token) => store.get(`/store/v1/orders${query}`, token);
+  const ids = async (query: string) => (await list(query)).body.data.map(({ id }: { id: string }) => id);
+
+  it('lists summaries, newest first, a row just written at once', async () => {
+    const { body } = await list();
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(placed);
+    expect(body.data[0]).toEqual({
+      id: placed[0],
+      status: 'processing',
+      total: { amount: 3399, currency: 'GBP' },
+      item_count: 1,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    expect(body.pagination).toEqual({ next_cursor: null, has_more: false });
+  });
+
+  it('filters exactly, alone and together', async () => {
+    expect(await ids('?platform=shopify')).toHaveLength(3);
+    expect(await ids('?platform=shopify&store_id=s1&status=processing')).toHaveLength(3);
+    expect(await ids('?external_order_id=%232')).toEqual([placed[3]]);
+    expect(await ids('?platform=Shopify')).toEqual([]);
+    expect(await ids('?status=pending')).toEqual([]);
+  });
+
+  it('gives rows of one microsecond exactly once', async () => {
+    await store.database.run(oneTime, [creator.id]);
+    const seen: string[] = [];
+    let query = '?limit=1';
+    for (;;) {
+      const { body } = await list(query);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      if (!body.pagination.has_more) break;
+      query = `?limit=2&cursor=${body.pagination.next_cursor}`;
+    }
+    expect(seen.sort()).toEqual([...placed].sort());
+  });
+
+  it.each([
+    ['status=done', 'status'],
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    [`platform=${'x'.repeat(256)}`, 'platform'],
+    ['cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA', 'cursor'],
+  ])('refuses %s', async (query, field) => {
+    const { status, body } = await list(`?${query}`);
+    expect([status, body.details[0].field]).toEqual([400, field]);
+  });
+
+  it('shows nothing of another creator', async () => {
+    const other = await store.creator();
+    expect((await list('', other.token)).body.data).toEqual([]);
+    expect((await store.get(`/store/v1/orders/${placed[0]}`, other.token)).status).toBe(404);
+  });
+});

@@ -1,0 +1,114 @@
+import { statement } from '@fulfilment/database';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+
+const expire = statement(
+  'test.expire',
+  "UPDATE quotes SET expires_at = now() - interval '1 second' WHERE creator_id = $1",
+);
+
+describe('POST /v1/shipping-rates', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let sku: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+  });
+  afterAll(() => store.stop());
+
+  const quote = (body: object, query = '', token = creator.token) =>
+    store.post(`/store/v1/shipping-rates${query}`, token, body);
+
+  it('answers 200 with the services to the country, cheapest first', async () => {
+    const { status, body } = await quote(
+      { country_code: 'gb', items: [{ sku, quantity: 2 }] },
+      '?currency=JPY',
+    );
+    expect(status).toBe(200);
+    expect(body.data).toEqual([
+      {
+        id: expect.stringMatching(/^rate_/),
+        name: 'Economy',
+        carriers: ['Evri'],
+        description: null,
+        price: { amount: 400, currency: 'JPY' },
+      },
+      {
+        id: expect.stringMatching(/^rate_/),
+        name: 'Tracked',
+        carriers: ['Royal Mail'],
+        description: 'Two days',
+        price: { amount: 550, currency: 'JPY' },
+      },
+    ]);
+  });
+
+  it('takes the lightest band without items, and with an empty list of them', async () => {
+    for (const items of [undefined, [], null]) {
+      const { body } = await quote({ country_code: 'GB', items });
+      expect(body.data.map(({ price }: { price: { amount: number } }) => price.amount)).toEqual([250, 350]);
+    }
+  });
+
+  it('answers nothing for a country nobody serves, 422 when items should go there', async () => {
+    expect((await quote({ country_code: 'FR' })).body).toEqual({ data: [] });
+    const refused = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [{ field: 'items.0.sku', reason: 'not_shippable_to_country' }],
+    ]);
+  });
+
+  it('prices an order again when its parcel weighs something else than was quoted', async () => {
+    const light = await store.quote(creator.token, 'GB', 'GBP');
+    const { body } = await store.post('/store/v1/orders', creator.token, orderBody(sku, light, 5));
+    const { body: order } = await store.get(`/store/v1/orders/${body.id}`, creator.token);
+    expect(order.shipping.amount.amount).toBe(400 + 2 * 200); // 2600 g: the 2000 g band and two steps
+  });
+
+  it('refuses an expired rate', async () => {
+    const owner = await store.creator();
+    const [item = ''] = (await store.release(owner.id)).skus;
+    const rate = await store.quote(owner.token);
+    await store.database.run(expire, [owner.id]);
+    const refused = await store.post('/store/v1/orders', owner.token, orderBody(item, rate));
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [{ field: 'shipping_rate_id', reason: 'expired' }],
+    ]);
+  });
+
+  it.each([
+    [{}, 400, 'country_code'],
+    [{ country_code: 'GBR' }, 400, 'country_code'],
+    [{ country_code: 1 }, 400, 'country_code'],
+    [{ country_code: 'GB', items: 'x' }, 400, 'items'],
+    [{ country_code: 'GB', items: [{ sku: 'a' }] }, 400, 'items.0.quantity'],
+    [{ country_code: 'GB', items: [{ sku: 'a', quantity: 0 }] }, 400, 'items.0.quantity'],
+    [{ country_code: 'GB', items: [{ quantity: 1 }] }, 400, 'items.0.sku'],
+    [{ country_code: 'GB', items: [{ sku: 'prod_x', quantity: 1 }] }, 422, 'items.0.sku'],
+  ])('refuses %j', async (body, status, field) => {
+    const refused = await quote(body);
+    expect([refused.status, refused.body.details[0].field]).toEqual([status, field]);
+  });
+
+  it('refuses a weight nobody can carry', async () => {
+    const refused = await quote({ country_code: 'GB', items: [{ sku, quantity: Number.MAX_SAFE_INTEGER }] });
+    expect([refused.status, refused.body.details[0].reason]).toEqual([422, 'too_heavy']);
+  });
+
+  it('lists the services', async () => {
+    const { body } = await store.get('/store/v1/shipping-services', creator.token);
+    expect(body.data).toEqual([
+      {
+        id: expect.stringMatching(/^svc_/),
+        name: 'Tracked',
+        description: 'Two days',
+        regions: ['United Kingdom'],
+      },
+      { id: expect.stringMatching(/^svc_/), name: 'Economy', description: null, regions: [] },
+    ]);
+  });
+});
