@@ -23,6 +23,8 @@ export interface ProcessPlan {
   readonly prepare?: () => Promise<void>;
   /** Whether it answers. May reject, which means no. */
   readonly ready: () => Promise<boolean>;
+  /** How it is killed, paused and resumed where signals do not reach it: in a container. */
+  readonly instead?: Readonly<Record<'kill' | 'pause' | 'resume', () => Promise<void>>>;
 }
 
 export interface PartEvents {
@@ -86,7 +88,7 @@ export class ProcessPart implements Part {
     const wasPaused = this.state === 'paused';
     this.state = 'stopping';
     const gone = once(child, 'exit');
-    if (wasPaused) signalTree(child.pid, 'SIGCONT');
+    if (wasPaused) await (this.plan.instead?.resume() ?? signalTree(child.pid, 'SIGCONT'));
     // Only the root is told: PostgreSQL and nginx end their own children in order.
     child.kill(this.plan.stopSignal ?? 'SIGTERM');
     const inTime = await Promise.race([
@@ -105,22 +107,20 @@ export class ProcessPart implements Part {
     const child = this.child;
     if (child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
     const gone = once(child, 'exit');
-    signalTree(child.pid, 'SIGKILL');
+    await (this.plan.instead?.kill() ?? signalTree(child.pid, 'SIGKILL'));
     await gone;
   }
 
-  pause(): Promise<void> {
-    if (this.child?.pid === undefined) return Promise.reject(new Failure(`${this.name} is not running.`));
-    signalTree(this.child.pid, 'SIGSTOP');
+  async pause(): Promise<void> {
+    if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
+    await (this.plan.instead?.pause() ?? signalTree(this.child.pid, 'SIGSTOP'));
     this.state = 'paused';
-    return Promise.resolve();
   }
 
-  resume(): Promise<void> {
-    if (this.child?.pid === undefined) return Promise.reject(new Failure(`${this.name} is not running.`));
-    signalTree(this.child.pid, 'SIGCONT');
+  async resume(): Promise<void> {
+    if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
+    await (this.plan.instead?.resume() ?? signalTree(this.child.pid, 'SIGCONT'));
     this.state = 'running';
-    return Promise.resolve();
   }
 
   private async spawn(): Promise<void> {
