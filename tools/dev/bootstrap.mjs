@@ -16,10 +16,14 @@ const oldestTypeScriptNode = [22, 18]; // the first that strips types without a 
 export async function run(script) {
   checkNode();
   installNodeModules();
-  const child = spawn(nodeProgram(), ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}` },
-  });
+  const child = spawn(
+    nodeProgram(),
+    ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}` },
+    },
+  );
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const code = await new Promise((resolve) => {
     child.once('error', (error) => {
@@ -33,7 +37,9 @@ export async function run(script) {
 
 function checkNode() {
   if (Number(process.versions.node.split('.')[0]) >= oldestNode) return;
-  fail(`Node ${oldestNode} or newer is needed; this is ${process.version}. See https://nodejs.org/en/download`);
+  fail(
+    `Node ${oldestNode} or newer is needed; this is ${process.version}. See https://nodejs.org/en/download`,
+  );
 }
 
 /** The stamp is the hash of what decides the modules, so a changed branch is noticed and an unchanged one costs nothing. */
@@ -65,7 +71,9 @@ function nodeProgram() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const [oldestMajor, oldestMinor] = oldestTypeScriptNode;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return process.execPath;
-  return fail(`On ${process.platform} Node 24 is needed; this is ${process.version}. See https://nodejs.org/en/download`);
+  return fail(
+    `On ${process.platform} Node 24 is needed; this is ${process.version}. See https://nodejs.org/en/download`,
+  );
 }
 
 /** @returns {never} */

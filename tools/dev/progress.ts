@@ -4,8 +4,11 @@ export type Say = (line: string) => void;
 /** The steps of a long command, each with the time it took. */
 export class Progress {
   private readonly startedAt = Date.now();
+  private readonly say: Say;
 
-  constructor(private readonly say: Say) {}
+  constructor(say: Say) {
+    this.say = say;
+  }
 
   async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
     const startedAt = Date.now();

@@ -8,6 +8,8 @@ export interface Run {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly user?: UserIds;
   readonly timeoutMs?: number;
+  /** Left to end by itself when the suite stops: a package installation must not be broken off. */
+  readonly uninterrupted?: boolean;
   /** Called with each line as it comes; without it the output is only kept. */
   readonly onLine?: (line: string) => void;
 }
@@ -42,7 +44,7 @@ export function runProgram(program: string, args: readonly string[], run: Run = 
       timeout: run.timeoutMs,
     });
     const { pid } = child;
-    if (pid !== undefined) running.add(pid);
+    if (pid !== undefined && run.uninterrupted !== true) running.add(pid);
     const chunks: string[] = [];
     const lines = new LineSplitter((line) => run.onLine?.(line));
     const take = (chunk: string): void => {
@@ -85,8 +87,11 @@ function endGroup(pid: number, signal: NodeJS.Signals): void {
 /** Whole lines out of chunks. */
 export class LineSplitter {
   private rest = '';
+  private readonly onLine: (line: string) => void;
 
-  constructor(private readonly onLine: (line: string) => void) {}
+  constructor(onLine: (line: string) => void) {
+    this.onLine = onLine;
+  }
 
   push(chunk: string): void {
     const lines = (this.rest + chunk).split('\n');

@@ -4,7 +4,13 @@ import { findProgram, mustRun, runProgram } from '../run-program.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
 /** Units that the packages enable for the next boot; the suite runs instances of its own. */
-const units = ['postgresql.service', 'redis-server.service', 'rabbitmq-server.service', 'nginx.service', 'epmd.socket'];
+const units = [
+  'postgresql.service',
+  'redis-server.service',
+  'rabbitmq-server.service',
+  'nginx.service',
+  'epmd.socket',
+];
 
 /** How this user may install Debian packages: as root, by sudo without a question, or not at all. */
 export async function aptPrefix(): Promise<readonly string[] | undefined> {
@@ -24,16 +30,32 @@ export function aptCommand(packages: readonly string[]): string {
  * Installs without starting anything: Debian's packages start their servers unless policy-rc.d says 101
  * (https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt). A policy that is there already is kept.
  */
-export async function installDebianPackages(packages: readonly string[], prefix: readonly string[]): Promise<void> {
+export async function installDebianPackages(
+  packages: readonly string[],
+  prefix: readonly string[],
+): Promise<void> {
   const asRoot = async (command: string, ...args: string[]): Promise<void> => {
     const [program = command, ...rest] = [...prefix, command, ...args];
-    await mustRun(program, rest, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' } });
+    await mustRun(program, rest, {
+      uninterrupted: true,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
+    });
   };
   const ownPolicy = !existsSync(policyFile);
   try {
-    if (ownPolicy) await asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' > ${policyFile} && chmod 755 ${policyFile}`);
+    if (ownPolicy)
+      await asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' > ${policyFile} && chmod 755 ${policyFile}`);
     await asRoot('apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-qq');
-    await asRoot('apt-get', '-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-qq', '--no-install-recommends', ...packages);
+    await asRoot(
+      'apt-get',
+      '-o',
+      'DPkg::Lock::Timeout=120',
+      'install',
+      '-y',
+      '-qq',
+      '--no-install-recommends',
+      ...packages,
+    );
     if (existsSync('/run/systemd/system')) await disableUnits(asRoot);
   } catch (error) {
     throw new Failure(

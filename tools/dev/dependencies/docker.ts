@@ -17,8 +17,11 @@ export async function dockerAnswers(): Promise<boolean> {
 
 /** Gets the images; false when they cannot be had, so that programs on this machine may do instead. */
 export async function dockerImages(site: Site, names: readonly DependencyName[]): Promise<boolean> {
-  const made = await runProgram('docker', compose(site.settings, 'create', ...names), { env: environment(site) });
-  if (made.code !== 0) site.note(`Docker could not make the containers: ${made.output.trim().split('\n').at(-1)}`);
+  const made = await runProgram('docker', compose(site.settings, 'create', ...names), {
+    env: environment(site),
+  });
+  if (made.code !== 0)
+    site.note(`Docker could not make the containers: ${made.output.trim().split('\n').at(-1)}`);
   return made.code === 0;
 }
 
@@ -34,9 +37,9 @@ export function dependencyFromDocker(name: DependencyName, site: Site): Dependen
 /** The attached `docker compose up` stands for its container: it ends when the container does, and ends it when told to. */
 export function containerPlan(
   name: string,
-  of: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean>; env?: Record<string, string> },
+  of: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
 ): ProcessPlan {
-  const env = { ...environment(of.site), ...of.env };
+  const env = environment(of.site);
   const docker = async (verb: string): Promise<void> => {
     await mustRun('docker', compose(of.site.settings, verb, name), { env });
   };
@@ -73,8 +76,7 @@ function environment({ settings, ports, secrets }: Site): Record<string, string>
     REDIS_PASSWORD: secrets.redisPassword,
     RABBITMQ_PORT: String(ports.rabbitmq),
     RABBITMQ_PASSWORD: secrets.rabbitmqPassword,
-    GATEWAY_DIR: join(settings.stateDir, 'gateway'),
-    CERTIFICATES_DIR: join(settings.stateDir, 'certificates'),
+    STATE_DIR: settings.stateDir,
   };
 }
 
@@ -86,6 +88,5 @@ const unusedValues = {
   REDIS_PASSWORD: 'unused',
   RABBITMQ_PORT: '0',
   RABBITMQ_PASSWORD: 'unused',
-  GATEWAY_DIR: '/tmp',
-  CERTIFICATES_DIR: '/tmp',
+  STATE_DIR: '/tmp',
 };

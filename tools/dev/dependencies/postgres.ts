@@ -27,7 +27,9 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
   const user = await serverUser();
   const home = await dataHome(settings, user);
   if (!home.startsWith(settings.stateDir)) {
-    site.note(`PostgreSQL may not run as root and its user cannot enter ${settings.stateDir}: its data is in ${home}.`);
+    site.note(
+      `PostgreSQL may not run as root and its user cannot enter ${settings.stateDir}: its data is in ${home}.`,
+    );
   }
   const data = join(home, 'data');
   const bin = postgresPrograms(dataVersion(data));
@@ -71,13 +73,17 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
 
 /** Where its data lies when it cannot lie in the state directory; `npm run reset` removes both. */
 export function postgresHomes(settings: Settings): readonly [string, string] {
-  return [join(settings.stateDir, 'postgres'), join('/var/tmp', `fulfilment-${suiteTag(settings)}`, 'postgres')];
+  return [
+    join(settings.stateDir, 'postgres'),
+    join('/var/tmp', `fulfilment-${suiteTag(settings)}`, 'postgres'),
+  ];
 }
 
 /** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
 async function serverUser(): Promise<UserIds | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const id = async (option: string): Promise<number> => Number((await runProgram('id', [option, systemUser])).output);
+  const id = async (option: string): Promise<number> =>
+    Number((await runProgram('id', [option, systemUser])).output);
   const user = { uid: await id('-u'), gid: await id('-g') };
   if (Number.isInteger(user.uid) && user.uid > 0) return user;
   throw new Failure(
@@ -118,7 +124,18 @@ async function initialise(to: {
   const locale = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
   await mustRun(
     join(to.bin, 'initdb'),
-    ['-D', fresh, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', `--locale=${locale}`],
+    [
+      '-D',
+      fresh,
+      '-U',
+      'suite',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      `--locale=${locale}`,
+    ],
     { user: to.user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
   );
   rmSync(passwordFile);

@@ -41,7 +41,11 @@ export async function serveControl(stateDir: string, command: Command): Promise<
 }
 
 /** Sends a command to the running suite; undefined when none runs. */
-export function control(stateDir: string, name: string, argument = ''): Promise<{ answer: unknown } | undefined> {
+export function control(
+  stateDir: string,
+  name: string,
+  argument = '',
+): Promise<{ answer: unknown } | undefined> {
   return new Promise((resolve, reject) => {
     const path = ['', name, argument].map(encodeURIComponent).join('/');
     const outgoing = request({ socketPath: controlSocket(stateDir), path, agent: false }, (response) => {

@@ -42,6 +42,8 @@ const probeEveryMs = 100;
 export class ProcessPart implements Part {
   readonly name: string;
   readonly hidden: boolean;
+  private readonly plan: ProcessPlan;
+  private readonly events: PartEvents;
   private child: ChildProcess | undefined;
   private state: PartState = 'stopped';
   private spawnedAt = 0;
@@ -50,10 +52,9 @@ export class ProcessPart implements Part {
   private restartTimer: NodeJS.Timeout | undefined;
   private lastLines: string[] = [];
 
-  constructor(
-    private readonly plan: ProcessPlan,
-    private readonly events: PartEvents,
-  ) {
+  constructor(plan: ProcessPlan, events: PartEvents) {
+    this.plan = plan;
+    this.events = events;
     this.name = plan.name;
     this.hidden = plan.hidden ?? false;
   }
@@ -88,7 +89,7 @@ export class ProcessPart implements Part {
     const wasPaused = this.state === 'paused';
     this.state = 'stopping';
     const gone = once(child, 'exit');
-    if (wasPaused) await (this.plan.instead?.resume() ?? signalTree(child.pid, 'SIGCONT'));
+    if (wasPaused) await this.signal('resume', 'SIGCONT');
     // Only the root is told: PostgreSQL and nginx end their own children in order.
     child.kill(this.plan.stopSignal ?? 'SIGTERM');
     const inTime = await Promise.race([
@@ -105,22 +106,26 @@ export class ProcessPart implements Part {
 
   async kill(): Promise<void> {
     const child = this.child;
-    if (child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
+    if (child === undefined) throw new Failure(`${this.name} is not running.`);
     const gone = once(child, 'exit');
-    await (this.plan.instead?.kill() ?? signalTree(child.pid, 'SIGKILL'));
+    await this.signal('kill', 'SIGKILL');
     await gone;
   }
 
   async pause(): Promise<void> {
-    if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
-    await (this.plan.instead?.pause() ?? signalTree(this.child.pid, 'SIGSTOP'));
+    await this.signal('pause', 'SIGSTOP');
     this.state = 'paused';
   }
 
   async resume(): Promise<void> {
-    if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
-    await (this.plan.instead?.resume() ?? signalTree(this.child.pid, 'SIGCONT'));
+    await this.signal('resume', 'SIGCONT');
     this.state = 'running';
+  }
+
+  private async signal(verb: 'kill' | 'pause' | 'resume', signal: NodeJS.Signals): Promise<void> {
+    if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
+    if (this.plan.instead === undefined) signalTree(this.child.pid, signal);
+    else await this.plan.instead[verb]();
   }
 
   private async spawn(): Promise<void> {
@@ -189,7 +194,7 @@ export class ProcessPart implements Part {
   private async untilReady(): Promise<void> {
     const withinMs = this.plan.readyWithinMs ?? 60_000;
     const deadline = Date.now() + withinMs;
-    for (const child = this.child; Date.now() < deadline; ) {
+    for (const child = this.child; Date.now() < deadline;) {
       if (this.child === undefined || this.child !== child) {
         throw new Failure(`${this.name} ended while it was starting:\n${this.lastLines.join('\n')}`);
       }
@@ -199,6 +204,8 @@ export class ProcessPart implements Part {
       }
       await sleep(probeEveryMs);
     }
-    throw new Failure(`${this.name} did not become ready within ${withinMs / 1000} s:\n${this.lastLines.join('\n')}`);
+    throw new Failure(
+      `${this.name} did not become ready within ${withinMs / 1000} s:\n${this.lastLines.join('\n')}`,
+    );
   }
 }

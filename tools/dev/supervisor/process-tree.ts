@@ -57,6 +57,8 @@ function rowsFromPs(): Row[] {
   const { stdout } = spawnSync('ps', ['-axo', 'pid=,ppid=,lstart='], { encoding: 'utf8' });
   return stdout.split('\n').flatMap((line) => {
     const [, pid, parent, startedAt] = /^\s*(\d+)\s+(\d+)\s+(.+)$/.exec(line) ?? [];
-    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt ?? '' }];
+    return pid === undefined
+      ? []
+      : [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt ?? '' }];
   });
 }

@@ -7,9 +7,9 @@ import { signalTree, startOf } from './process-tree.ts';
 
 const leftoversSchema = z.array(z.object({ name: z.string(), pid: z.number(), started_at: z.string() }));
 
-/** Everything that runs, in the order in which it was started. */
+/** Everything that runs, in the layers in which it was started. */
 export class Supervisor {
-  private readonly parts: Part[] = [];
+  private readonly layers: (readonly Part[])[] = [];
   private readonly processesFile: string;
 
   constructor(stateDir: string) {
@@ -19,16 +19,19 @@ export class Supervisor {
   /** Ends what a supervisor that was killed has left running. A pid that somebody else has since got is left alone. */
   endLeftovers(): string[] {
     if (!existsSync(this.processesFile)) return [];
-    const leftovers = leftoversSchema.catch([]).parse(parseOrNothing(readFileSync(this.processesFile, 'utf8')));
+    const leftovers = leftoversSchema
+      .catch([])
+      .parse(parseOrNothing(readFileSync(this.processesFile, 'utf8')));
     rmSync(this.processesFile);
     const alive = leftovers.filter(({ pid, started_at }) => startOf(pid) === started_at);
     for (const { pid } of alive) signalTree(pid, 'SIGKILL');
     return alive.map(({ name }) => name);
   }
 
-  async start(part: Part): Promise<void> {
-    this.parts.push(part);
-    await part.start();
+  /** Starts parts that do not need each other; what they stand on was started before. */
+  async startLayer(parts: readonly Part[]): Promise<void> {
+    this.layers.push(parts);
+    await Promise.all(parts.map((part) => part.start()));
   }
 
   status(): PartStatus[] {
@@ -38,7 +41,11 @@ export class Supervisor {
   async act(verb: Verb, name: string): Promise<PartStatus> {
     const part = this.parts.find((candidate) => candidate.name === name && !candidate.hidden);
     if (part === undefined) {
-      throw new Failure(`There is no "${name}" here; there are ${this.status().map((row) => row.name).join(', ')}.`);
+      throw new Failure(
+        `There is no "${name}" here; there are ${this.status()
+          .map((row) => row.name)
+          .join(', ')}.`,
+      );
     }
     if (verb === 'restart') {
       await part.stop();
@@ -49,12 +56,16 @@ export class Supervisor {
     return part.status();
   }
 
-  /** The last started is stopped first. One that cannot be stopped does not keep the others. */
+  /** What was started last is stopped first. One that cannot be stopped does not keep the others. */
   async stopAll(failed: (name: string, error: unknown) => void): Promise<void> {
-    for (const part of this.parts.toReversed()) {
-      await part.stop().catch((error: unknown) => failed(part.name, error));
+    for (const layer of this.layers.toReversed()) {
+      await Promise.all(layer.map((part) => part.stop().catch((error: unknown) => failed(part.name, error))));
     }
     rmSync(this.processesFile, { force: true });
+  }
+
+  private get parts(): Part[] {
+    return this.layers.flat();
   }
 
   /** Kept on disk so that even after SIGKILL of this process the next start can clean up. */
