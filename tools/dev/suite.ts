@@ -306,7 +306,8 @@ async function loadDemoData(stack: BareStack): Promise<Seeded> {
   const script = join(root, 'tools', 'demo', 'seed.ts');
   if (!existsSync(script)) throw new Failure(`${script} is missing.`);
   const module: unknown = await import(pathToFileURL(script).href);
-  const seed: unknown = module instanceof Object ? Reflect.get(module, 'seed') : undefined;
+  const seed: unknown =
+    typeof module === 'object' && module !== null ? Reflect.get(module, 'seed') : undefined;
   if (typeof seed !== 'function') throw new Failure(`${script} exports no seed().`);
   return seededSchema.parse(await seed(stack));
 }
