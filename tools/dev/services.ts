@@ -33,7 +33,11 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
     name,
     kind: 'service',
     program: process.execPath,
-    args: ['--enable-source-maps', '--max-http-header-size=40960', join(root, 'apps', name, 'dist', 'main.js')],
+    args: [
+      '--enable-source-maps',
+      '--max-http-header-size=40960',
+      join(root, 'apps', name, 'dist', 'main.js'),
+    ],
     cwd: root,
     env: serviceEnvironment(name, site),
     stopWithinMs: 25_000, // more than its own 20 s
