@@ -19,11 +19,9 @@ export function readableLine(name: string, line: string, colours: boolean): stri
   const fields = fieldsOf(line);
   const label = paint('36', name.padEnd(nameWidth));
   if (fields === undefined) return `${' '.repeat(8)} ${label} ${line}`;
-  const level = String(fields.level ?? 'info');
-  const time = String(fields.time ?? '')
-    .slice(11, 19)
-    .padEnd(8);
-  const message = paint(levelColours[level] ?? '0', String(fields.message ?? ''));
+  const level = text(fields.level);
+  const time = text(fields.time).slice(11, 19).padEnd(8);
+  const message = paint(levelColours[level] ?? '0', text(fields.message));
   const rest = Object.entries(fields)
     .filter(([field]) => !shownElsewhere.has(field))
     .map(([field, value]) => `${field}=${shortly(value)}`);
@@ -38,6 +36,10 @@ function fieldsOf(line: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function shortly(value: unknown): string {

@@ -308,6 +308,10 @@ async function loadDemoData(stack: BareStack): Promise<Seeded> {
   const module: unknown = await import(pathToFileURL(script).href);
   const seed: unknown =
     typeof module === 'object' && module !== null ? Reflect.get(module, 'seed') : undefined;
-  if (typeof seed !== 'function') throw new Failure(`${script} exports no seed().`);
+  if (!isSeed(seed)) throw new Failure(`${script} exports no seed().`);
   return seededSchema.parse(await seed(stack));
+}
+
+function isSeed(value: unknown): value is (stack: BareStack) => Promise<unknown> {
+  return typeof value === 'function';
 }

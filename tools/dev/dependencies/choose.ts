@@ -35,10 +35,10 @@ export async function chooseDependencies(site: Site, wanted: { gateway: boolean 
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
-      dependencyNames.map((name) => {
+      dependencyNames.map(async (name): Promise<Dependency> => {
         const url = given[name];
         if (url !== undefined) return { name, url, processes: [] };
-        return docker ? dependencyFromDocker(name, site) : fromPrograms(name, site);
+        return docker ? dependencyFromDocker(name, site) : await fromPrograms(name, site);
       }),
     ),
   };
