@@ -18,7 +18,7 @@ const resultsSchema = z.object({
 
 /** Each project's results, which Nx keeps in its cache and puts back when nothing has changed. */
 export const resultsFile = 'test-results.json';
-export const jestArgs = `--args=--json --outputFile=${resultsFile} --passWithNoTests`;
+export const jestArgs = ['--', '--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
 
 export function removeResults(): void {
   for (const file of resultFiles()) rmSync(file);

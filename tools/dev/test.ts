@@ -88,7 +88,7 @@ async function nxTests(
   env: Readonly<Record<string, string>>,
 ): Promise<boolean> {
   say(`\n${title}`);
-  const { code } = await runNx([...args, '--outputStyle=static', jestArgs], { env, onLine: say });
+  const { code } = await runNx([...args, '--outputStyle=static', ...jestArgs], { env, onLine: say });
   return code === 0;
 }
 
