@@ -1,0 +1,83 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * What a bare clone can run: no packages, and the machine's own Node from 20 on. Installs the node modules when the lock
+ * file has changed, then goes on in TypeScript under the Node 24 that is among them.
+ */
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const oldestNode = 20;
+const oldestTypeScriptNode = [22, 18]; // the first that strips types without a flag
+
+/** @param {string} script a TypeScript file, relative to the root of the repository */
+export async function run(script) {
+  checkNode();
+  installNodeModules();
+  const child = spawn(
+    nodeProgram(),
+    ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}` },
+    },
+  );
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const code = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(`Node could not be started: ${error.message}`);
+      resolve(1);
+    });
+    child.once('exit', (exitCode, signal) => resolve(exitCode ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+  process.exit(code);
+}
+
+function checkNode() {
+  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return;
+  fail(
+    `Node ${oldestNode} or newer is needed; this is ${process.version}. See https://nodejs.org/en/download`,
+  );
+}
+
+/** The stamp is the hash of what decides the modules, so a changed branch is noticed and an unchanged one costs nothing. */
+function installNodeModules() {
+  const stamp = join(root, 'node_modules', '.installed-for');
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(process.platform + process.arch)
+    .digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  const startedAt = Date.now();
+  console.log('Installing the node modules (npm ci) …');
+  rmSync(stamp, { force: true });
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'development' },
+  });
+  if (npm.status !== 0) fail('npm ci failed: what it printed above is the reason.');
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
+  console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
+}
+
+/** The packages bring Node 24 for Linux; elsewhere the machine's own must do. */
+function nodeProgram() {
+  const packaged = join(root, 'node_modules', '.bin', 'node');
+  if (existsSync(packaged)) return packaged;
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = oldestTypeScriptNode;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return process.execPath;
+  return fail(
+    `On ${process.platform} Node 24 is needed; this is ${process.version}. See https://nodejs.org/en/download`,
+  );
+}
+
+/** @returns {never} */
+function fail(reason) {
+  console.error(reason);
+  process.exit(1);
+}

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { Failure } from './failure.ts';
+import { lastLines, type Outcome, runProgram } from './run-program.ts';
+import { root } from './settings.ts';
+
+const nx = join(root, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
+
+/** Runs Nx without its daemon and its full-screen display, so nothing of it stays behind. */
+export function runNx(
+  args: readonly string[],
+  options: { env?: Readonly<Record<string, string>>; onLine?: (line: string) => void } = {},
+): Promise<Outcome> {
+  return runProgram(process.execPath, [nx, ...args], {
+    cwd: root,
+    env: { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false', ...options.env },
+    onLine: options.onLine,
+  });
+}
+
+/** Compiles every project; what is unchanged comes from Nx's cache. */
+export async function buildAll(): Promise<void> {
+  const { code, output } = await runNx(['run-many', '--target=build', '--outputStyle=static']);
+  if (code !== 0) throw new Failure(`The build failed.\n${lastLines(output, 60)}`);
+}

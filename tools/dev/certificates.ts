@@ -1,0 +1,121 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProgram, mustRun } from './run-program.ts';
+
+export interface Certificates {
+  readonly dir: string;
+  /** The local authority that a client must trust. */
+  readonly caFile: string;
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** For NODE_EXTRA_CA_CERTS: the local authority and what the environment already had there. */
+  readonly trustFile: string;
+}
+
+const leafDays = 397; // what browsers accept at most
+const caDays = 3650;
+const renewBeforeMs = 30 * 24 * 3600 * 1000;
+
+/** The authority may sign for this machine alone, so trusting it opens nothing else (RFC 5280 §4.2.1.10). */
+const configuration = `[req]
+distinguished_name = subject
+prompt = no
+[subject]
+O = Fulfilment suite
+CN = Fulfilment suite, local development
+[authority]
+basicConstraints = critical, CA:TRUE, pathlen:0
+keyUsage = critical, keyCertSign, cRLSign
+subjectKeyIdentifier = hash
+nameConstraints = critical, permitted;DNS:localhost, permitted;IP:127.0.0.0/255.0.0.0, permitted;IP:0:0:0:0:0:0:0:1/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+[leaf]
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
+`;
+
+/** The certificates of the state directory, made or renewed when needed. */
+export async function certificatesIn(
+  stateDir: string,
+  alsoTrusted: string | undefined,
+): Promise<Certificates> {
+  const dir = join(stateDir, 'certificates');
+  const certificates = {
+    dir,
+    caFile: join(dir, 'ca.pem'),
+    certificateFile: join(dir, 'localhost.pem'),
+    keyFile: join(dir, 'localhost.key'),
+    trustFile: join(dir, 'trusted.pem'),
+  };
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (!isFresh(certificates.caFile)) await makeAuthority(certificates);
+  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates);
+  const others =
+    alsoTrusted !== undefined && existsSync(alsoTrusted) ? readFileSync(alsoTrusted, 'utf8') : '';
+  writeFileSync(certificates.trustFile, readFileSync(certificates.caFile, 'utf8') + others);
+  return certificates;
+}
+
+function isFresh(file: string): boolean {
+  if (!existsSync(file) || readFileSync(file).length === 0) return false;
+  return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
+}
+
+async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Promise<void> {
+  const config = join(dir, 'openssl.cnf');
+  writeFileSync(config, configuration);
+  await newKey(authorityKey(dir));
+  const args = [
+    '-new',
+    '-x509',
+    '-sha256',
+    '-days',
+    String(caDays),
+    '-config',
+    config,
+    '-extensions',
+    'authority',
+  ];
+  await openssl('req', ...args, '-key', authorityKey(dir), '-out', caFile);
+  writeFileSync(certificateFile, ''); // signed by the one before
+}
+
+async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates): Promise<void> {
+  const config = join(dir, 'openssl.cnf');
+  const request = join(dir, 'localhost.csr');
+  writeFileSync(config, configuration);
+  await newKey(keyFile);
+  await openssl(
+    'req',
+    '-new',
+    '-sha256',
+    '-config',
+    config,
+    '-subj',
+    '/CN=localhost',
+    '-key',
+    keyFile,
+    '-out',
+    request,
+  );
+  const signing = ['-CA', caFile, '-CAkey', authorityKey(dir), '-set_serial', `0x${Date.now().toString(16)}`];
+  const extensions = ['-extfile', config, '-extensions', 'leaf', '-days', String(leafDays), '-sha256'];
+  await openssl('x509', '-req', '-in', request, ...signing, ...extensions, '-out', certificateFile);
+}
+
+function authorityKey(dir: string): string {
+  return join(dir, 'ca.key');
+}
+
+async function newKey(file: string): Promise<void> {
+  writeFileSync(file, '', { mode: 0o600 });
+  await openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file);
+}
+
+async function openssl(...args: string[]): Promise<void> {
+  await mustRun(findProgram('openssl') ?? 'openssl', args);
+}

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildAll, runNx } from './build.ts';
+import { Failure } from './failure.ts';
+import type { Progress } from './progress.ts';
+import { type Outcome, runProgram } from './run-program.ts';
+import { root } from './settings.ts';
+
+const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
+const generator = join(root, 'tools', 'reference', 'generate.ts');
+
+/** What `npm run check` holds, by the name it is reported under. */
+const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
+  'Format (npm run format mends it)': () => node(prettier, '--check', '--log-level=warn', '.'),
+  'Lint and boundaries': () => runNx(['run-many', '--target=lint', '--outputStyle=static', '--parallel=2']),
+  Types: () => runNx(['run-many', '--target=typecheck', '--outputStyle=static', '--parallel=2']),
+  'Generated files are fresh': async () => {
+    if (!existsSync(generator)) throw new Failure(`${generator} is missing.`);
+    await buildAll(); // it reads the compiled contracts
+    return node(generator, '--check');
+  },
+};
+
+/** Runs every check, also after one has failed, and tells the names of those that failed. */
+export async function runChecks(progress: Progress, say: (line: string) => void): Promise<string[]> {
+  const failed: string[] = [];
+  for (const [name, check] of Object.entries(checks)) {
+    await progress
+      .step(name, async () => {
+        const { code, output } = await check();
+        if (code !== 0) throw new Failure(output.trim());
+      })
+      .catch((error: unknown) => {
+        failed.push(name);
+        say(error instanceof Error ? error.message : String(error));
+      });
+  }
+  return failed;
+}
+
+function node(...args: string[]): Promise<Outcome> {
+  return runProgram(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { cwd: root });
+}

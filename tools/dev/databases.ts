@@ -1,0 +1,72 @@
+import pg from 'pg';
+import type { Settings } from './settings.ts';
+import { suiteTag } from './settings.ts';
+import type { Secrets } from './secrets.ts';
+
+export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
+export type DatabaseName = (typeof databaseNames)[number];
+
+/** A server that is not ours may hold other suites: there the names carry this one's tag. */
+export function databaseNamed(name: DatabaseName, settings: Settings): string {
+  return settings.given.postgres === undefined ? name : `fulfilment_${suiteTag(settings)}_${name}`;
+}
+
+/** Address of a service's own database, entered with a role that owns nothing else. */
+export function databaseUrl(
+  serverUrl: string,
+  name: DatabaseName,
+  settings: Settings,
+  secrets: Secrets,
+): string {
+  const url = new URL(serverUrl);
+  const own = databaseNamed(name, settings);
+  url.username = own;
+  url.password = secrets.databasePasswords[name];
+  url.pathname = `/${own}`;
+  return url.href;
+}
+
+/** Makes each service's role and database where they are missing. */
+export async function createDatabases(
+  serverUrl: string,
+  settings: Settings,
+  secrets: Secrets,
+): Promise<void> {
+  await asAdministrator(serverUrl, async (client) => {
+    for (const name of databaseNames) {
+      const own = pg.escapeIdentifier(databaseNamed(name, settings));
+      const literal = pg.escapeLiteral(databaseNamed(name, settings));
+      const password = pg.escapeLiteral(secrets.databasePasswords[name]);
+      const { rowCount: roles } = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = ${literal}`);
+      await client.query(`${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${own} LOGIN PASSWORD ${password}`);
+      const { rowCount: databases } = await client.query(
+        `SELECT 1 FROM pg_database WHERE datname = ${literal}`,
+      );
+      if (databases !== 0) continue;
+      await client.query(`GRANT ${own} TO CURRENT_USER`); // to hand it over, one must be a member (not only a superuser)
+      await client.query(`CREATE DATABASE ${own} OWNER ${own}`);
+      await client.query(`REVOKE CONNECT ON DATABASE ${own} FROM PUBLIC`);
+    }
+  });
+}
+
+/** Removes what `createDatabases` has made on a server that is not ours. */
+export async function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
+  await asAdministrator(serverUrl, async (client) => {
+    for (const name of databaseNames) {
+      const own = pg.escapeIdentifier(databaseNamed(name, settings));
+      await client.query(`DROP DATABASE IF EXISTS ${own} WITH (FORCE)`);
+      await client.query(`DROP ROLE IF EXISTS ${own}`);
+    }
+  });
+}
+
+async function asAdministrator(serverUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,85 @@
+import { Failure } from '../failure.ts';
+import { findProgram } from '../run-program.ts';
+import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
+import { type Dependency, dependencyNames, type DependencyName, type Site } from './dependency.ts';
+import { dependencyFromDocker, dockerAnswers, dockerImages } from './docker.ts';
+import { postgresFromPrograms, postgresPrograms } from './postgres.ts';
+import { rabbitmqFromPrograms, rabbitmqProgram } from './rabbitmq.ts';
+import { redisFromPrograms, redisProgram } from './redis.ts';
+
+/** All that the suite runs but does not bring as a node module, and how Debian and Homebrew call it. */
+const wares = {
+  postgres: { found: () => postgresPrograms() !== undefined, debian: 'postgresql', brew: 'postgresql@17' },
+  redis: { found: () => redisProgram() !== undefined, debian: 'redis-server', brew: 'redis' },
+  rabbitmq: { found: () => rabbitmqProgram() !== undefined, debian: 'rabbitmq-server', brew: 'rabbitmq' },
+  nginx: { found: () => findProgram('nginx') !== undefined, debian: 'nginx-light', brew: 'nginx' },
+  openssl: { found: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
+} as const;
+type Ware = keyof typeof wares;
+
+export interface Choice {
+  readonly dependencies: readonly Dependency[];
+  readonly gateway: 'program' | 'docker';
+}
+
+/** Where each dependency comes from: an address that was given, Docker, programs on this machine, packages installed now. */
+export async function chooseDependencies(site: Site, wanted: { gateway: boolean }): Promise<Choice> {
+  const { given } = site.settings;
+  const ours = dependencyNames.filter((name) => given[name] === undefined);
+  const docker = ours.length > 0 && (await dockerAnswers()) && (await dockerImages(site, ours));
+  const programs: Ware[] = [...(docker ? [] : ours), ...(wanted.gateway ? (['openssl'] as const) : [])];
+  // A container can stand in front of services on this machine only where it can share the machine's network.
+  const gatewayFromDocker = docker && process.platform === 'linux' && !wares.nginx.found();
+  if (wanted.gateway && !gatewayFromDocker) programs.push('nginx');
+  await install(programs, site);
+  return {
+    gateway: gatewayFromDocker ? 'docker' : 'program',
+    dependencies: await Promise.all(
+      dependencyNames.map(async (name): Promise<Dependency> => {
+        const url = given[name];
+        if (url !== undefined) return { name, url, processes: [] };
+        return docker ? dependencyFromDocker(name, site) : await fromPrograms(name, site);
+      }),
+    ),
+  };
+}
+
+export function describeSource({ name, processes }: Dependency): string {
+  if (processes.length === 0) return `${name}: ${name.toUpperCase()}_URL`;
+  return `${name}: ${processes.some(({ program }) => program === 'docker') ? 'Docker' : processes.at(-1)?.program}`;
+}
+
+function fromPrograms(name: DependencyName, site: Site): Dependency | Promise<Dependency> {
+  switch (name) {
+    case 'postgres':
+      return postgresFromPrograms(site);
+    case 'redis':
+      return redisFromPrograms(site);
+    case 'rabbitmq':
+      return rabbitmqFromPrograms(site);
+  }
+}
+
+async function install(names: readonly Ware[], site: Site): Promise<void> {
+  const isMissing = (name: Ware): boolean => !wares[name].found();
+  const missing = names.filter(isMissing);
+  if (missing.length === 0) return;
+  const packages = missing.map((name) => wares[name].debian);
+  const prefix = await aptPrefix();
+  if (prefix !== undefined) {
+    site.note(`Installing ${packages.join(', ')} with apt-get; none of them is started.`);
+    await installDebianPackages(packages, prefix);
+  }
+  const lacking = missing.filter(isMissing);
+  if (lacking.length > 0) throw new Failure(howToGet(lacking));
+}
+
+function howToGet(names: readonly Ware[]): string {
+  const command =
+    process.platform === 'darwin'
+      ? `brew install ${names.map((name) => wares[name].brew).join(' ')}`
+      : aptCommand(names.map((name) => wares[name].debian));
+  return `This machine has no ${names.join(', no ')}. Install it:
+  ${command}
+or start Docker, or give addresses in POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { mustRun, runProgram } from '../run-program.ts';
+import { root, type Settings, suiteTag } from '../settings.ts';
+import type { ProcessPlan } from '../supervisor/process-part.ts';
+import { type Dependency, type DependencyName, ownUrl, type Site } from './dependency.ts';
+import { postgresAnswers, rabbitmqAnswers, redisAnswers } from './readiness.ts';
+
+const composeFile = join(root, 'deploy', 'compose.yaml');
+const ready = { postgres: postgresAnswers, redis: redisAnswers, rabbitmq: rabbitmqAnswers };
+
+/** Whether a Docker engine answers and knows Compose. */
+export async function dockerAnswers(): Promise<boolean> {
+  const info = await runProgram('docker', ['info', '--format', '{{.ServerVersion}}'], { timeoutMs: 5_000 });
+  if (info.code !== 0) return false;
+  return (await runProgram('docker', ['compose', 'version'], { timeoutMs: 5_000 })).code === 0;
+}
+
+/** Gets the images; false when they cannot be had, so that programs on this machine may do instead. */
+export async function dockerImages(site: Site, names: readonly DependencyName[]): Promise<boolean> {
+  const made = await runProgram('docker', compose(site.settings, 'create', ...names), {
+    env: environment(site),
+  });
+  if (made.code !== 0)
+    site.note(`Docker could not make the containers: ${made.output.trim().split('\n').at(-1)}`);
+  return made.code === 0;
+}
+
+export function dependencyFromDocker(name: DependencyName, site: Site): Dependency {
+  const url = ownUrl(name, site);
+  return {
+    name,
+    url,
+    processes: [containerPlan(name, { site, kind: 'dependency', ready: () => ready[name](url) })],
+  };
+}
+
+/** The attached `docker compose up` stands for its container: it ends when the container does, and ends it when told to. */
+export function containerPlan(
+  name: string,
+  of: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
+): ProcessPlan {
+  const env = environment(of.site);
+  const docker = async (verb: string): Promise<void> => {
+    await mustRun('docker', compose(of.site.settings, verb, name), { env });
+  };
+  return {
+    name,
+    kind: of.kind,
+    program: 'docker',
+    args: compose(of.site.settings, 'up', '--no-log-prefix', '--no-deps', '--abort-on-container-exit', name),
+    env,
+    stopWithinMs: 30_000,
+    readyWithinMs: 120_000,
+    ready: of.ready,
+    instead: { kill: () => docker('kill'), pause: () => docker('pause'), resume: () => docker('unpause') },
+  };
+}
+
+/** Removes the containers and their data. */
+export async function removeContainers(settings: Settings): Promise<void> {
+  await mustRun('docker', compose(settings, '--profile', '*', 'down', '--volumes', '--remove-orphans'), {
+    env: { ...settings.environment, ...unusedValues },
+  });
+}
+
+function compose(settings: Settings, ...words: string[]): string[] {
+  return ['compose', '--project-name', `fulfilment-${suiteTag(settings)}`, '--file', composeFile, ...words];
+}
+
+function environment({ settings, ports, secrets }: Site): Record<string, string> {
+  return {
+    ...settings.environment,
+    POSTGRES_PORT: String(ports.postgres),
+    POSTGRES_PASSWORD: secrets.postgresPassword,
+    REDIS_PORT: String(ports.redis),
+    REDIS_PASSWORD: secrets.redisPassword,
+    RABBITMQ_PORT: String(ports.rabbitmq),
+    RABBITMQ_PASSWORD: secrets.rabbitmqPassword,
+    STATE_DIR: settings.stateDir,
+  };
+}
+
+/** Compose wants every variable of its file, also for taking things down. */
+const unusedValues = {
+  POSTGRES_PORT: '0',
+  POSTGRES_PASSWORD: 'unused',
+  REDIS_PORT: '0',
+  REDIS_PASSWORD: 'unused',
+  RABBITMQ_PORT: '0',
+  RABBITMQ_PASSWORD: 'unused',
+  STATE_DIR: '/tmp',
+};

@@ -1,0 +1,143 @@
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../failure.ts';
+import { findProgram, mustRun, namesIn, runProgram, type UserIds } from '../run-program.ts';
+import { type Settings, suiteTag } from '../settings.ts';
+import { type Dependency, ownUrl, type Site } from './dependency.ts';
+import { postgresAnswers } from './readiness.ts';
+
+const debianFolder = '/usr/lib/postgresql';
+const systemUser = 'postgres';
+
+/** Folder of the server programs: the newest installed, or the one that made the data. */
+export function postgresPrograms(dataVersion?: string): string | undefined {
+  const versions = namesIn(debianFolder)
+    .filter((name) => /^\d+$/.test(name))
+    .toSorted((a, b) => Number(b) - Number(a));
+  const wanted = dataVersion === undefined ? versions : versions.filter((version) => version === dataVersion);
+  const debian = wanted
+    .map((version) => join(debianFolder, version, 'bin'))
+    .find((bin) => findProgram('postgres', [bin]) === join(bin, 'postgres'));
+  if (debian !== undefined) return debian;
+  return versions.length > 0 ? undefined : findProgram('postgres')?.replace(/\/postgres$/, '');
+}
+
+export async function postgresFromPrograms(site: Site): Promise<Dependency> {
+  const { settings, ports, secrets } = site;
+  const user = await serverUser();
+  const home = await dataHome(settings, user);
+  if (!home.startsWith(settings.stateDir)) {
+    site.note(
+      `PostgreSQL may not run as root and its user cannot enter ${settings.stateDir}: its data is in ${home}.`,
+    );
+  }
+  const data = join(home, 'data');
+  const bin = postgresPrograms(dataVersion(data));
+  if (bin === undefined) {
+    throw new Failure(
+      `The data in ${data} is of PostgreSQL ${dataVersion(data) ?? '?'}, which is not installed any more. \`npm run reset\` starts anew.`,
+    );
+  }
+  if (!existsSync(data)) await initialise({ bin, home, data, password: secrets.postgresPassword, user });
+  const options = {
+    port: ports.postgres,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 300,
+    shared_buffers: '128MB',
+    max_wal_size: '1GB',
+    log_min_messages: 'warning',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+  };
+  const url = ownUrl('postgres', site);
+  return {
+    name: 'postgres',
+    url,
+    processes: [
+      {
+        name: 'postgres',
+        kind: 'dependency',
+        program: join(bin, 'postgres'),
+        args: ['-D', data, ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+        cwd: '/',
+        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+        user,
+        stopSignal: 'SIGINT', // fast: ends the sessions instead of waiting for them
+        stopWithinMs: 15_000,
+        ready: () => postgresAnswers(url),
+      },
+    ],
+  };
+}
+
+/** Where its data lies when it cannot lie in the state directory; `npm run reset` removes both. */
+export function postgresHomes(settings: Settings): readonly [string, string] {
+  return [
+    join(settings.stateDir, 'postgres'),
+    join('/var/tmp', `fulfilment-${suiteTag(settings)}`, 'postgres'),
+  ];
+}
+
+/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
+async function serverUser(): Promise<UserIds | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = async (option: string): Promise<number> =>
+    Number((await runProgram('id', [option, systemUser])).output);
+  const user = { uid: await id('-u'), gid: await id('-g') };
+  if (Number.isInteger(user.uid) && user.uid > 0) return user;
+  throw new Failure(
+    `PostgreSQL may not run as root and there is no user "${systemUser}". Make one (useradd --system ${systemUser}) or start the suite as another user.`,
+  );
+}
+
+async function dataHome(settings: Settings, user: UserIds | undefined): Promise<string> {
+  const [inState, outside] = postgresHomes(settings);
+  if (user === undefined) return inState;
+  const entered = await runProgram('test', ['-x', settings.stateDir], { user, cwd: '/' });
+  return entered.code === 0 ? inState : outside;
+}
+
+function dataVersion(data: string): string | undefined {
+  const file = join(data, 'PG_VERSION');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** Made beside its place and moved there whole, so an interrupted start leaves nothing half done. */
+async function initialise(to: {
+  bin: string;
+  home: string;
+  data: string;
+  password: string;
+  user: UserIds | undefined;
+}): Promise<void> {
+  const fresh = `${to.data}.new`;
+  const passwordFile = join(to.home, 'password');
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(to.home, { recursive: true });
+  writeFileSync(passwordFile, to.password, { mode: 0o600 });
+  if (to.user !== undefined) {
+    chownSync(to.home, to.user.uid, to.user.gid);
+    chownSync(passwordFile, to.user.uid, to.user.gid);
+  }
+  // macOS knows no C.UTF-8; plain C would not fold the case of letters beyond ASCII.
+  const locale = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
+  await mustRun(
+    join(to.bin, 'initdb'),
+    [
+      '-D',
+      fresh,
+      '-U',
+      'suite',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      `--locale=${locale}`,
+    ],
+    { user: to.user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
+  );
+  rmSync(passwordFile);
+  renameSync(fresh, to.data);
+}

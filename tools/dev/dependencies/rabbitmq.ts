@@ -1,0 +1,92 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../failure.ts';
+import { answers } from '../ports.ts';
+import { findProgram } from '../run-program.ts';
+import { type Dependency, ownUrl, type Site } from './dependency.ts';
+import { rabbitmqAnswers } from './readiness.ts';
+
+/** Debian's own script on the PATH insists on its system user; the one it wraps runs as anybody. */
+const debianFolder = '/usr/lib/rabbitmq/bin';
+
+export function rabbitmqProgram(): string | undefined {
+  return findProgram('epmd') === undefined ? undefined : findProgram('rabbitmq-server', [debianFolder]);
+}
+
+export function rabbitmqFromPrograms(site: Site): Dependency {
+  const program = rabbitmqProgram();
+  const epmd = findProgram('epmd');
+  if (program === undefined || epmd === undefined)
+    throw new Failure('rabbitmq-server is not on this machine.');
+  const { ports } = site;
+  const home = join(site.settings.stateDir, 'rabbitmq');
+  mkdirSync(home, { recursive: true });
+  const pathTo = (name: string, content: string): string => {
+    const file = join(home, name);
+    writeFileSync(file, content, { mode: 0o600 });
+    return file;
+  };
+  const configuration = pathTo('rabbitmq.conf', configurationText(site));
+  const plugins = pathTo('enabled_plugins', '[].\n');
+  const url = ownUrl('rabbitmq', site);
+  const env = {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: home, // its own Erlang cookie
+    LC_ALL: 'C.UTF-8',
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RUNNING_UNDER_SYSTEMD: 'true', // the start script then becomes the server instead of standing in front of it
+    RABBITMQ_NODENAME: `suite-${ports.rabbitmq}@localhost`,
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_CONFIG_FILE: configuration,
+    RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
+    RABBITMQ_MNESIA_DIR: join(home, 'data'),
+    RABBITMQ_LOG_BASE: join(home, 'log'),
+    // One scheduler per core and no busy waiting: a broker for development should cost nothing while idle.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
+  };
+  return {
+    name: 'rabbitmq',
+    url,
+    processes: [
+      {
+        // Erlang would start one of its own that outlives everything.
+        name: 'epmd',
+        kind: 'dependency',
+        hidden: true,
+        program: epmd,
+        args: ['-port', String(ports.epmd), '-address', '127.0.0.1'],
+        env,
+        ready: () => answers(ports.epmd),
+      },
+      {
+        name: 'rabbitmq',
+        kind: 'dependency',
+        program,
+        args: [],
+        cwd: home,
+        env,
+        stopWithinMs: 20_000,
+        readyWithinMs: 90_000,
+        ready: () => rabbitmqAnswers(url),
+      },
+    ],
+  };
+}
+
+function configurationText({ ports, secrets }: Site): string {
+  return `listeners.tcp.1 = 127.0.0.1:${ports.rabbitmq}
+default_vhost = /
+default_user = suite
+default_pass = ${secrets.rabbitmqPassword}
+default_user_tags.administrator = true
+distribution.listener.interface = 127.0.0.1
+distribution.listener.port_range.min = ${ports.rabbitmqDistribution}
+distribution.listener.port_range.max = ${ports.rabbitmqDistribution}
+vm_memory_high_watermark.absolute = 1GB
+disk_free_limit.absolute = 200MB
+log.console = true
+log.console.level = warning
+log.file = false
+`;
+}

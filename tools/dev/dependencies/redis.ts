@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../failure.ts';
+import { findProgram } from '../run-program.ts';
+import { type Dependency, ownUrl, type Site } from './dependency.ts';
+import { redisAnswers } from './readiness.ts';
+
+export function redisProgram(): string | undefined {
+  return findProgram('redis-server');
+}
+
+export function redisFromPrograms(site: Site): Dependency {
+  const program = redisProgram();
+  if (program === undefined) throw new Failure('redis-server is not on this machine.');
+  const home = join(site.settings.stateDir, 'redis');
+  const configuration = join(home, 'redis.conf');
+  mkdirSync(home, { recursive: true });
+  const options = [
+    `port ${site.ports.redis}`,
+    'bind 127.0.0.1',
+    `dir "${home}"`,
+    `requirepass ${site.secrets.redisPassword}`,
+    'appendonly yes',
+    'appendfsync everysec',
+    'save ""',
+    'maxmemory-policy noeviction', // BullMQ must never lose a job to eviction
+    'databases 64',
+  ];
+  writeFileSync(configuration, `${options.join('\n')}\n`, { mode: 0o600 });
+  const url = ownUrl('redis', site);
+  return {
+    name: 'redis',
+    url,
+    processes: [
+      {
+        name: 'redis',
+        kind: 'dependency',
+        program,
+        args: [configuration],
+        cwd: home,
+        env: { PATH: '/usr/bin:/bin' },
+        ready: () => redisAnswers(url),
+      },
+    ],
+  };
+}

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { root, type Settings } from './settings.ts';
+
+const messageSchema = z.object({ line: z.string().optional(), ready: z.boolean().optional() });
+type Message = z.infer<typeof messageSchema>;
+
+/** To the terminal that waits for a detached suite, if one does. */
+export function tellStarter(message: Message): void {
+  if (!process.connected) return;
+  process.send?.(message, undefined, undefined, () => {
+    if (message.ready === true && process.connected) process.disconnect();
+  });
+}
+
+/** Starts the suite in a session of its own, shows its progress, and ends with it ready or with its reason. */
+export function startDetached(settings: Settings, args: readonly string[]): Promise<void> {
+  const logs = join(settings.stateDir, 'logs');
+  mkdirSync(logs, { recursive: true });
+  const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600);
+  const script = join(root, 'tools', 'dev', 'start.ts');
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', script, ...args, '--detached'],
+    {
+      cwd: root,
+      detached: true,
+      stdio: ['ignore', output, output, 'ipc'],
+    },
+  );
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill('SIGTERM'));
+  return new Promise((resolve) => {
+    child.on('message', (raw) => {
+      const message = messageSchema.parse(raw);
+      if (message.line !== undefined) console.log(message.line);
+      if (message.ready !== true) return;
+      child.unref();
+      if (child.connected) child.disconnect();
+      resolve();
+      process.exit(0);
+    });
+    child.once('exit', (code) => process.exit(code === 0 || code === null ? 1 : code));
+  });
+}

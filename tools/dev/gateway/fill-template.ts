@@ -1,0 +1,12 @@
+/** Puts values in for each name in `${}` like envsubst does in the image. A name without a value, or a value without its name, is a mistake. */
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  const unused = new Set(Object.keys(values));
+  const text = template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`The template wants ${name}, which has no value.`);
+    unused.delete(name);
+    return value;
+  });
+  if (unused.size > 0) throw new Error(`The template has no place for ${[...unused].join(', ')}.`);
+  return text;
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { fillTemplate } from './fill-template.ts';
+
+const template = readFileSync(
+  new URL('../../../deploy/gateway/nginx.conf.template', import.meta.url),
+  'utf8',
+);
+
+describe('the gateway template', () => {
+  it('puts in each value, and leaves the variables of nginx alone', () => {
+    expect(fillTemplate('listen ${PORT}; set $host "${PORT}";', { PORT: '1' })).toBe(
+      'listen 1; set $host "1";',
+    );
+  });
+
+  it('refuses a name without a value and a value without its name', () => {
+    expect(() => fillTemplate('${MISSING}', {})).toThrow('MISSING');
+    expect(() => fillTemplate('', { SPARE: '1' })).toThrow('SPARE');
+  });
+
+  it('never passes on what a caller says about its own address', () => {
+    for (const header of [
+      'X-Forwarded-For $remote_addr',
+      'X-Forwarded-Proto https',
+      'Host ${GATEWAY_PUBLIC_HOST}',
+      'Forwarded ""',
+    ]) {
+      expect(template).toContain(`proxy_set_header ${header};`);
+    }
+    expect(template).not.toContain('$proxy_add_x_forwarded_for');
+  });
+
+  it('logs neither query strings nor credentials', () => {
+    const logFormat = /log_format[^;]+;/.exec(template)?.[0] ?? '';
+    expect(logFormat).not.toMatch(
+      /\$(request|args|query_string|request_uri|http_authorization|http_referer)\b/,
+    );
+  });
+});

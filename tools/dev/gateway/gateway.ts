@@ -1,0 +1,99 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { Certificates } from '../certificates.ts';
+import type { Site } from '../dependencies/dependency.ts';
+import { containerPlan } from '../dependencies/docker.ts';
+import { Failure } from '../failure.ts';
+import { findProgram, mustRun, runProgram } from '../run-program.ts';
+import { root } from '../settings.ts';
+import type { ProcessPlan } from '../supervisor/process-part.ts';
+import { fillTemplate } from './fill-template.ts';
+
+const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
+const probeWithinMs = 2_000;
+
+/** The gateway as a process; its configuration is written anew at each start of the suite. */
+export async function gatewayPlan(
+  site: Site,
+  certificates: Certificates,
+  accessLog: string,
+  from: 'program' | 'docker',
+): Promise<ProcessPlan> {
+  const dir = join(site.settings.stateDir, 'gateway');
+  const config = join(dir, 'nginx.conf');
+  const runDir = join(dir, 'run');
+  const program = findProgram('nginx') ?? 'nginx';
+  const asRoot = process.getuid?.() === 0;
+  mkdirSync(runDir, { recursive: true });
+  const { ports } = site;
+  const at = (port: number): string => `127.0.0.1:${port}`;
+  const listenOptions = from === 'docker' || (await speaksHttp2(program)) ? 'ssl http2' : 'ssl';
+  writeFileSync(
+    config,
+    fillTemplate(readFileSync(template, 'utf8'), {
+      // As root the workers too, since they could not enter a state directory below /root.
+      GATEWAY_USER_LINE: asRoot || from === 'docker' ? 'user root;' : '',
+      GATEWAY_RUN_DIR: runDir,
+      GATEWAY_ACCESS_LOG: accessLog,
+      GATEWAY_CERTIFICATE: certificates.certificateFile,
+      GATEWAY_CERTIFICATE_KEY: certificates.keyFile,
+      GATEWAY_LISTEN_LINES: loopbackAddresses()
+        .map((address) => `    listen ${address}:${ports.gateway} ${listenOptions};`)
+        .join('\n'),
+      GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
+      GATEWAY_HSTS_SECONDS: '0', // it would bind every port of localhost
+      STORE_API_ADDRESS: at(ports.services['store-api']),
+      CREATOR_API_ADDRESS: at(ports.services['creator-api']),
+      AUTH_SERVER_ADDRESS: at(ports.services['auth-server']),
+      WEBHOOK_WORKER_ADDRESS: at(ports.services['webhook-worker']),
+    }),
+  );
+  const ready = (): Promise<boolean> => gatewayAnswers(ports.gateway, certificates.caFile);
+  if (from === 'docker') return containerPlan('gateway', { site, kind: 'service', ready });
+  const args = ['-e', 'stderr', '-p', dir, '-c', config];
+  return {
+    name: 'gateway',
+    kind: 'service',
+    program,
+    args: [...args, '-g', 'daemon off;'],
+    cwd: dir,
+    env: { PATH: '/usr/bin:/bin' },
+    stopSignal: 'SIGQUIT', // lets requests in flight end
+    stopWithinMs: 5_000,
+    prepare: async () => {
+      const test = await runProgram(program, [...args, '-t', '-q']);
+      if (test.code !== 0) throw new Failure(`nginx does not take its configuration:\n${test.output}`);
+    },
+    ready,
+  };
+}
+
+async function speaksHttp2(program: string): Promise<boolean> {
+  return (await mustRun(program, ['-V'])).includes('http_v2_module');
+}
+
+/** Browsers try ::1 first for localhost, where the machine has it. */
+function loopbackAddresses(): string[] {
+  const hasIpv6 = Object.values(networkInterfaces()).some((rows) =>
+    rows?.some(({ address }) => address === '::1'),
+  );
+  return ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
+}
+
+/** Its own answer to a path nobody has: the services need not run for it. */
+function gatewayAnswers(port: number, caFile: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = request(
+      { host: 'localhost', port, path: '/', ca: readFileSync(caFile), agent: false, timeout: probeWithinMs },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 404);
+      },
+    );
+    probe.once('timeout', () => probe.destroy());
+    probe.once('error', () => resolve(false));
+    probe.end();
+  });
+}

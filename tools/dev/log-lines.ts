@@ -1,0 +1,51 @@
+/** The fields that stand at a line's start or say nothing to a person. */
+const shownElsewhere = new Set([
+  'level',
+  'time',
+  'service',
+  'message',
+  'pid',
+  'hostname',
+  'trace_id',
+  'request_id',
+]);
+const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31', fatal: '31' };
+const nameWidth = 14;
+
+/** One short line of a service's JSON log line; what is no JSON stays as it is. */
+export function readableLine(name: string, line: string, colours: boolean): string {
+  const paint = (colour: string, text: string): string =>
+    colours ? `\u001b[${colour}m${text}\u001b[0m` : text;
+  const fields = fieldsOf(line);
+  const label = paint('36', name.padEnd(nameWidth));
+  if (fields === undefined) return `${' '.repeat(8)} ${label} ${line}`;
+  const level = text(fields.level);
+  const time = text(fields.time).slice(11, 19).padEnd(8);
+  const message = paint(levelColours[level] ?? '0', text(fields.message));
+  const rest = Object.entries(fields)
+    .filter(([field]) => !shownElsewhere.has(field))
+    .map(([field, value]) => `${field}=${shortly(value)}`);
+  return [paint('90', time), label, message, paint('90', rest.join(' '))].join(' ').trimEnd();
+}
+
+function fieldsOf(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return value instanceof Object ? Object.fromEntries(Object.entries(value)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function shortly(value: unknown): string {
+  if (typeof value === 'string') return /[\s"]/.test(value) ? JSON.stringify(value) : value;
+  if (value instanceof Object && 'message' in value && typeof value.message === 'string') {
+    return JSON.stringify(value.message);
+  }
+  return JSON.stringify(value);
+}

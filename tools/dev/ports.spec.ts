@@ -1,0 +1,29 @@
+import { createServer } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { portsFrom, withoutTakenPorts } from './ports.ts';
+
+describe('ports of a suite', () => {
+  it('follow its base port, and no two are the same', () => {
+    const { services, internal, ...others } = portsFrom(8443);
+    const all = [...Object.values(services), ...Object.values(internal), ...Object.values(others)];
+    expect(others.gateway).toBe(8443);
+    expect(services['store-api']).toBe(8444);
+    expect(internal['store-api']).toBe(8454);
+    expect(others.postgres).toBe(8464);
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('move aside, the gateway excepted, where another program listens', async () => {
+    const plan = portsFrom(38443);
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(plan.postgres, '127.0.0.1', listening));
+    try {
+      const ports = await withoutTakenPorts(plan);
+      expect(ports.gateway).toBe(plan.gateway);
+      expect(ports.postgres).not.toBe(plan.postgres);
+      expect(ports.redis).toBe(plan.redis);
+    } finally {
+      other.close();
+    }
+  });
+});

@@ -1,0 +1,19 @@
+import { endSuite } from './end-suite.ts';
+import { reasonOf } from './failure.ts';
+import { readSettings } from './settings.ts';
+import { wipeState } from './wipe-state.ts';
+
+async function reset(): Promise<void> {
+  const settings = readSettings();
+  await endSuite(settings.stateDir);
+  await wipeState(settings);
+  console.log('The suite is stopped and its data is wiped.');
+  if (settings.given.redis !== undefined || settings.given.rabbitmq !== undefined) {
+    console.log('What lies in the given Redis and RabbitMQ stays: they are not ours to empty.');
+  }
+}
+
+reset().catch((error: unknown) => {
+  console.error(reasonOf(error));
+  process.exit(1);
+});

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Failure } from './failure.ts';
+
+export interface Run {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly user?: UserIds;
+  readonly timeoutMs?: number;
+  /** Left to end by itself when the suite stops: a package installation must not be broken off. */
+  readonly uninterrupted?: boolean;
+  /** Called with each line as it comes; without it the output is only kept. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface UserIds {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+const running = new Set<number>();
+
+/** Ends the programs that `runProgram` still has open, with all they started. */
+export function stopRunningPrograms(): void {
+  for (const pid of running) endGroup(pid, 'SIGTERM');
+}
+
+/** Runs a program to its end, in a process group of its own. Never rejects for a non-zero status. */
+export function runProgram(program: string, args: readonly string[], run: Run = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: run.cwd,
+      env: run.env,
+      uid: run.user?.uid,
+      gid: run.user?.gid,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      timeout: run.timeoutMs,
+    });
+    const { pid } = child;
+    if (pid !== undefined && run.uninterrupted !== true) running.add(pid);
+    const chunks: string[] = [];
+    const lines = new LineSplitter((line) => run.onLine?.(line));
+    const take = (chunk: string): void => {
+      chunks.push(chunk);
+      lines.push(chunk);
+    };
+    child.stdout.setEncoding('utf8').on('data', take);
+    child.stderr.setEncoding('utf8').on('data', take);
+    const end = (code: number, last = ''): void => {
+      if (pid !== undefined) running.delete(pid);
+      lines.end();
+      resolve({ code, output: chunks.join('') + last });
+    };
+    child.once('error', (error) => end(127, error.message));
+    child.once('close', (code) => end(code ?? 1));
+  });
+}
+
+/** Runs a program that must succeed; otherwise the end of its output is the reason. */
+export async function mustRun(program: string, args: readonly string[], run: Run = {}): Promise<string> {
+  const { code, output } = await runProgram(program, args, run);
+  if (code !== 0) {
+    throw new Failure(`${program} ${args.join(' ')} ended with status ${code}.\n${lastLines(output, 30)}`);
+  }
+  return output;
+}
+
+export function lastLines(text: string, count: number): string {
+  return text.trimEnd().split('\n').slice(-count).join('\n');
+}
+
+function endGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** Whole lines out of chunks. */
+export class LineSplitter {
+  private rest = '';
+  private readonly onLine: (line: string) => void;
+
+  constructor(onLine: (line: string) => void) {
+    this.onLine = onLine;
+  }
+
+  push(chunk: string): void {
+    const lines = (this.rest + chunk).split('\n');
+    this.rest = lines.pop() ?? '';
+    for (const line of lines) this.onLine(line.replace(/\r$/, ''));
+  }
+
+  end(): void {
+    if (this.rest !== '') this.onLine(this.rest);
+    this.rest = '';
+  }
+}
+
+/** Folders that servers are installed to but that a person's PATH often lacks. */
+const serverFolders = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/opt/homebrew/bin', '/usr/local/bin'];
+
+/** Path of an executable: from the first of the extra folders, then PATH. */
+export function findProgram(name: string, extraFolders: readonly string[] = []): string | undefined {
+  const folders = [...extraFolders, ...(process.env.PATH ?? '').split(delimiter), ...serverFolders];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Names in a folder, none if it is not there. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const secretsSchema = z.object({
+  postgresPassword: z.string(),
+  redisPassword: z.string(),
+  rabbitmqPassword: z.string(),
+  databasePasswords: z.object({
+    store: z.string(),
+    creator: z.string(),
+    auth: z.string(),
+    webhooks: z.string(),
+  }),
+  cursorSecret: z.string(),
+  keyEncryptionKey: z.string(),
+  secretEncryptionKey: z.string(),
+  cookieKeys: z.string(),
+});
+export type Secrets = z.infer<typeof secretsSchema>;
+
+/** Made once per state directory, so cursors, cookies and encrypted columns outlive a restart. */
+export function secretsIn(stateDir: string): Secrets {
+  const file = join(stateDir, 'secrets.json');
+  if (existsSync(file)) return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const secrets = newSecrets();
+  writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  return secrets;
+}
+
+function newSecrets(): Secrets {
+  const password = (): string => randomBytes(18).toString('hex');
+  const key = (): string => randomBytes(32).toString('base64');
+  return {
+    postgresPassword: password(),
+    redisPassword: password(),
+    rabbitmqPassword: password(),
+    databasePasswords: { store: password(), creator: password(), auth: password(), webhooks: password() },
+    cursorSecret: key(),
+    keyEncryptionKey: key(),
+    secretEncryptionKey: key(),
+    cookieKeys: password(),
+  };
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { databaseUrl, type DatabaseName } from './databases.ts';
+import type { DependencyName } from './dependencies/dependency.ts';
+import type { Ports, ServiceName } from './ports.ts';
+import type { Secrets } from './secrets.ts';
+import { root, type Settings } from './settings.ts';
+import type { ProcessPlan } from './supervisor/process-part.ts';
+
+export interface ServiceSite {
+  readonly settings: Settings;
+  readonly ports: Ports;
+  readonly secrets: Secrets;
+  readonly dependencyUrls: Readonly<Record<DependencyName, string>>;
+  readonly trustFile: string;
+}
+
+const databases = {
+  'store-api': 'store',
+  'creator-api': 'creator',
+  'auth-server': 'auth',
+  'webhook-worker': 'webhooks',
+} as const satisfies Record<ServiceName, DatabaseName>;
+
+const probeWithinMs = 3_000;
+
+export function baseUrl(ports: Ports): string {
+  return `https://localhost:${ports.gateway}`;
+}
+
+/** The process of a service: its compiled main, watched by its readiness. */
+export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
+  return {
+    name,
+    kind: 'service',
+    program: process.execPath,
+    args: [
+      '--enable-source-maps',
+      '--max-http-header-size=40960',
+      join(root, 'apps', name, 'dist', 'main.js'),
+    ],
+    cwd: root,
+    env: serviceEnvironment(name, site),
+    stopWithinMs: 25_000, // more than its own 20 s
+    ready: () => isReady(site.ports.services[name]),
+  };
+}
+
+/** What a service is told. The caller's settings win over defaults, never over the wiring. */
+export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record<string, string> {
+  const { settings, ports, secrets, dependencyUrls } = site;
+  const defaults = {
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'info',
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    CURSOR_SECRET: secrets.cursorSecret,
+    KEY_ENCRYPTION_KEY: secrets.keyEncryptionKey,
+    SECRET_ENCRYPTION_KEY: secrets.secretEncryptionKey,
+    COOKIE_KEYS: secrets.cookieKeys,
+  };
+  const wiring = {
+    HOST: '127.0.0.1',
+    PORT: String(ports.services[name]),
+    INTERNAL_PORT: String(ports.internal[name]),
+    DATABASE_URL: databaseUrl(dependencyUrls.postgres, databases[name], settings, secrets),
+    REDIS_URL: dependencyUrls.redis,
+    RABBITMQ_URL: dependencyUrls.rabbitmq,
+    BASE_URL: baseUrl(ports),
+    AUTH_URL: baseUrl(ports),
+    JWKS_URL: `http://127.0.0.1:${ports.services['auth-server']}/api/auth/jwks`,
+    NODE_EXTRA_CA_CERTS: site.trustFile,
+  };
+  return { ...defaults, ...callersSettings(settings.environment), ...wiring };
+}
+
+/** Without what npm and the suite's own commands are told, and without empty values, which mean "as by default". */
+function callersSettings(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const isOurs = /^(npm_|SUITE_|NODE_OPTIONS$|(POSTGRES|REDIS|RABBITMQ)_URL$)/;
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => value !== '' && !isOurs.test(name)),
+  );
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`, {
+    signal: AbortSignal.timeout(probeWithinMs),
+  });
+  await answer.body?.cancel();
+  return answer.ok;
+}

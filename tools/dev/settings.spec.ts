@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { portsFrom } from './ports.ts';
+import { serviceEnvironment } from './services.ts';
+import { readSettings, readTestSettings } from './settings.ts';
+
+const key = 'k';
+const secrets = {
+  postgresPassword: key,
+  redisPassword: key,
+  rabbitmqPassword: key,
+  databasePasswords: { store: 'store-password', creator: key, auth: key, webhooks: key },
+  cursorSecret: key,
+  keyEncryptionKey: key,
+  secretEncryptionKey: key,
+  cookieKeys: key,
+};
+
+function environmentOf(given: Record<string, string>): Record<string, string> {
+  return serviceEnvironment('store-api', {
+    settings: readSettings(given),
+    ports: portsFrom(8443),
+    secrets,
+    dependencyUrls: {
+      postgres: 'postgres://suite:admin@127.0.0.1:8464/postgres',
+      redis: 'redis://127.0.0.1:8465',
+      rabbitmq: 'amqp://127.0.0.1:8466',
+    },
+    trustFile: '/ca.pem',
+  });
+}
+
+describe('what a service is told', () => {
+  it('gets the settings given to npm start, which win over defaults', () => {
+    const environment = environmentOf({
+      WEBHOOK_RETRY_SCHEDULE_MS: '0,400,800',
+      ALLOW_LOOPBACK_TARGETS: 'false',
+    });
+    expect(environment.WEBHOOK_RETRY_SCHEDULE_MS).toBe('0,400,800');
+    expect(environment.ALLOW_LOOPBACK_TARGETS).toBe('false');
+  });
+
+  it("keeps its own wiring, whatever the caller's shell holds", () => {
+    const environment = environmentOf({ PORT: '1', HOST: 'evil', DATABASE_URL: 'postgres://elsewhere/x' });
+    expect(environment.PORT).toBe('8444');
+    expect(environment.HOST).toBe('127.0.0.1');
+    expect(environment.DATABASE_URL).toBe('postgres://store:store-password@127.0.0.1:8464/store');
+  });
+
+  it('does not see the passwords of the servers', () => {
+    expect(environmentOf({ POSTGRES_URL: 'postgres://root:secret@db/x' })).not.toHaveProperty('POSTGRES_URL');
+  });
+});
+
+describe('settings of npm start', () => {
+  it('have one base port, checked', () => {
+    expect(readSettings({}).basePort).toBe(8443);
+    expect(readTestSettings({}).basePort).toBe(18443);
+    expect(() => readSettings({ SUITE_BASE_PORT: '80' })).toThrow('SUITE_BASE_PORT');
+    expect(() => readSettings({ SUITE_BASE_PORT: '8443x' })).toThrow('SUITE_BASE_PORT');
+  });
+});

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const user = z.object({
+  email: z.string(),
+  password: z.string(),
+  org_id: z.string().nullable(),
+  org_role: z.string().nullable(),
+  creators: z.array(z.object({ uuid: z.string(), id: z.string(), name: z.string() })),
+});
+const clients = z.object({
+  dashboard: z.object({ client_id: z.string(), redirect_uri: z.string() }),
+  resource_server: z.object({ client_id: z.string(), client_secret: z.string() }),
+});
+const service = z.object({ url: z.string(), metrics_url: z.string(), internal_url: z.string() });
+
+/** What the demo data brings. */
+export const seededSchema = z.object({ users: z.array(user), clients });
+export type Seeded = z.infer<typeof seededSchema>;
+
+const stackSchema = z.object({
+  base_url: z.string(),
+  auth_url: z.string(),
+  ca_file: z.string(),
+  users: z.array(user),
+  clients,
+  services: z.record(z.string(), service),
+  dependencies: z.object({ postgres: z.string(), redis: z.string(), rabbitmq: z.string() }),
+});
+/** The contents of `stack.json`: where a running suite is and who may sign in. */
+export type Stack = z.infer<typeof stackSchema>;
+/** A suite whose demo data is still to be loaded. */
+export type BareStack = Omit<Stack, 'users' | 'clients'>;
+
+export function stackFile(stateDir: string): string {
+  return join(stateDir, 'stack.json');
+}
+
+/** Written whole or not at all: that it is there means ready. */
+export function writeStack(stateDir: string, stack: Stack): void {
+  const fresh = `${stackFile(stateDir)}.new`;
+  writeFileSync(fresh, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
+  renameSync(fresh, stackFile(stateDir));
+}
+
+export function readStack(stateDir: string): Stack | undefined {
+  const file = stackFile(stateDir);
+  return existsSync(file) ? stackSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
+}
+
+export function removeStack(stateDir: string): void {
+  rmSync(stackFile(stateDir), { force: true });
+}

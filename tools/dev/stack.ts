@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { Failure, reasonOf } from './failure.ts';
+import { readSettings } from './settings.ts';
+import { control } from './supervisor/control.ts';
+import { type PartStatus, verbs } from './supervisor/part.ts';
+
+const help = `npm run stack -- <command> [--json]
+
+  status                 name, state, pid, uptime and restarts of each service and dependency
+  stop NAME              stop one; it stays stopped until start
+  start NAME             start it; returns when it is ready
+  restart NAME           stop, then start
+  kill NAME              SIGKILL; it is started again like after any death
+  pause NAME             SIGSTOP: it hangs
+  resume NAME            SIGCONT
+
+NAME: store-api, creator-api, auth-server, webhook-worker, gateway, postgres, redis, rabbitmq`;
+
+const statusSchema = z.object({
+  name: z.string(),
+  kind: z.enum(['service', 'dependency']),
+  state: z.enum(['stopped', 'starting', 'running', 'paused', 'stopping', 'waiting', 'given']),
+  pid: z.number().nullable(),
+  uptime_seconds: z.number().nullable(),
+  restarts: z.number(),
+});
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
+  });
+  const [command = 'status', name, ...more] = positionals;
+  if (values.help) return console.log(help);
+  const isVerb = verbs.some((verb) => verb === command);
+  if ((!isVerb && command !== 'status') || isVerb !== (name !== undefined) || more.length > 0)
+    throw new Failure(help);
+  const result = await control(readSettings().stateDir, command, name);
+  if (result === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  const rows: PartStatus[] = z.array(statusSchema).parse(isVerb ? [result.answer] : result.answer);
+  if (values.json) console.log(JSON.stringify(isVerb ? rows[0] : rows));
+  else for (const line of table(rows)) console.log(line);
+}
+
+function table(rows: readonly PartStatus[]): string[] {
+  const line = (...cells: string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(column === 0 ? 16 : 10))
+      .join('')
+      .trimEnd();
+  return [
+    line('NAME', 'STATE', 'PID', 'UPTIME', 'RESTARTS'),
+    ...rows.map(({ name, state, pid, uptime_seconds, restarts }) =>
+      line(
+        name,
+        state,
+        String(pid ?? '-'),
+        uptime_seconds === null ? '-' : `${uptime_seconds} s`,
+        String(restarts),
+      ),
+    ),
+  ];
+}
+
+main().catch((error: unknown) => {
+  console.error(reasonOf(error));
+  process.exit(1);
+});

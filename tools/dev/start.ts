@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util';
+import { startDetached, tellStarter } from './detached.ts';
+import { Failure, reasonOf } from './failure.ts';
+import { readableLine } from './log-lines.ts';
+import { root, readSettings, settingsHelp, type Settings } from './settings.ts';
+import { readStack } from './stack-file.ts';
+import { Suite } from './suite.ts';
+import { summary } from './summary.ts';
+import { control } from './supervisor/control.ts';
+
+const help = `npm start: the whole suite on this machine, from a bare clone.
+
+  npm start                        start, stay, show the services' logs; Ctrl-C stops all of it
+  npm start -- --detach            return when it is ready; npm stop stops it
+  npm start -- --dependencies      only PostgreSQL, Redis and RabbitMQ; prints their addresses
+  npm stop                         stop
+  npm run reset                    stop and wipe its data
+  npm run stack -- status          what runs; also stop, start, restart, kill, pause, resume NAME
+
+PostgreSQL, Redis and RabbitMQ come from the first of these that can be had: the addresses below, a Docker engine,
+programs on this machine, apt-get (Debian and Ubuntu, as root or by sudo). Private ones keep their data under .dev.
+
+${settingsHelp}`;
+
+interface Options {
+  readonly detach: boolean;
+  readonly dependencies: boolean;
+  /** This process is the one that `--detach` has started. */
+  readonly detached: boolean;
+  readonly help: boolean;
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) return console.log(help);
+  const settings = readSettings();
+  if (await alreadyRuns(settings)) return;
+  if (options.detach && !options.detached) {
+    await startDetached(settings, process.argv.slice(2));
+    return;
+  }
+  await runSuite(settings, options);
+}
+
+function readOptions(): Options {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    options: { detach: flag, dependencies: flag, detached: flag, help: { ...flag, short: 'h' } },
+  });
+  return values;
+}
+
+/** Says so and shows its addresses when the same suite runs already. */
+async function alreadyRuns(settings: Settings): Promise<boolean> {
+  const running = await control(settings.stateDir, 'ping');
+  if (running === undefined) return false;
+  const port: unknown =
+    running.answer instanceof Object ? Reflect.get(running.answer, 'base_port') : undefined;
+  if (port !== settings.basePort) {
+    throw new Failure(
+      `A suite with the base port ${String(port)} runs in ${settings.stateDir}. For one more beside it: SUITE_DEV_DIR=.dev/${settings.basePort} SUITE_BASE_PORT=${settings.basePort} npm start`,
+    );
+  }
+  const stack = readStack(settings.stateDir);
+  if (stack === undefined)
+    throw new Failure(`A suite is starting in ${settings.stateDir}, or has only its dependencies.`);
+  console.log('The suite is running already.');
+  console.log(summary(stack, { stays: false }).join('\n'));
+  return true;
+}
+
+async function runSuite(settings: Settings, options: Options): Promise<void> {
+  const say = (line: string): void => {
+    console.log(line);
+    tellStarter({ line });
+  };
+  const colours = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+  const ready = { yet: false };
+  const suite = await Suite.open(settings, {
+    say,
+    log: (name, line) => {
+      if (ready.yet && !options.detached) console.log(readableLine(name, line, colours));
+    },
+  });
+  stopOnSignals(suite);
+  try {
+    say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
+    await suite.startDependencies({ gateway: !options.dependencies });
+    if (options.dependencies) sayAddresses(suite, say);
+    else
+      for (const line of summary(await suite.startAll(), {
+        elapsed: suite.elapsed,
+        stays: !options.detached,
+      }))
+        say(line);
+    ready.yet = true;
+    tellStarter({ ready: true });
+  } catch (error) {
+    if (!suite.isStopping) {
+      process.exitCode = 1;
+      console.error(`\n${reasonOf(error)}`);
+      tellStarter({ line: `\n${reasonOf(error)}` });
+    }
+    await suite.stop();
+    process.exit();
+  }
+}
+
+function sayAddresses(suite: Suite, say: (line: string) => void): void {
+  for (const [name, url] of Object.entries(suite.dependencyUrls())) say(`  ${name.padEnd(9)} ${url}`);
+}
+
+/** The first signal stops everything in order; the repeated one of an impatient Ctrl-C changes nothing. */
+function stopOnSignals(suite: Suite): void {
+  const stop = (): void => {
+    if (suite.isStopping) return;
+    console.log('\nStopping …');
+    void suite.stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  process.on('disconnect', () => {
+    if (!suite.isReady) stop(); // the terminal that waited for it is gone
+  });
+  // A closed terminal or pipe must not end the suite half way.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  suite.onceStopped(() => process.exit());
+}
+
+main().catch((error: unknown) => {
+  console.error(reasonOf(error));
+  process.exit(1);
+});

@@ -1,0 +1,24 @@
+import type { Stack } from './stack-file.ts';
+
+/** What a person needs next, once the suite is ready. */
+export function summary(stack: Stack, options: { elapsed?: string; stays: boolean }): string[] {
+  const width = Math.max(...stack.users.map(({ email }) => email.length), 0);
+  return [
+    '',
+    `The suite is ready${options.elapsed === undefined ? '' : ` (${options.elapsed})`}.`,
+    '',
+    `  Gateway        ${stack.base_url}`,
+    `  Sign-in        ${stack.auth_url}/.well-known/openid-configuration`,
+    `  CA to trust    ${stack.ca_file}`,
+    '',
+    '  Accounts',
+    ...stack.users.map(
+      ({ email, password, org_role, creators }) =>
+        `    ${email.padEnd(width)}  ${password}  ${org_role ?? 'no organisation'}${creators.map(({ name }) => ` · ${name}`).join('')}`,
+    ),
+    '',
+    '  Next           npm run demo',
+    `  Stop           ${options.stays ? 'Ctrl-C' : 'npm stop'}`,
+    '',
+  ];
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Failure, reasonOf } from '../failure.ts';
+
+const longestSocketPath = 100; // 104 bytes on macOS, 108 on Linux (unix(7))
+
+/** Where the running suite listens for `npm stop` and `npm run stack`. Only its own user may connect. */
+export function controlSocket(stateDir: string): string {
+  const inState = join(stateDir, 'control.sock');
+  if (Buffer.byteLength(inState) <= longestSocketPath) return inState;
+  const tag = createHash('sha256').update(stateDir).digest('hex').slice(0, 12);
+  return join(tmpdir(), `fulfilment-${userInfo().uid}-${tag}`, 'control.sock');
+}
+
+/** What a command of the running suite does: its name and argument to an answer. */
+export type Command = (name: string, argument: string) => Promise<unknown>;
+
+/** Opens the control socket. That it can be opened only once is what keeps a second suite out of the same state directory. */
+export async function serveControl(stateDir: string, command: Command): Promise<Server> {
+  const path = controlSocket(stateDir);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (existsSync(path) && !(await isControlled(stateDir))) rmSync(path);
+  const server = createServer((incoming, response) => {
+    const [, name = '', argument = ''] = (incoming.url ?? '').split('/').map(decodeURIComponent);
+    const answer = (status: number, body: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    command(name, argument).then(
+      (result) => answer(200, result ?? null),
+      (error: unknown) => answer(400, { reason: reasonOf(error) }),
+    );
+  });
+  server.requestTimeout = 0;
+  return new Promise((resolve, reject) => {
+    server.once('error', () => reject(new Failure(`Another suite is starting or running in ${stateDir}.`)));
+    server.listen(path, () => resolve(server));
+  });
+}
+
+/** Sends a command to the running suite; undefined when none runs. */
+export function control(
+  stateDir: string,
+  name: string,
+  argument = '',
+): Promise<{ answer: unknown } | undefined> {
+  return new Promise((resolve, reject) => {
+    const path = ['', name, argument].map(encodeURIComponent).join('/');
+    const outgoing = request({ socketPath: controlSocket(stateDir), path, agent: false }, (response) => {
+      const chunks: string[] = [];
+      response.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+      response.once('end', () => {
+        const answer: unknown = JSON.parse(chunks.join('') || 'null');
+        if (response.statusCode === 200) resolve({ answer });
+        else reject(new Failure(reasonIn(answer)));
+      });
+    });
+    outgoing.once('error', (error) => {
+      const code: unknown = Reflect.get(error, 'code');
+      if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined);
+      else reject(new Failure(`The running suite went away: ${error.message}`));
+    });
+    outgoing.end();
+  });
+}
+
+async function isControlled(stateDir: string): Promise<boolean> {
+  return (await control(stateDir, 'ping').catch(() => undefined)) !== undefined;
+}
+
+function reasonIn(answer: unknown): string {
+  const reason: unknown = answer instanceof Object ? Reflect.get(answer, 'reason') : undefined;
+  return typeof reason === 'string' ? reason : 'The running suite did not understand the command.';
+}

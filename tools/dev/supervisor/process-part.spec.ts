@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProcessPart, type ProcessPlan } from './process-part.ts';
+import { restartDelayMs } from './restart-delay.ts';
+
+/** A process that says it is up and has a child of its own. */
+const program = `require('node:child_process').spawn('sleep', ['60']); console.log('up'); setInterval(() => {}, 1000);`;
+
+describe('a supervised process', () => {
+  const started: ProcessPart[] = [];
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((part) => part.stop()));
+  });
+
+  function part(plan: Partial<ProcessPlan> = {}): ProcessPart {
+    const lines: string[] = [];
+    const made = new ProcessPart(
+      {
+        name: 'sample',
+        kind: 'service',
+        program: process.execPath,
+        args: ['-e', program],
+        env: { PATH: process.env.PATH ?? '' },
+        ready: () => Promise.resolve(lines.includes('up')),
+        ...plan,
+      },
+      { line: (_name, line) => lines.push(line), notice: () => undefined, changed: () => undefined },
+    );
+    started.push(made);
+    return made;
+  }
+
+  it('is started again after it was killed, under another pid', async () => {
+    const sample = part();
+    await sample.start();
+    const before = sample.status().pid;
+    await sample.kill();
+    while (sample.status().state !== 'running') await sleep(20);
+    expect(sample.status()).toMatchObject({ restarts: 1, state: 'running' });
+    expect(sample.status().pid).not.toBe(before);
+  });
+
+  it('stays stopped when it was told to stop', async () => {
+    const sample = part();
+    await sample.start();
+    await sample.stop();
+    await sleep(700);
+    expect(sample.status()).toMatchObject({ state: 'stopped', pid: null, restarts: 0 });
+  });
+
+  it('is ended by force when it does not listen, also while it is paused', async () => {
+    const sample = part({
+      args: ['-e', `process.on('SIGTERM', () => {}); ${program}`],
+      stopWithinMs: 200,
+    });
+    await sample.start();
+    await sample.pause();
+    expect(sample.status().state).toBe('paused');
+    await sample.stop();
+    expect(sample.status()).toMatchObject({ state: 'stopped', pid: null });
+  });
+
+  it('says how it ended when it cannot start', async () => {
+    const sample = part({ args: ['-e', `console.log('no such setting'); process.exit(78)`] });
+    await expect(sample.start()).rejects.toThrow('no such setting');
+  });
+
+  it('waits longer after each early death, never more than 5 s', () => {
+    expect([0, 1, 2, 3, 4, 50].map(restartDelayMs)).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
+  });
+});

@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../failure.ts';
+import { LineSplitter, type UserIds } from '../run-program.ts';
+import type { Part, PartState, PartStatus } from './part.ts';
+import { signalTree } from './process-tree.ts';
+import { restartDelayMs, wasEarly } from './restart-delay.ts';
+
+export interface ProcessPlan {
+  readonly name: string;
+  readonly kind: PartStatus['kind'];
+  readonly hidden?: boolean;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly user?: UserIds;
+  readonly stopSignal?: NodeJS.Signals;
+  readonly stopWithinMs?: number;
+  readonly readyWithinMs?: number;
+  /** Work before each start, such as a test of its configuration. */
+  readonly prepare?: () => Promise<void>;
+  /** Whether it answers. May reject, which means no. */
+  readonly ready: () => Promise<boolean>;
+  /** How it is killed, paused and resumed where signals do not reach it: in a container. */
+  readonly instead?: Readonly<Record<'kill' | 'pause' | 'resume', () => Promise<void>>>;
+}
+
+export interface PartEvents {
+  /** A line of its output. */
+  readonly line: (name: string, line: string) => void;
+  /** Something that a person at the terminal wants to know. */
+  readonly notice: (name: string, text: string) => void;
+  /** The set of living processes changed. */
+  readonly changed: () => void;
+}
+
+const probeEveryMs = 100;
+
+/** A process in a group of its own, watched: when it dies without being told to, it is started again. */
+export class ProcessPart implements Part {
+  readonly name: string;
+  readonly hidden: boolean;
+  private readonly plan: ProcessPlan;
+  private readonly events: PartEvents;
+  private child: ChildProcess | undefined;
+  private state: PartState = 'stopped';
+  private spawnedAt = 0;
+  private restarts = 0;
+  private earlyDeaths = 0;
+  private restartTimer: NodeJS.Timeout | undefined;
+  private lastLines: string[] = [];
+
+  constructor(plan: ProcessPlan, events: PartEvents) {
+    this.plan = plan;
+    this.events = events;
+    this.name = plan.name;
+    this.hidden = plan.hidden ?? false;
+  }
+
+  status(): PartStatus {
+    const alive = this.child !== undefined;
+    return {
+      name: this.name,
+      kind: this.plan.kind,
+      state: this.state,
+      pid: this.child?.pid ?? null,
+      uptime_seconds: alive ? Math.floor((Date.now() - this.spawnedAt) / 1000) : null,
+      restarts: this.restarts,
+    };
+  }
+
+  async start(): Promise<void> {
+    clearTimeout(this.restartTimer);
+    if (this.state === 'stopping') await this.stop();
+    if (this.state === 'paused') await this.resume();
+    if (this.child === undefined) await this.spawn();
+    await this.untilReady();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.restartTimer);
+    const child = this.child;
+    if (child?.pid === undefined) {
+      this.state = 'stopped';
+      return;
+    }
+    const wasPaused = this.state === 'paused';
+    this.state = 'stopping';
+    const gone = once(child, 'exit');
+    if (wasPaused) await this.signal('resume', 'SIGCONT');
+    // Only the root is told: PostgreSQL and nginx end their own children in order.
+    child.kill(this.plan.stopSignal ?? 'SIGTERM');
+    const inTime = await Promise.race([
+      gone.then(() => true),
+      sleep(this.plan.stopWithinMs ?? 10_000, false, { ref: false }),
+    ]);
+    if (!inTime) {
+      this.events.notice(this.name, 'did not stop in time and is ended by force.');
+      signalTree(child.pid, 'SIGKILL');
+      await gone;
+    }
+    this.state = 'stopped';
+  }
+
+  async kill(): Promise<void> {
+    const child = this.child;
+    if (child === undefined) throw new Failure(`${this.name} is not running.`);
+    const gone = once(child, 'exit');
+    await this.signal('kill', 'SIGKILL');
+    await gone;
+  }
+
+  async pause(): Promise<void> {
+    await this.signal('pause', 'SIGSTOP');
+    this.state = 'paused';
+  }
+
+  async resume(): Promise<void> {
+    await this.signal('resume', 'SIGCONT');
+    this.state = 'running';
+  }
+
+  private async signal(verb: 'kill' | 'pause' | 'resume', signal: NodeJS.Signals): Promise<void> {
+    if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
+    if (this.plan.instead === undefined) signalTree(this.child.pid, signal);
+    else await this.plan.instead[verb]();
+  }
+
+  private async spawn(): Promise<void> {
+    const { plan } = this;
+    this.state = 'starting';
+    try {
+      await plan.prepare?.();
+    } catch (error) {
+      this.state = 'stopped';
+      throw error;
+    }
+    this.lastLines = [];
+    const child = spawn(plan.program, plan.args, {
+      cwd: plan.cwd,
+      env: plan.env,
+      uid: plan.user?.uid,
+      gid: plan.user?.gid,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.child = child;
+    this.spawnedAt = Date.now();
+    for (const stream of [child.stdout, child.stderr]) {
+      const lines = new LineSplitter((line) => this.take(line));
+      stream.setEncoding('utf8').on('data', (chunk: string) => lines.push(chunk));
+    }
+    child.once('error', (error) => {
+      this.take(error.message);
+      if (child.pid === undefined) child.emit('exit', 127, null);
+    });
+    child.once('exit', (code, signal) => this.exited(child, signal ?? `status ${code}`));
+    this.events.changed();
+  }
+
+  private take(line: string): void {
+    this.lastLines = [...this.lastLines.slice(-14), line];
+    this.events.line(this.name, line);
+  }
+
+  private exited(child: ChildProcess, how: string): void {
+    // What it left behind in its group must not hold the port of the next one.
+    if (child.pid !== undefined) signalTree(child.pid, 'SIGKILL');
+    this.child = undefined;
+    this.events.changed();
+    if (this.state === 'stopping' || this.state === 'stopped') return;
+    this.earlyDeaths = wasEarly(Date.now() - this.spawnedAt) ? this.earlyDeaths + 1 : 0;
+    const delayMs = restartDelayMs(Math.max(0, this.earlyDeaths - 1));
+    this.state = 'waiting';
+    this.events.notice(this.name, `ended (${how}); it is started again in ${delayMs / 1000} s.`);
+    this.restartTimer = setTimeout(() => this.startAgain(), delayMs);
+  }
+
+  private startAgain(): void {
+    this.restarts += 1;
+    this.start().then(
+      () => this.events.notice(this.name, 'is running again.'),
+      (error: unknown) => {
+        if (this.child !== undefined || this.state === 'waiting') return;
+        this.events.notice(this.name, error instanceof Error ? error.message : String(error));
+        this.state = 'waiting';
+        this.restartTimer = setTimeout(() => this.startAgain(), restartDelayMs(10));
+      },
+    );
+  }
+
+  private async untilReady(): Promise<void> {
+    const withinMs = this.plan.readyWithinMs ?? 60_000;
+    const deadline = Date.now() + withinMs;
+    for (const child = this.child; Date.now() < deadline;) {
+      if (this.child === undefined || this.child !== child) {
+        throw new Failure(`${this.name} ended while it was starting:\n${this.lastLines.join('\n')}`);
+      }
+      if (await this.plan.ready().catch(() => false)) {
+        if (this.state === 'starting') this.state = 'running';
+        return;
+      }
+      await sleep(probeEveryMs);
+    }
+    throw new Failure(
+      `${this.name} did not become ready within ${withinMs / 1000} s:\n${this.lastLines.join('\n')}`,
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { namesIn } from '../run-program.ts';
+
+interface Row {
+  readonly pid: number;
+  readonly parent: number;
+  /** Changes when a pid is used again. */
+  readonly startedAt: string;
+}
+
+/** A process and all below it, the children first, as they are now. */
+export function treeOf(pid: number): number[] {
+  const rows = allProcesses();
+  const below = (parent: number): number[] =>
+    rows.filter((row) => row.parent === parent).flatMap((row) => [...below(row.pid), row.pid]);
+  return [...below(pid), pid];
+}
+
+/** Signals a process, its group and all below it; what is gone already is passed over. */
+export function signalTree(pid: number, signal: NodeJS.Signals): void {
+  // The root first: a supervisor such as PostgreSQL's postmaster must not see its children die and start new ones.
+  for (const target of [-pid, ...treeOf(pid).toReversed()]) signalQuietly(target, signal);
+}
+
+export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** When a process began, in the system's own words; undefined when there is none with this pid. */
+export function startOf(pid: number): string | undefined {
+  return allProcesses().find((row) => row.pid === pid)?.startedAt;
+}
+
+function allProcesses(): Row[] {
+  const pids = namesIn('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.length > 0 ? pids.flatMap(rowFromProc) : rowsFromPs();
+}
+
+function rowFromProc(pid: string): Row[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the name in parentheses and may hold spaces: count from behind it (proc(5)).
+    const [state, parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z') return [];
+    return [{ pid: Number(pid), parent: Number(parent), startedAt: rest[17] ?? '' }];
+  } catch {
+    return [];
+  }
+}
+
+function rowsFromPs(): Row[] {
+  const { stdout } = spawnSync('ps', ['-axo', 'pid=,ppid=,lstart='], { encoding: 'utf8' });
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, startedAt] = /^\s*(\d+)\s+(\d+)\s+(.+)$/.exec(line) ?? [];
+    return pid === undefined
+      ? []
+      : [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt ?? '' }];
+  });
+}

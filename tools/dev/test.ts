@@ -1,0 +1,101 @@
+import { parseArgs } from 'node:util';
+import { runNx } from './build.ts';
+import { runChecks } from './checks.ts';
+import { endSuite } from './end-suite.ts';
+import { Failure, reasonOf } from './failure.ts';
+import { Progress } from './progress.ts';
+import { readTestSettings } from './settings.ts';
+import { stackFile } from './stack-file.ts';
+import { Suite } from './suite.ts';
+import { countResults, type Counts, jestArgs, removeResults, sum } from './test-results.ts';
+import { wipeState } from './wipe-state.ts';
+
+const help = `npm test: checks, unit and integration tests, end-to-end tests, against a suite of its own that is
+stopped again at the end. It closes with the line "N passed, N failed".
+
+  npm test                   all of it
+  npm test -- --only unit    unit and integration tests, with private stores
+  npm test -- --only e2e     end-to-end tests, with a whole suite
+
+Settings (environment):
+  SUITE_TEST_BASE_PORT   port of the test suite's gateway (18443); all others follow it
+  SUITE_DEV_DIR          the test suite lives in "test" below it (.dev)`;
+
+const say = (line: string): void => console.log(line);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, help: { type: 'boolean', default: false, short: 'h' } },
+  });
+  if (values.help) {
+    say(help);
+    return 0;
+  }
+  const { only } = values;
+  if (only !== undefined && only !== 'unit' && only !== 'e2e') throw new Failure(help);
+
+  const counts: Counts[] = [];
+  if (only === undefined) {
+    say('Checks');
+    const failed = await runChecks(new Progress(say), say);
+    counts.push({ passed: 0, failed: failed.length });
+  }
+  counts.push(...(await testWithSuite(only)));
+  const { passed, failed } = sum(counts);
+  say(`${passed} passed, ${failed} failed`);
+  return failed > 0 || passed === 0 ? 1 : 0;
+}
+
+async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]> {
+  const settings = readTestSettings();
+  await endSuite(settings.stateDir); // what an interrupted run may have left
+  await wipeState(settings);
+  const suite = await Suite.open(settings, { say, log: () => undefined });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
+  }
+  try {
+    removeResults();
+    say('\nStores and suite for the tests');
+    await suite.startDependencies({ gateway: only !== 'unit' });
+    const { postgres, redis, rabbitmq } = suite.dependencyUrls();
+    const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
+    const passed =
+      only === 'e2e' ||
+      (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=2'], stores));
+    if (only === 'unit') return [countResults(passed)];
+    say('\nSuite for the end-to-end tests');
+    const stack = await suite.startAll();
+    const e2ePassed = await nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], {
+      ...stores,
+      SUITE_STACK_FILE: stackFile(settings.stateDir),
+      SUITE_DEV_DIR: settings.stateDir, // so that the stack and ops commands reach this suite
+      SUITE_BASE_PORT: String(settings.basePort),
+      NODE_EXTRA_CA_CERTS: stack.ca_file,
+    });
+    return [countResults(passed && e2ePassed)];
+  } catch (error) {
+    say(`\n${reasonOf(error)}`);
+    return [countResults(false)];
+  } finally {
+    await suite.stop();
+  }
+}
+
+async function nxTests(
+  title: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  say(`\n${title}`);
+  const { code } = await runNx([...args, '--outputStyle=static', ...jestArgs], { env, onLine: say });
+  return code === 0;
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    console.error(reasonOf(error));
+    process.exit(1);
+  },
+);
