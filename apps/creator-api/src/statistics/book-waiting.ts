@@ -1,0 +1,30 @@
+import { type Database, statement } from '@fulfilment/database';
+import { bookOrders } from './book-orders.js';
+
+const batchSize = 500;
+
+// The order's row is locked, as when a message moves it: a booking and a refund of one order never pass each other.
+const takeBookable = statement(
+  'bookings.take',
+  `SELECT o.id FROM waiting_bookings w
+   JOIN orders o ON o.id = w.order_id
+   JOIN creators c ON c.id = o.creator_id
+   WHERE o.currency = c.settlement_currency OR EXISTS (
+     SELECT 1 FROM exchange_rates f
+     JOIN exchange_rates t ON t.rate_date = f.rate_date AND t.currency = c.settlement_currency
+     WHERE f.currency = o.currency AND f.rate_date <= (o.charged_at AT TIME ZONE 'UTC')::date
+       AND f.rate_date > (o.charged_at AT TIME ZONE 'UTC')::date - 7)
+   ORDER BY o.id LIMIT ${batchSize} FOR UPDATE OF o SKIP LOCKED`,
+);
+
+/** Books a batch of the orders that waited for what is known now. Answers whether there may be more. */
+export function bookWaiting(database: Database): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const rows = await tx.rows<{ id: string }>(takeBookable);
+    await bookOrders(
+      tx,
+      rows.map((row) => row.id),
+    );
+    return rows.length === batchSize;
+  });
+}
