@@ -1,24 +1,15 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import { bookingOf, type PaidLine } from './booking.rules.js';
-
-/** A rate holds for the days on which the European Central Bank publishes none; its longest pause is five days. */
-const rateHoldsDays = 7;
+import { rateOfPayment } from './rate-of-payment.js';
 
 const readPaidLines = statement(
   'ledger.paid_lines',
-  `SELECT i.order_id, i.id AS item_id, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
+  `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
      c.settlement_currency, r.rate_date, r.rate_from::text, r.rate_to::text
    FROM orders o
    JOIN order_items i ON i.order_id = o.id
    LEFT JOIN creators c ON c.id = o.creator_id
-   LEFT JOIN LATERAL (
-     SELECT f.rate_date, f.per_euro AS rate_from, t.per_euro AS rate_to
-     FROM exchange_rates f JOIN exchange_rates t ON t.rate_date = f.rate_date AND t.currency = c.settlement_currency
-     WHERE f.currency = o.currency AND o.currency <> c.settlement_currency
-       AND f.rate_date <= (o.charged_at AT TIME ZONE 'UTC')::date
-       AND f.rate_date > (o.charged_at AT TIME ZONE 'UTC')::date - ${rateHoldsDays}
-     ORDER BY f.rate_date DESC LIMIT 1
-   ) r ON true
+   LEFT JOIN ${rateOfPayment} ON true
    WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL`,
 );
 

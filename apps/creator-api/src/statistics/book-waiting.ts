@@ -1,5 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 import { bookOrders } from './book-orders.js';
+import { rateOfPayment } from './rate-of-payment.js';
 
 const batchSize = 500;
 
@@ -9,11 +10,8 @@ const takeBookable = statement(
   `SELECT o.id FROM waiting_bookings w
    JOIN orders o ON o.id = w.order_id
    JOIN creators c ON c.id = o.creator_id
-   WHERE o.currency = c.settlement_currency OR EXISTS (
-     SELECT 1 FROM exchange_rates f
-     JOIN exchange_rates t ON t.rate_date = f.rate_date AND t.currency = c.settlement_currency
-     WHERE f.currency = o.currency AND f.rate_date <= (o.charged_at AT TIME ZONE 'UTC')::date
-       AND f.rate_date > (o.charged_at AT TIME ZONE 'UTC')::date - 7)
+   LEFT JOIN ${rateOfPayment} ON true
+   WHERE o.currency = c.settlement_currency OR r.rate_date IS NOT NULL
    ORDER BY o.id LIMIT ${batchSize} FOR UPDATE OF o SKIP LOCKED`,
 );
 
