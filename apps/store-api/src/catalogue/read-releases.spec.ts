@@ -1,4 +1,4 @@
-import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 describe('GET /v1/releases', () => {
   let store: StoreApiUnderTest;

@@ -2,7 +2,7 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
 const refundsOf = statement(

@@ -9,7 +9,7 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type TestCreator,
-} from '../store-api.harness.js';
+} from '../store-api.fixture.js';
 
 const sandboxCharges = statement(
   'test.charges',

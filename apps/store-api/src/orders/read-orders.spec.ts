@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.harness.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 const oneTime = statement(
   'test.one-time',

@@ -1,0 +1,95 @@
+import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
+import { RedisConnection, startApi } from '@fulfilment/http-service';
+import { Messaging } from '@fulfilment/messaging';
+import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
+import { scratchBroker, scratchDatabase, storeUrl, tokenMaker } from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
+import supertest from 'supertest';
+import { creatorApiSettings } from './config.js';
+import { CreatorApiModule } from './creator-api.module.js';
+import { factsConsumer } from './facts.consumer.js';
+import { migrations } from './migrations/index.js';
+import { recordCreators } from './creators/record-creators.js';
+import { projectOrders } from './orders/project-orders.js';
+import { bookWaiting } from './statistics/book-waiting.js';
+
+/** The service as main.ts wires it, on stores of the test's own. */
+export async function creatorApi() {
+  const [scratch, broker, tokens] = await Promise.all([
+    scratchDatabase(migrations),
+    scratchBroker(),
+    tokenMaker(),
+  ]);
+  const { database } = scratch;
+  const settings = creatorApiSettings.parse({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    DATABASE_URL: scratch.url,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: broker.url,
+    RABBITMQ_NAMESPACE: broker.namespace,
+    BASE_URL: tokens.baseUrl,
+    AUTH_URL: tokens.authUrl,
+    JWKS_URL: tokens.jwksUrl,
+    CURSOR_SECRET: randomBytes(32).toString('hex'),
+  });
+  const logger = createLogger('creator-api', 'fatal');
+  const shutdown = new Shutdown(logger);
+  const redis = new RedisConnection(settings.REDIS_URL, logger);
+  const messaging = new Messaging(
+    { url: broker.url, service: 'creator-api', namespace: broker.namespace },
+    database,
+    logger,
+  );
+  messaging.consume(factsConsumer(() => void bookWaiting(database)));
+  const app = await startApi({
+    settings,
+    module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
+    logger,
+    shutdown,
+    redis,
+    api: 'creator',
+    resourceName: 'Creator API',
+    scopes: [],
+    readiness: { postgres: () => database.ping() },
+  });
+  messaging.start();
+  return {
+    app,
+    database,
+    broker,
+    tokens,
+    /** Creators and orders as messages would bring them, without the wait. */
+    async record({ creators = [], orders = [] }: { creators?: CreatorSnapshot[]; orders?: OrderSnapshot[] }) {
+      await database.transaction(async (tx) => {
+        await recordCreators(tx, creators);
+        await projectOrders(tx, orders);
+      });
+    },
+    publish: (...messages: Message[]) => broker.publish(...messages),
+    /** What a path under /creator answers a token with these claims. */
+    async get(path: string, claims: Readonly<Record<string, unknown>>) {
+      const token = await tokens.token(claims);
+      return supertest(app.getHttpServer()).get(`/creator${path}`).auth(token, { type: 'bearer' });
+    },
+    async post(path: string, claims: Readonly<Record<string, unknown>>, body: object) {
+      const token = await tokens.token(claims);
+      return supertest(app.getHttpServer())
+        .post(`/creator${path}`)
+        .auth(token, { type: 'bearer' })
+        .send(body);
+    },
+    async stop() {
+      await messaging.stop();
+      await app.close();
+      await redis.stop();
+      await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
+    },
+  };
+}
+
+export type CreatorApi = Awaited<ReturnType<typeof creatorApi>>;
+
+export const ownerOf = (organisationId: string) => ({ org_id: organisationId, org_role: 'owner' });
+export const operator = { org_role: 'global_admin' };

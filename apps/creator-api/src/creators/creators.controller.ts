@@ -1,0 +1,14 @@
+import { type Caller, NumberedPageDto, Principal, Scopes } from '@fulfilment/http-service';
+import { Controller, Get, Query } from '@nestjs/common';
+import { ListCreators } from './list-creators.js';
+
+@Controller('api/v1/creators')
+export class CreatorsController {
+  constructor(private readonly creators: ListCreators) {}
+
+  @Get()
+  @Scopes()
+  list(@Principal() who: Caller, @Query() query: NumberedPageDto) {
+    return this.creators.run(who, query);
+  }
+}

@@ -1,0 +1,9 @@
+import { CreatorsAndOrders1763600000001 } from './0001-creators-and-orders.js';
+import { Statistics1763600000002 } from './0002-statistics.js';
+import { Editions1763600000003 } from './0003-editions.js';
+
+export const migrations = [
+  CreatorsAndOrders1763600000001,
+  Statistics1763600000002,
+  Editions1763600000003,
+] as const;

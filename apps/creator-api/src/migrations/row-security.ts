@@ -1,0 +1,42 @@
+/**
+ * The two roles a request runs under (visibility/visibility.ts). Roles belong to the whole server, so they stay when
+ * this database goes. Making them takes CREATEROLE; an operator who does not give that makes them beforehand.
+ */
+export const createCallerRoles = `
+  DO $$
+  DECLARE caller text;
+  BEGIN
+    FOREACH caller IN ARRAY ARRAY['creator_api_member', 'creator_api_operator'] LOOP
+      BEGIN
+        IF to_regrole(caller) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', caller); END IF;
+      EXCEPTION
+        WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration made it just now
+        WHEN insufficient_privilege THEN
+          RAISE EXCEPTION 'The role % is missing and this user may not create it.', caller
+            USING HINT = format('As a superuser: CREATE ROLE %1$I NOLOGIN; GRANT %1$I TO %2$I;', caller, current_user);
+      END;
+      IF NOT pg_has_role(current_user, caller, 'MEMBER') THEN
+        EXECUTE format('GRANT %I TO %I', caller, current_user);
+      END IF;
+    END LOOP;
+  END $$;
+`;
+
+/** A member sees the creators of its organisation, and none while no organisation is set; the operator sees all. */
+export const showOwnCreators = `
+  ALTER TABLE creators ENABLE ROW LEVEL SECURITY;
+  GRANT SELECT ON creators TO creator_api_member, creator_api_operator;
+  CREATE POLICY member ON creators TO creator_api_member
+    USING (organisation_id = NULLIF(current_setting('suite.organisation_id', true), ''));
+  CREATE POLICY operator ON creators TO creator_api_operator USING (true);
+`;
+
+/** A table's rows follow their creator: the inner SELECT is itself under the policy of creators. */
+export function showRowsOfOwnCreators(table: string): string {
+  return `
+    ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
+    GRANT SELECT ON ${table} TO creator_api_member, creator_api_operator;
+    CREATE POLICY member ON ${table} TO creator_api_member USING (creator_id IN (SELECT id FROM creators));
+    CREATE POLICY operator ON ${table} TO creator_api_operator USING (true);
+  `;
+}

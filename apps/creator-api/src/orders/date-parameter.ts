@@ -1,0 +1,22 @@
+import { registerDecorator } from 'class-validator';
+
+/** A day of the calendar, YYYY-MM-DD: 2026-02-30 is none, and neither is any of the year 0000, which PostgreSQL does not know. */
+export function isCalendarDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+export function DateParameter(): PropertyDecorator {
+  return (target, property) => {
+    registerDecorator({
+      name: 'dateParameter',
+      target: target.constructor,
+      propertyName: String(property),
+      validator: {
+        validate: (value: unknown) => typeof value === 'string' && isCalendarDate(value),
+        defaultMessage: () => 'must be a date, YYYY-MM-DD',
+      },
+    });
+  };
+}

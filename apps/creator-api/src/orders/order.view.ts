@@ -1,0 +1,72 @@
+import { publicId } from '@fulfilment/contracts';
+
+export interface OrderColumns {
+  id: string;
+  placed_at: Date;
+  currency: string;
+  payment_status: string;
+  dispatch_status: string;
+  tracking_code: string;
+  gross_amount: number;
+  royalty_amount: number;
+  item_count: number;
+}
+
+export interface ItemColumns {
+  id: string;
+  release_id: string;
+  release_title: string;
+  ean: string;
+  quantity: number;
+  unit_amount: number;
+  total_amount: number;
+  vat_amount: number;
+  royalty_amount: number;
+  royalty_rate: number;
+  product_type: string;
+}
+
+/** What list and detail say alike. People quote an order by the id the Store shows, so it is the human one here too. */
+function orderHead(order: OrderColumns) {
+  return {
+    uuid: order.id,
+    human_order_id: publicId('ord', order.id),
+    placed_at: order.placed_at.toISOString(),
+    currency: order.currency,
+    payment_status: order.payment_status,
+    dispatch_status: order.dispatch_status,
+    tracking_code: order.tracking_code,
+  };
+}
+
+export function orderSummary(order: OrderColumns) {
+  return {
+    ...orderHead(order),
+    totals: { gross: order.gross_amount, royalty: order.royalty_amount },
+    items_count: order.item_count,
+  };
+}
+export type OrderSummary = ReturnType<typeof orderSummary>;
+
+/** An order's lines go the same way together, so an item's `status` is the order's dispatch status. */
+export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]) {
+  return {
+    ...orderHead(order),
+    totals: { royalty: order.royalty_amount },
+    items: items.map((item) => ({
+      uuid: item.id,
+      release_group: item.release_id,
+      release_title: item.release_title,
+      ean: item.ean,
+      status: order.dispatch_status,
+      quantity: item.quantity,
+      unit_amount: item.unit_amount,
+      total_amount: item.total_amount,
+      vat_amount: item.vat_amount,
+      royalty_amount: item.royalty_amount,
+      royalty_rate: item.royalty_rate,
+      product_type: item.product_type,
+    })),
+  };
+}
+export type OrderDetail = ReturnType<typeof orderDetail>;

@@ -1,0 +1,111 @@
+import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { RefusedMessage } from '@fulfilment/messaging';
+import { bookOrders } from '../statistics/book-orders.js';
+import { countMoves } from './count-moves.rules.js';
+import { type OrderRow, orderRow } from './order-row.rules.js';
+
+const columns = `id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, payment_status text,
+  dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
+  charged_at timestamptz, refunded_at timestamptz`;
+
+const insertNew = statement(
+  'orders.insert',
+  `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
+     gross_amount, royalty_amount, item_count, charged_at, refunded_at)
+   SELECT o.* FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) ORDER BY id
+   ON CONFLICT (id) DO NOTHING RETURNING id`,
+);
+
+const insertItems = statement(
+  'orders.insert_items',
+  `INSERT INTO order_items SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(order_id uuid, position int, id uuid,
+     creator_id uuid, release_id uuid, release_title text, product_type text, ean text, quantity int, unit_amount bigint,
+     total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
+);
+
+const lockKnown = statement(
+  'orders.lock',
+  `SELECT id, version, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status,
+     charged_at IS NOT NULL AS charged, refunded_at IS NOT NULL AS refunded
+   FROM orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE`,
+);
+
+const update = statement(
+  'orders.update',
+  `UPDATE orders SET version = o.version, payment_status = o.payment_status, dispatch_status = o.dispatch_status,
+     tracking_code = o.tracking_code, charged_at = o.charged_at, refunded_at = o.refunded_at
+   FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) WHERE orders.id = o.id`,
+);
+
+const count = statement(
+  'orders.count_moves',
+  `INSERT INTO order_counts AS c (creator_id, placed_on, payment_status, dispatch_status, orders)
+   SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
+     dispatch_status text, orders bigint)
+   ORDER BY 1, 2, 3, 4
+   ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status)
+     DO UPDATE SET orders = c.orders + excluded.orders`,
+);
+
+interface KnownOrder {
+  id: string;
+  version: number;
+  placed_on: string;
+  payment_status: string;
+  dispatch_status: string;
+  charged: boolean;
+  refunded: boolean;
+}
+
+/**
+ * Keeps each order as its newest version says, the counts of the filters beside it, and books what money moved. Versions only
+ * grow, so a message that comes twice, late or in another order changes nothing.
+ * @param snapshots at most one of an order
+ */
+export async function projectOrders(tx: Transaction, snapshots: readonly OrderSnapshot[]): Promise<void> {
+  if (snapshots.length === 0) return;
+  const orders = snapshots.map(orderRow);
+  if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
+    throw new RefusedMessage('The lines of the order come to more than the largest amount.');
+  // Orders first, in the order of their ids, then counts, then the ledger: replicas that share orders wait, none deadlock.
+  const added = await insertUnknown(tx, orders);
+  const addedIds = new Set(added.map((order) => order.id));
+  const moved = await updateKnown(
+    tx,
+    orders.filter((order) => !addedIds.has(order.id)),
+  );
+  const moves = countMoves(added, moved);
+  if (moves.length > 0) await tx.run(count, [JSON.stringify(moves)]);
+  await bookOrders(tx, [
+    ...added.filter((order) => order.charged_at !== null).map((order) => order.id),
+    ...moved.filter(({ before, after }) => moneyMoved(before, after)).map(({ after }) => after.id),
+  ]);
+}
+
+async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
+  const rows = await tx.rows<{ id: string }>(insertNew, [JSON.stringify(orders)]);
+  const ids = new Set(rows.map((row) => row.id));
+  const added = orders.filter((order) => ids.has(order.id));
+  if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
+  return added;
+}
+
+async function updateKnown(
+  tx: Transaction,
+  orders: readonly OrderRow[],
+): Promise<{ before: KnownOrder; after: OrderRow }[]> {
+  if (orders.length === 0) return [];
+  const given = new Map(orders.map((order) => [order.id, order]));
+  const known = await tx.rows<KnownOrder>(lockKnown, [[...given.keys()]]);
+  const moved = known.flatMap((before) => {
+    const after = given.get(before.id);
+    return after === undefined || after.version <= before.version ? [] : [{ before, after }];
+  });
+  if (moved.length > 0) await tx.run(update, [JSON.stringify(moved.map(({ after }) => after))]);
+  return moved;
+}
+
+function moneyMoved(before: KnownOrder, after: OrderRow): boolean {
+  return (!before.charged && after.charged_at !== null) || (!before.refunded && after.refunded_at !== null);
+}

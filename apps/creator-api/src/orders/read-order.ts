@@ -1,0 +1,33 @@
+import { statement } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { Visibility } from '../visibility/visibility.js';
+import { type ItemColumns, type OrderColumns, orderDetail, type OrderDetail } from './order.view.js';
+
+const readOrder = statement(
+  'orders.read',
+  `SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count
+   FROM orders WHERE id = $1`,
+);
+
+const readItems = statement(
+  'orders.items',
+  `SELECT id, release_id, release_title, ean, quantity, unit_amount, total_amount, vat_amount, royalty_amount,
+     royalty_rate, product_type
+   FROM order_items WHERE order_id = $1 ORDER BY position`,
+);
+
+/** One order with its lines, VAT and royalties. */
+@Injectable()
+export class ReadOrder {
+  constructor(private readonly visibility: Visibility) {}
+
+  /** @throws NotFound when the caller sees no such order */
+  run(who: Caller, orderId: string): Promise<OrderDetail> {
+    return this.visibility.as(who, async (tx) => {
+      const order = (await tx.row<OrderColumns>(readOrder, [orderId])) ?? notFound('order');
+      return orderDetail(order, await tx.rows<ItemColumns>(readItems, [orderId]));
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import { messages, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+
+const countEditions = statement('test.editions', 'SELECT count(*) AS editions FROM editions');
+const path = '/api/v1/releases';
+
+describe('POST /api/v1/releases', () => {
+  let api: CreatorApi;
+  const mine = aCreator('org_harbour');
+  const sister = aCreator('org_harbour');
+  const foreign = aCreator('org_meridian');
+  const connected = { ...ownerOf('org_harbour'), creator_id: mine.id };
+  const valid = { title: 'Tidal Maps', release_type_id: 1, ean: '2000000000015' };
+
+  beforeAll(async () => {
+    api = await creatorApi();
+    await api.record({ creators: [mine, sister, foreign] });
+  });
+  afterAll(() => api.stop());
+
+  const editions = async () => (await api.database.row<{ editions: number }>(countEditions))?.editions;
+  const publishedEdition = (id: string) =>
+    eventually(
+      () =>
+        api.broker.published.flatMap((message) =>
+          messages.editionCreated.is(message) && message.data.edition.id === id ? [message.data.edition] : [],
+        )[0],
+    );
+
+  it('creates a release of the connected creator and tells the Store', async () => {
+    const { status, body } = await api.post(path, connected, { ...valid, colour: 'ignored' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      ...valid,
+      created_at: expect.stringMatching(/Z$/),
+    });
+    expect(await publishedEdition(body.id)).toEqual({ ...body, creator_id: mine.id });
+  });
+
+  it.each([
+    ['the creator it names', connected, sister.id, sister.id],
+    ['the creator the operator names', operator, foreign.id, foreign.id],
+    ['the creator a caller without one names', ownerOf('org_harbour'), mine.id, mine.id],
+  ])('is of %s', async (_what, claims, creator, expected) => {
+    const { status, body } = await api.post(path, claims, { ...valid, creator });
+    expect(status).toBe(201);
+    expect(await publishedEdition(body.id)).toMatchObject({ creator_id: expected });
+  });
+
+  it('tidies the title, counts code points, and takes null for no EAN', async () => {
+    const decomposed = 'e\u0301'.repeat(60);
+    const { body } = await api.post(path, connected, { ...valid, title: `  ${decomposed} `, ean: null });
+    expect(body).toMatchObject({ title: 'é'.repeat(60), ean: null });
+    const emoji = await api.post(path, connected, { ...valid, title: '🎶'.repeat(60), ean: undefined });
+    expect(emoji.status).toBe(201);
+    expect(emoji.body.ean).toBeNull();
+  });
+
+  it.each([
+    ['no title', { title: undefined }, 'title'],
+    ['an empty title', { title: '' }, 'title'],
+    ['a blank title', { title: ' \u00a0 ' }, 'title'],
+    ['a title of 61', { title: '🎶'.repeat(61) }, 'title'],
+    ['a number as title', { title: 7 }, 'title'],
+    ['a control character', { title: 'a\u0000b' }, 'title'],
+    ['no type', { release_type_id: undefined }, 'release_type_id'],
+    ['null as type', { release_type_id: null }, 'release_type_id'],
+    ['type 0', { release_type_id: 0 }, 'release_type_id'],
+    ['type 9', { release_type_id: 9 }, 'release_type_id'],
+    ['type 1.5', { release_type_id: 1.5 }, 'release_type_id'],
+    ['type "1"', { release_type_id: '1' }, 'release_type_id'],
+    ['an empty EAN', { ean: '' }, 'ean'],
+    ['an EAN of 33', { ean: '1'.repeat(33) }, 'ean'],
+    ['a number as EAN', { ean: 2000000000015 }, 'ean'],
+    ['a creator that is no UUID', { creator: 'me' }, 'creator'],
+  ])('refuses %s', async (_what, changes, field) => {
+    const { status, body } = await api.post(path, connected, { ...valid, ...changes });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
+  });
+
+  it('asks a caller without a creator to name one', async () => {
+    for (const claims of [ownerOf('org_harbour'), operator]) {
+      const { status, body } = await api.post(path, claims, valid);
+      expect(status).toBe(400);
+      expect(body.details).toEqual([expect.objectContaining({ field: 'creator' })]);
+    }
+  });
+
+  it.each([
+    ['another organisation’s', connected, foreign.id],
+    ['one that is nobody’s', operator, uuidv7()],
+    ['one of an organisation the token does not name', { org_role: 'owner' }, mine.id],
+  ])('knows no creator that is %s', async (_what, claims, creator) => {
+    const before = await editions();
+    const { status, body } = await api.post(path, claims, { ...valid, creator });
+    expect(status).toBe(404);
+    expect(body.code).toBe('NOT_FOUND');
+    expect(await editions()).toBe(before);
+  });
+});

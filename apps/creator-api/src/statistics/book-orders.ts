@@ -1,0 +1,94 @@
+import { statement, type Transaction } from '@fulfilment/database';
+import { bookingOf, type PaidLine } from './booking.rules.js';
+import { rateOfPayment } from './rate-of-payment.js';
+
+const readPaidLines = statement(
+  'ledger.paid_lines',
+  `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
+     c.settlement_currency, r.rate_date, r.rate_from::text, r.rate_to::text
+   FROM orders o
+   JOIN order_items i ON i.order_id = o.id
+   LEFT JOIN creators c ON c.id = o.creator_id
+   LEFT JOIN ${rateOfPayment} ON true
+   WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL`,
+);
+
+const bookSales = statement(
+  'ledger.book_sales',
+  `INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
+     vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to)
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), i.release_id,
+     i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, b.settlement_currency,
+     b.settled_revenue, b.settled_vat, b.settled_royalty, b.rate_date, b.rate_from, b.rate_to
+   FROM jsonb_to_recordset($1::jsonb) AS b(item_id uuid, settlement_currency text, settled_revenue bigint,
+     settled_vat bigint, settled_royalty bigint, rate_date date, rate_from numeric, rate_to numeric)
+   JOIN order_items i ON i.id = b.item_id JOIN orders o ON o.id = i.order_id
+   ORDER BY i.id
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id`,
+);
+
+// A refund is its sale turned round, at the rate of the sale: together they come to nothing, to the last unit.
+const bookRefunds = statement(
+  'ledger.book_refunds',
+  `INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
+     vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to)
+   SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, to_char(o.refunded_at AT TIME ZONE 'UTC', 'YYYY-MM'),
+     s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
+     -s.settled_revenue, -s.settled_vat, -s.settled_royalty, s.rate_date, s.rate_from, s.rate_to
+   FROM orders o JOIN order_items i ON i.order_id = o.id JOIN ledger s ON s.item_id = i.id AND s.kind = 'sale'
+   WHERE o.id = ANY($1::uuid[]) AND o.refunded_at IS NOT NULL
+   ORDER BY s.item_id
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id`,
+);
+
+// Only rows the ledger has just taken are added, so the sums take each exactly once.
+const addToMonths = statement(
+  'statistics.add',
+  `INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
+   SELECT creator_id, period, settlement_currency, release_id, ean, sum(units), sum(settled_revenue), sum(settled_royalty)
+   FROM ledger
+   WHERE (item_id = ANY($1::uuid[]) AND kind = 'sale') OR (item_id = ANY($2::uuid[]) AND kind = 'refund')
+   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+   ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE
+     SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
+       royalties = m.royalties + excluded.royalties`,
+);
+
+const wait = statement(
+  'bookings.wait',
+  'INSERT INTO waiting_bookings (order_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING',
+);
+const stopWaiting = statement(
+  'bookings.stop_waiting',
+  'DELETE FROM waiting_bookings WHERE order_id = ANY($1::uuid[])',
+);
+
+interface PaidLineRow extends PaidLine {
+  order_id: string;
+}
+
+/**
+ * Books the money that moved for these orders: a sale per line in the month it was paid, a refund per line in the month it
+ * was given back, and both into the sums of their months. Each is booked once, however often this runs. An order whose creator
+ * or exchange rate is not known yet waits whole. The caller holds the orders' row locks.
+ */
+export async function bookOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return;
+  const lines = await tx.rows<PaidLineRow>(readPaidLines, [orderIds]);
+  const waiting = new Set<string>();
+  const bookings = lines.flatMap((line) => {
+    const booking = bookingOf(line);
+    if (booking === undefined) waiting.add(line.order_id);
+    return booking === undefined ? [] : [booking];
+  });
+  const sales = await tx.rows<{ item_id: string }>(bookSales, [JSON.stringify(bookings)]);
+  const refunds = await tx.rows<{ item_id: string }>(bookRefunds, [orderIds]);
+  if (sales.length + refunds.length > 0) {
+    await tx.run(
+      addToMonths,
+      [sales, refunds].map((rows) => rows.map((row) => row.item_id)),
+    );
+  }
+  if (waiting.size > 0) await tx.run(wait, [[...waiting]]);
+  await tx.run(stopWaiting, [orderIds.filter((id) => !waiting.has(id))]);
+}

@@ -1,0 +1,37 @@
+import { type Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import { bookWaiting } from './book-waiting.js';
+
+const lookEveryMs = 2_000;
+
+const waiting = new Gauge({
+  name: 'bookings_waiting',
+  help: 'Paid orders that the ledger cannot take yet: their creator or an exchange rate is missing. Alert when above 0 for long.',
+  registers: [metrics],
+});
+const oldest = new Gauge({
+  name: 'bookings_waiting_oldest_seconds',
+  help: 'For how long the oldest of them has waited.',
+  registers: [metrics],
+});
+
+const measure = statement(
+  'bookings.measure',
+  `SELECT count(*) AS orders, COALESCE(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds FROM waiting_bookings`,
+);
+
+/** Books what waited as soon as a creator or a rate is there; any number of replicas may run it. */
+export function keepBooking(database: Database, logger: Logger): BackgroundLoop {
+  return new BackgroundLoop({
+    name: 'waiting-bookings',
+    intervalMs: lookEveryMs,
+    logger,
+    round: async () => {
+      const more = await bookWaiting(database);
+      const measured = await database.row<{ orders: number; seconds: number }>(measure);
+      waiting.set(measured?.orders ?? 0);
+      oldest.set(measured?.seconds ?? 0);
+      return more;
+    },
+  });
+}

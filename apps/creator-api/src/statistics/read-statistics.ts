@@ -1,0 +1,89 @@
+import { statement } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { Visibility } from '../visibility/visibility.js';
+
+/** Amounts in minor units of `currency`, the creator's settlement currency. Refunds may make them negative. */
+export interface SalesView {
+  readonly period: string;
+  readonly currency: string;
+  readonly totals: { readonly units: number; readonly revenue: number };
+}
+
+export interface RoyaltiesView {
+  readonly period: string;
+  readonly currency: string;
+  readonly totals: { readonly units: number; readonly revenue: number; readonly royalties: number };
+  readonly by_release: readonly {
+    readonly release_group: string;
+    readonly ean: string;
+    readonly units: number;
+    readonly royalty_amount: number;
+  }[];
+}
+
+const totalsOfMonth = statement(
+  'statistics.totals',
+  `SELECT c.settlement_currency AS currency, COALESCE(sum(m.units), 0)::text AS units,
+     COALESCE(sum(m.revenue), 0)::text AS revenue, COALESCE(sum(m.royalties), 0)::text AS royalties
+   FROM creators c
+   LEFT JOIN monthly_statistics m ON m.creator_id = c.id AND m.period = $2 AND m.currency = c.settlement_currency
+   WHERE c.id = $1 GROUP BY c.id`,
+);
+
+const releasesOfMonth = statement(
+  'statistics.releases',
+  `SELECT release_id AS release_group, ean, units::text, royalties::text FROM monthly_statistics
+   WHERE creator_id = $1 AND period = $2 AND currency = $3
+   ORDER BY royalties DESC, release_id, ean`,
+);
+
+interface TotalsRow {
+  currency: string;
+  units: string;
+  revenue: string;
+  royalties: string;
+}
+
+interface ReleaseRow {
+  release_group: string;
+  ean: string;
+  units: string;
+  royalties: string;
+}
+
+/** What a creator sold and earned in a month of UTC, from the sums that are kept with the ledger. A month without any is zeros. */
+@Injectable()
+export class ReadStatistics {
+  constructor(private readonly visibility: Visibility) {}
+
+  /** @throws NotFound when the caller sees no such creator */
+  sales(who: Caller, creatorId: string, period: string): Promise<SalesView> {
+    return this.visibility.as(who, async (tx) => {
+      const { currency, units, revenue } =
+        (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
+      return { period, currency, totals: { units: Number(units), revenue: Number(revenue) } };
+    });
+  }
+
+  /** @throws NotFound when the caller sees no such creator */
+  royalties(who: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
+    return this.visibility.as(who, async (tx) => {
+      const { currency, units, revenue, royalties } =
+        (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
+      const releases = await tx.rows<ReleaseRow>(releasesOfMonth, [creatorId, period, currency]);
+      return {
+        period,
+        currency,
+        totals: { units: Number(units), revenue: Number(revenue), royalties: Number(royalties) },
+        by_release: releases.map((release) => ({
+          release_group: release.release_group,
+          ean: release.ean,
+          units: Number(release.units),
+          royalty_amount: Number(release.royalties),
+        })),
+      };
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import { sightOf } from './sight.rules.js';
+
+describe('sightOf', () => {
+  it.each([
+    ['global_admin', undefined, 'creator_api_operator', ''],
+    ['global_admin', 'org_a', 'creator_api_operator', ''],
+    ['owner', 'org_a', 'creator_api_member', 'org_a'],
+    ['admin', 'org_a', 'creator_api_member', 'org_a'],
+    ['member', 'org_a', 'creator_api_member', 'org_a'],
+    ['owner', undefined, 'creator_api_member', ''],
+    ['superuser', 'org_a', 'creator_api_member', ''],
+    [undefined, 'org_a', 'creator_api_member', ''],
+    [undefined, undefined, 'creator_api_member', ''],
+  ])('%p of %p', (organisationRole, organisationId, role, sees) => {
+    expect(sightOf({ organisationRole, organisationId })).toEqual({ role, organisationId: sees });
+  });
+});
