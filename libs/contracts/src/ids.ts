@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 /** Prefixes of the Store API's identifiers. */
-export const idPrefixes = ['prod', 'ord', 'rate', 'whk', 'crt', 'evt', 'svc'] as const;
+export const idPrefixes = ['prod', 'ord', 'rate', 'whk', 'whd', 'whr', 'crt', 'evt', 'svc'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case

@@ -1,0 +1,67 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Networks no stranger may make us talk to (IANA special-purpose registries, and what clouds hide behind public-looking addresses). */
+const blockedIpv4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32', // Azure's wire server: a public address that only answers inside
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+/** Of IPv6 only global unicast counts; so ::1, fc00::/7, fe80::/10, ::ffff:0:0/96 and 64:ff9b::/96 need no line of their own. */
+const globalIpv6 = '2000::/3';
+const blockedIpv6 = [
+  '2001::/23', // Teredo, ORCHID, benchmarking
+  '2001:db8::/32',
+  '2002::/16', // 6to4: an IPv4 address in disguise
+  '2620:4f:8000::/48',
+  '3fff::/20',
+];
+const loopback = ['127.0.0.0/8', '::1/128', '::ffff:127.0.0.0/104'];
+
+export interface AddressPolicy {
+  /** For development: the machine itself may be a target. */
+  readonly allowLoopback: boolean;
+  /** Networks of the operator's own, in CIDR form, that are blocked as well. */
+  readonly blockedNetworks: readonly string[];
+}
+
+/** Decides whether an IP address (as a socket, the resolver or `URL.hostname` without brackets writes it) may be connected to. */
+export type AddressRule = (address: string) => boolean;
+
+/** @throws when a network of the operator's is not CIDR */
+export function addressRule({ allowLoopback, blockedNetworks }: AddressPolicy): AddressRule {
+  const blocked = blockList([...blockedIpv4, ...blockedIpv6, ...blockedNetworks]);
+  const global6 = blockList([globalIpv6]);
+  const own = blockList(loopback);
+  return (address) => {
+    const family = isIP(address);
+    if (family === 0 || address.includes('%')) return false; // a zone is always a local one
+    const type = family === 4 ? 'ipv4' : 'ipv6';
+    if (allowLoopback && own.check(address, type)) return true;
+    if (family === 6 && !global6.check(address, type)) return false;
+    return !blocked.check(address, type);
+  };
+}
+
+function blockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [base = '', length = ''] = network.split('/');
+    if (isIP(base) === 0 || !/^\d{1,3}$/.test(length))
+      throw new Error(`${network} is not a network in CIDR form.`);
+    list.addSubnet(base, Number(length), isIP(base) === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}

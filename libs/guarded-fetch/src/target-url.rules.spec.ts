@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { addressRule } from './address.rules.js';
+import { targetUrlProblem } from './target-url.rules.js';
+
+function policy(allowLoopback: boolean) {
+  return {
+    allowLoopback,
+    allowedAddress: addressRule({ allowLoopback, blockedNetworks: [] }),
+    ownHosts: new Set(['suite.example:443']),
+  };
+}
+const production = policy(false);
+const development = policy(true);
+
+describe('the rule for target URLs', () => {
+  it.each([
+    'https://hooks.example.com/orders?key=1',
+    'HTTPS://Hooks.Example.com',
+    'https://hooks.example.com:8443/',
+    'https://hooks.example.com:9999/',
+    'https://münchen.example/',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1111]/',
+  ])('takes %s', (url) => {
+    expect(targetUrlProblem(url, production)).toBeUndefined();
+  });
+
+  it.each([
+    ['http://hooks.example.com/', 'must be an https URL'],
+    ['ftp://hooks.example.com/', 'must be an absolute https URL'],
+    ['//hooks.example.com/', 'must be an absolute https URL'],
+    ['https:hooks.example.com', 'must be an absolute https URL'],
+    ['https://', 'must be an absolute https URL'],
+    ['', 'must be an absolute https URL'],
+    ['javascript:alert(1)', 'must be an absolute https URL'],
+    [' https://hooks.example.com/', 'must not contain spaces, control characters or backslashes'],
+    ['https://hooks.example.com/\n', 'must not contain spaces, control characters or backslashes'],
+    ['https:\\\\hooks.example.com', 'must not contain spaces, control characters or backslashes'],
+    ['https://me:secret@hooks.example.com/', 'must not contain credentials'],
+    ['https://hooks.example.com/#top', 'must not have a fragment'],
+    ['https://hooks.example.com/#', 'must not have a fragment'],
+    ['https://suite.example/store/v1/webhooks', 'must not be an address of this service'],
+    ['https://SUITE.example.:443/', 'must not be an address of this service'],
+    ['https://hooks.example.com:80/', 'must not use port 80'],
+    ['https://hooks.example.com:22/', 'must not use port 22'],
+    ['https://hooks.example.com:6379/', 'must not use port 6379'],
+    [`https://hooks.example.com/${'a'.repeat(2048)}`, 'must be at most 2048 characters'],
+  ])('refuses %j: %s', (url, reason) => {
+    expect(targetUrlProblem(url, production)).toBe(reason);
+  });
+
+  const spellingsOfPrivateHosts = [
+    ...[
+      '127.0.0.1',
+      '127.1',
+      '2130706433',
+      '0x7f000001',
+      '0x7f.1',
+      '017700000001',
+      '0177.0.0.1',
+      '127.0.0.1.',
+    ],
+    ...['①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '0', '0.0.0.0', '[::1]', '[::]', '[0:0:0:0:0:0:0:1]'],
+    ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
+    ...[
+      '169.254.169.254',
+      '2852039166',
+      '0xa9fea9fe',
+      '0251.0376.0251.0376',
+      '[::ffff:a9fe:a9fe]',
+      '[fd00:ec2::254]',
+    ],
+    ...[
+      '10.0.0.1',
+      '10.1',
+      '192.168.0.1',
+      '172.16.0.1',
+      '100.64.0.1',
+      '168.63.129.16',
+      '[fe80::1]',
+      '[fc00::1]',
+    ],
+    ...[
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'a.localhost',
+      'printer.local',
+      'metadata.google.internal',
+      'intranet',
+    ],
+    ...['db', 'router.lan', 'nas.home.arpa'],
+  ];
+
+  it.each(spellingsOfPrivateHosts)('refuses https://%s/', (host) => {
+    expect(targetUrlProblem(`https://${host}/`, production)).toBeDefined();
+  });
+
+  it('refuses every spelling of every loopback address', () => {
+    const byte = fc.integer({ min: 0, max: 255 });
+    fc.assert(
+      fc.property(byte, byte, byte, (b, c, d) => {
+        const number = ((127 << 24) | (b << 16) | (c << 8) | d) >>> 0;
+        const hex = [127, b, c, d].map((part) => `0x${part.toString(16)}`).join('.');
+        const octal = [127, b, c, d].map((part) => `0${part.toString(8)}`).join('.');
+        for (const host of [`127.${b}.${c}.${d}`, String(number), `0x${number.toString(16)}`, hex, octal]) {
+          expect(targetUrlProblem(`https://${host}/`, production)).toBeDefined();
+          expect(targetUrlProblem(`https://${host}/`, development)).toBeUndefined();
+        }
+      }),
+    );
+  });
+
+  it.each([
+    'http://127.0.0.1:41234/hook',
+    'http://localhost:3000/',
+    'https://localhost:5432/',
+    'http://[::1]:8080/',
+    'http://0x7f.1/',
+    'http://app.localhost/',
+  ])('takes %s in development', (url) => {
+    expect(targetUrlProblem(url, development)).toBeUndefined();
+  });
+
+  it.each([
+    'http://10.0.0.1/',
+    'http://hooks.example.com/',
+    'https://169.254.169.254/',
+    'http://127.0.0.1.example.com/',
+  ])('refuses %s in development too', (url) => {
+    expect(targetUrlProblem(url, development)).toBeDefined();
+  });
+});

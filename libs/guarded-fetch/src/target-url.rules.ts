@@ -1,0 +1,70 @@
+import { isIP } from 'node:net';
+import type { AddressRule } from './address.rules.js';
+
+const mostCharacters = 2048;
+// White space, control characters and backslashes: WHATWG's parser drops or rewrites them, so two readers could see two addresses.
+const strayCharacters = /[\s\p{Cc}\\]/u;
+/** Ports where infrastructure listens, not webhooks. */
+const infrastructurePorts = new Set([
+  2375, 2376, 2379, 2380, 3306, 4369, 5432, 5671, 5672, 6379, 6443, 8500, 9042, 9092, 9200, 9300, 10250,
+  11211, 15672, 25672, 27017,
+]);
+const localNames = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|onion)$/;
+
+export interface TargetPolicy {
+  /** For development: loopback is a target like any other, also over http and on any port. */
+  readonly allowLoopback: boolean;
+  readonly allowedAddress: AddressRule;
+  /** `host:port` of our own public addresses: a delivery to ourselves could go round for ever. */
+  readonly ownHosts: ReadonlySet<string>;
+}
+
+/**
+ * Why a URL that a stranger gave may not be called, or undefined when nothing speaks against it. Looks at the URL alone;
+ * what its name resolves to is judged when the connection is made.
+ */
+export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
+  if ([...text].length > mostCharacters) return `must be at most ${mostCharacters} characters`;
+  if (strayCharacters.test(text)) return 'must not contain spaces, control characters or backslashes';
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute https URL';
+  const url = new URL(text);
+  const host = hostOf(url);
+  const ownMachine = policy.allowLoopback && isLoopback(host, policy.allowedAddress);
+  if (url.protocol !== 'https:' && !ownMachine) return 'must be an https URL';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
+  if (text.includes('#')) return 'must not have a fragment';
+  if (policy.ownHosts.has(hostAndPort(url))) return 'must not be an address of this service';
+  if (ownMachine) return undefined;
+  return hostProblem(host, policy.allowedAddress) ?? portProblem(url);
+}
+
+/** The host as the connection will see it: WHATWG has already turned `0x7f.1` and `①②⑦.⓪.⓪.①` into 127.0.0.1. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+/** `host:port`, with the scheme's own port written out. */
+export function hostAndPort(url: URL): string {
+  return `${hostOf(url)}:${portOf(url)}`;
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}
+
+function isLoopback(host: string, allowedAddress: AddressRule): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  return /^(127\.|::1$|::ffff:7f)/.test(host) && allowedAddress(host);
+}
+
+function hostProblem(host: string, allowedAddress: AddressRule): string | undefined {
+  if (isIP(host) !== 0) return allowedAddress(host) ? undefined : 'must not be a private or reserved address';
+  if (!host.includes('.') || localNames.test(host)) return 'must have a public host name';
+  return undefined;
+}
+
+function portProblem(url: URL): string | undefined {
+  const port = portOf(url);
+  const usual = port === 443 || port >= 1024;
+  return usual && !infrastructurePorts.has(port) ? undefined : `must not use port ${port}`;
+}
