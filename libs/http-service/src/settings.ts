@@ -2,7 +2,8 @@ import { serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 import type { Quota, Quotas } from './access/rate-limiter.js';
 
-function quota(requests: number, windowSeconds: number, what: string) {
+/** A setting of the form REQUESTS/SECONDS. */
+export function quotaSetting(requests: number, windowSeconds: number, what: string) {
   return z
     .string()
     .regex(/^[1-9]\d{0,8}\/[1-9]\d{0,5}$/, 'must be REQUESTS/SECONDS')
@@ -21,11 +22,15 @@ export const apiSettings = serviceSettings.extend({
     .optional()
     .describe("Where the public signing keys are read; by default the authorization server's public address"),
   CURSOR_SECRET: z.string().min(32).describe('Key that signs list cursors; the same for all replicas'),
-  RATE_LIMIT_DEFAULT: quota(6000, 60, 'per client and creator, all operations without one of their own'),
-  RATE_LIMIT_ORDERS_CREATE: quota(1500, 60, 'placing orders, per client and creator'),
-  RATE_LIMIT_QUOTES: quota(1500, 60, 'quoting shipping, per client and creator'),
-  RATE_LIMIT_STATS: quota(600, 60, 'statistics, per client and creator'),
-  RATE_LIMIT_ANONYMOUS: quota(300, 60, 'requests without a good token, per address'),
+  RATE_LIMIT_DEFAULT: quotaSetting(
+    6000,
+    60,
+    'per client and creator, all operations without one of their own',
+  ),
+  RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'placing orders, per client and creator'),
+  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'quoting shipping, per client and creator'),
+  RATE_LIMIT_STATS: quotaSetting(600, 60, 'statistics, per client and creator'),
+  RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'requests without a good token, per address'),
 });
 export type ApiSettings = z.output<typeof apiSettings>;
 

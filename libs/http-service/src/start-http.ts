@@ -20,6 +20,8 @@ export interface HttpOptions {
   readonly readiness: ReadinessChecks;
   /** Guards of every route, in order. Asked for once the module is made. */
   readonly guards?: (app: NestExpressApplication) => readonly CanActivate[];
+  /** Whether browsers of any origin may call, without credentials; true by default. Pages that people see say false. */
+  readonly anyOrigin?: boolean;
   /** What stands before Nest's routes. */
   readonly before?: (app: NestExpressApplication) => void;
 }
@@ -45,6 +47,21 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   }
   options.before?.(app);
   if (options.prefix !== undefined) app.setGlobalPrefix(options.prefix);
+  if (options.anyOrigin ?? true) allowAnyOrigin(app);
+  app.useGlobalGuards(...(options.guards?.(app) ?? []));
+  app.useGlobalInterceptors(new AnswerInterceptor());
+  app.useGlobalPipes(new DtoPipe());
+  app.useGlobalFilters(
+    new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
+  );
+  const server = await app.listen(options.port, options.host);
+  server.keepAliveTimeout = keepAliveMs;
+  server.headersTimeout = maxHeaderWaitMs;
+  logger.info({ port: options.port }, 'Listening.');
+  return app;
+}
+
+function allowAnyOrigin(app: NestExpressApplication): void {
   app.enableCors({
     origin: '*',
     exposedHeaders: [
@@ -58,15 +75,4 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
     ],
     maxAge: 86_400,
   });
-  app.useGlobalGuards(...(options.guards?.(app) ?? []));
-  app.useGlobalInterceptors(new AnswerInterceptor());
-  app.useGlobalPipes(new DtoPipe());
-  app.useGlobalFilters(
-    new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
-  );
-  const server = await app.listen(options.port, options.host);
-  server.keepAliveTimeout = keepAliveMs;
-  server.headersTimeout = maxHeaderWaitMs;
-  logger.info({ port: options.port }, 'Listening.');
-  return app;
 }

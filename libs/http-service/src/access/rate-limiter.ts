@@ -45,20 +45,21 @@ if tokens < 1 then next_ms = math.ceil((1 - tokens) / per_ms) end
 return {allowed, math.floor(tokens), math.ceil((capacity - tokens) / per_ms), next_ms}
 `;
 
-export class RateLimiter {
+/** @typeParam Name the quotas it knows; an API's own, or those of the authorization server */
+export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
   constructor(
     private readonly redis: RedisConnection,
-    private readonly quotas: Quotas,
+    private readonly quotas: Readonly<Record<Name, Quota>>,
   ) {
     redis.client.defineCommand('takeToken', { numberOfKeys: 1, lua: takeToken });
   }
 
-  quota(name: keyof Quotas): Quota {
+  quota(name: Name): Quota {
     return this.quotas[name];
   }
 
   /** Takes one request from the caller's quota. Undefined while Redis is away: the request goes on. */
-  async take(name: keyof Quotas, who: string): Promise<RateLimitDecision | undefined> {
+  async take(name: Name, who: string): Promise<RateLimitDecision | undefined> {
     const { requests, windowSeconds } = this.quotas[name];
     const answer: unknown = await this.redis.ask('rate-limit', (client) => {
       const command: unknown = Reflect.get(client, 'takeToken');
@@ -77,7 +78,7 @@ export class RateLimiter {
   }
 
   /** The IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */
-  headers(name: keyof Quotas, decision: RateLimitDecision): Record<string, string> {
+  headers(name: Name, decision: RateLimitDecision): Record<string, string> {
     const { requests, windowSeconds } = this.quotas[name];
     return {
       'RateLimit-Policy': `"${name}";q=${requests};w=${windowSeconds}`,

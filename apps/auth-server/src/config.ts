@@ -1,0 +1,32 @@
+import { quotaSetting } from '@fulfilment/http-service';
+import { key256, serviceSettings } from '@fulfilment/runtime';
+import { z } from 'zod';
+
+/** What the authorization server is told by its environment. */
+export const settings = serviceSettings.extend({
+  KEY_ENCRYPTION_KEY: key256().describe(
+    'AES-256 key (32 bytes, base64) that encrypts signing keys and client secrets at rest',
+  ),
+  COOKIE_KEYS: z
+    .string()
+    .transform((text) => text.split(',').map((key) => key.trim()))
+    .refine(
+      (keys) => keys.every((key) => key.length >= 32),
+      'must be keys of at least 32 characters, comma separated',
+    )
+    .describe(
+      'Keys that sign cookies and form tokens, comma separated, newest first; the same for all replicas',
+    ),
+  RATE_LIMIT_TOKEN: quotaSetting(120, 60, 'the token endpoint, per address'),
+  RATE_LIMIT_REGISTER: quotaSetting(20, 3600, 'client registration, per address'),
+  RATE_LIMIT_AUTHORIZATION: quotaSetting(
+    1200,
+    60,
+    'every other endpoint and page of the authorization server, per address',
+  ),
+  SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per address'),
+});
+export type Config = Readonly<z.output<typeof settings>>;
+
+/** Nest's token for the settings. */
+export const CONFIG = Symbol('CONFIG');

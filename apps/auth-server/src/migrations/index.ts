@@ -1,0 +1,3 @@
+import { AccountsAndTokens } from './0001-accounts-and-tokens.js';
+
+export const migrations = [AccountsAndTokens] as const;
