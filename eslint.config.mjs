@@ -12,7 +12,7 @@ const layers = {
   testing: ['pure', 'runtime', 'database', 'platform', 'testing'],
   app: ['pure', 'runtime', 'database', 'platform', 'testing'],
   e2e: ['pure', 'testing'],
-  tools: ['pure', 'runtime'],
+  tools: ['pure', 'runtime', 'testing'],
 };
 
 /** What a file's suffix forbids it to import (docs/adr/0002). */

@@ -30,6 +30,16 @@ import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
+/** Where an operator's commands go. */
+export interface OperatorSite {
+  readonly rabbitmq: string;
+  readonly namespace: string;
+  /** Where each service tells what became of a message. */
+  readonly internal_urls: Readonly<Record<string, string>>;
+  /** What each service's own programs are told. */
+  readonly environments: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
 export interface Terminal {
   /** Progress and notices. */
   readonly say: Say;
@@ -52,6 +62,7 @@ export class Suite {
   private stopFollowing: () => void = () => undefined;
   private ending: Promise<void> | undefined;
   private stack: Stack | undefined;
+  private serviceSite: ServiceSite | undefined;
 
   /** Takes the state directory: only one suite at a time can have it. */
   static async open(settings: Settings, terminal: Terminal): Promise<Suite> {
@@ -137,7 +148,8 @@ export class Suite {
     await this.step('Databases and migrations', () => this.migrate(site));
     await this.step('Services', () => this.startLayer(serviceNames.map((name) => servicePlan(name, site))));
     const bare = this.bareStack(certificates);
-    const seeded = await this.step('Demo data', () => loadDemoData(bare));
+    this.serviceSite = site;
+    const seeded = await this.step('Demo data', () => loadDemoData(bare, this.operatorSite()));
     await this.step('Gateway', () => this.startGateway(certificates));
     this.stack = { ...bare, ...seeded };
     writeStack(this.settings.stateDir, this.stack);
@@ -174,6 +186,8 @@ export class Suite {
     switch (name) {
       case 'ping':
         return { ready: this.stack !== undefined, base_port: this.settings.basePort };
+      case 'site':
+        return this.operatorSite();
       case 'status':
         return this.status();
       case 'end':
@@ -181,6 +195,20 @@ export class Suite {
       default:
         throw new Failure(`The suite has no command "${name}".`);
     }
+  }
+
+  /** What the operator's commands and the demo data reach. */
+  private operatorSite(): OperatorSite {
+    const site = this.serviceSite;
+    if (site === undefined) throw new Failure('The suite is still starting.');
+    return {
+      rabbitmq: site.dependencyUrls.rabbitmq,
+      namespace: this.settings.environment.RABBITMQ_NAMESPACE ?? 'suite',
+      internal_urls: Object.fromEntries(
+        serviceNames.map((name) => [name, `http://127.0.0.1:${this.ports.internal[name]}`]),
+      ),
+      environments: Object.fromEntries(serviceNames.map((name) => [name, serviceEnvironment(name, site)])),
+    };
   }
 
   private status(): PartStatus[] {
@@ -302,16 +330,16 @@ async function answersNow({ name, url }: Dependency): Promise<void> {
 }
 
 /** Loading again what is there changes nothing. */
-async function loadDemoData(stack: BareStack): Promise<Seeded> {
+async function loadDemoData(stack: BareStack, site: OperatorSite): Promise<Seeded> {
   const script = join(root, 'tools', 'demo', 'seed.ts');
   if (!existsSync(script)) throw new Failure(`${script} is missing.`);
   const module: unknown = await import(pathToFileURL(script).href);
   const seed: unknown =
     typeof module === 'object' && module !== null ? Reflect.get(module, 'seed') : undefined;
   if (!isSeed(seed)) throw new Failure(`${script} exports no seed().`);
-  return seededSchema.parse(await seed(stack));
+  return seededSchema.parse(await seed(stack, site));
 }
 
-function isSeed(value: unknown): value is (stack: BareStack) => Promise<unknown> {
+function isSeed(value: unknown): value is (stack: BareStack, site: OperatorSite) => Promise<unknown> {
   return typeof value === 'function';
 }

@@ -45,7 +45,6 @@ await startApi({
   settings,
   module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
   logger,
-  shutdown,
   redis,
   api: 'creator',
   resourceName: 'Creator API',

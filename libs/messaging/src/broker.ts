@@ -1,8 +1,9 @@
+import { type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertTopology, type Topology, topologyOf } from './topology.js';
+import { assertTopology } from './topology.js';
 
 const firstRetryMs = 200;
 const lastRetryMs = 5_000;

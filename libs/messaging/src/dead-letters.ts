@@ -1,6 +1,5 @@
-import type { MessageQueue } from '@fulfilment/contracts';
+import type { MessageQueue, Topology } from '@fulfilment/contracts';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import type { Topology } from './topology.js';
 
 /** Header that says why a message was set aside. */
 export const refusalReasonHeader = 'x-refusal-reason';

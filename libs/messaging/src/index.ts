@@ -4,5 +4,5 @@ export { RefusedMessage, type ConsumerOptions } from './consumer.js';
 export { each } from './each.js';
 export { messageOutcomes } from './inbox.js';
 export { refusalReasonHeader } from './dead-letters.js';
-export { assertTopology, queueNames, topologyOf, type Topology } from './topology.js';
+export { assertTopology, queueNames } from './topology.js';
 export { createMessagingTables, dropMessagingTables } from './tables.js';

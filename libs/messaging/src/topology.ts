@@ -1,25 +1,5 @@
-import { type MessageQueue, messageQueues } from '@fulfilment/contracts';
+import { type MessageQueue, messageQueues, type Topology } from '@fulfilment/contracts';
 import type { ConfirmChannel } from 'amqplib';
-
-/** Names of one suite's exchanges and queues. Suites that share a broker have namespaces of their own. */
-export interface Topology {
-  /** The one topic exchange; the routing key is the message's type. */
-  readonly factsExchange: string;
-  /** Takes refused messages; the routing key is the queue that refused. */
-  readonly deadLetterExchange: string;
-  queue(name: MessageQueue): string;
-  /** Where a queue's refused messages wait for an operator. */
-  deadLetterQueue(name: MessageQueue): string;
-}
-
-export function topologyOf(namespace: string): Topology {
-  return {
-    factsExchange: `${namespace}.facts`,
-    deadLetterExchange: `${namespace}.dead-letters`,
-    queue: (name) => `${namespace}.${name}`,
-    deadLetterQueue: (name) => `${namespace}.${name}.dead`,
-  };
-}
 
 /** A message that kills its consumer this often is set aside by the broker itself. */
 const deliveryLimit = 20;

@@ -10,3 +10,4 @@ export {
   type ReceivedDelivery,
   type WebhookReceiver,
 } from './webhook-receiver.js';
+export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';

@@ -1,5 +1,5 @@
-import { type Message, type MessageQueue, parseMessage } from '@fulfilment/contracts';
-import { assertTopology, queueNames, topologyOf } from '@fulfilment/messaging';
+import { type Message, type MessageQueue, parseMessage, topologyOf } from '@fulfilment/contracts';
+import { assertTopology, queueNames } from '@fulfilment/messaging';
 import { connect } from 'amqplib';
 import { storeUrl, uniqueName } from './stores.js';
 

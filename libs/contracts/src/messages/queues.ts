@@ -10,3 +10,23 @@ export const messageQueues = {
 } as const satisfies Record<string, readonly string[]>;
 
 export type MessageQueue = keyof typeof messageQueues;
+
+/** Names of one suite's exchanges and queues. Suites that share a broker have namespaces of their own. */
+export interface Topology {
+  /** The one topic exchange; the routing key is the message's type. */
+  readonly factsExchange: string;
+  /** Takes refused messages; the routing key is the queue that refused. */
+  readonly deadLetterExchange: string;
+  queue(name: MessageQueue): string;
+  /** Where a queue's refused messages wait for an operator. */
+  deadLetterQueue(name: MessageQueue): string;
+}
+
+export function topologyOf(namespace: string): Topology {
+  return {
+    factsExchange: `${namespace}.facts`,
+    deadLetterExchange: `${namespace}.dead-letters`,
+    queue: (name) => `${namespace}.${name}`,
+    deadLetterQueue: (name) => `${namespace}.${name}.dead`,
+  };
+}

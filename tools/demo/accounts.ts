@@ -1,0 +1,32 @@
+import { stableUuid } from './catalogue.ts';
+
+const since = new Date(Date.UTC(2024, 0, 1));
+const creator = (name: string) => ({ uuid: stableUuid(since, `creator:${name}`), name });
+
+export const harbourLights = creator('Harbour Lights');
+export const glassMeridian = creator('Glass Meridian');
+export const slowFerry = creator('The Slow Ferry');
+
+/** Two organisations and an operator. The passwords are for trying things on one's own machine, nowhere else. */
+export const organisations = [
+  {
+    id: 'org_harbour',
+    name: 'Harbour Lights',
+    creators: [harbourLights],
+    users: [
+      { email: 'owner@harbour.example', password: 'harbour-owner-demo', role: 'owner' },
+      { email: 'member@harbour.example', password: 'harbour-member-demo', role: 'member' },
+    ],
+  },
+  {
+    id: 'org_meridian',
+    name: 'Meridian Sound',
+    creators: [glassMeridian, slowFerry],
+    users: [{ email: 'owner@meridian.example', password: 'meridian-owner-demo', role: 'owner' }],
+  },
+] as const;
+
+export const operator = { email: 'operator@platform.example', password: 'platform-operator-demo' } as const;
+
+/** A native-app style redirect: any loopback port is accepted. */
+export const dashboardRedirect = 'http://127.0.0.1:8976/callback';

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { seededRandom } from './random.ts';
+import { productTypes, type ProductType } from './product-types.ts';
+
+export interface DemoCreator {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+const releasesPerCreator = 40;
+const first = [
+  'Tidal',
+  'Paper',
+  'Northern',
+  'Quiet',
+  'Copper',
+  'Winter',
+  'Salt',
+  'Hollow',
+  'Amber',
+  'Electric',
+  'Distant',
+  'Velvet',
+] as const;
+const second = [
+  'Maps',
+  'Lanterns',
+  'Rooms',
+  'Signals',
+  'Gardens',
+  'Machines',
+  'Weather',
+  'Letters',
+  'Harbours',
+  'Machinery',
+  'Rivers',
+  'Hours',
+] as const;
+/** Names that take more than ASCII to get right. */
+const unusual: Readonly<Record<number, string>> = {
+  7: '夜のフェリー',
+  15: 'Cafe\u0301 Ångström',
+  23: 'رسائل الملح',
+  31: '100% Sea_Glass 🌊',
+};
+const guests = ['Mira Vane', 'The Slow Ferry', 'Odd Meridian', 'Lumen & Fell'] as const;
+const songs = [
+  'Low Water',
+  'Slack Tide',
+  'Beacon',
+  'Undertow',
+  'Harbour Wall',
+  'Moorings',
+  'Night Watch',
+  'Spring Tide',
+  'Drift',
+  'Landfall',
+] as const;
+
+/** The whole demo catalogue: the same ids, names and prices at every start. */
+export function demoCatalogue(creators: readonly DemoCreator[]) {
+  return {
+    product_types: productTypes.map(
+      ({ tracks: _tracks, sides: _sides, packed_title: _title, ...type }) => type,
+    ),
+    releases: creators.flatMap((creator, creatorIndex) =>
+      Array.from({ length: releasesPerCreator }, (_, index) => release(creator, creatorIndex, index)),
+    ),
+  };
+}
+
+function release(creator: DemoCreator, creatorIndex: number, index: number) {
+  const number = creatorIndex * releasesPerCreator + index;
+  const random = seededRandom(number + 1);
+  const name =
+    unusual[index] ??
+    `${first[(index + creatorIndex * 5) % first.length]} ${second[(index * 7 + creatorIndex) % second.length]}`;
+  const createdAt = new Date(Date.UTC(2024, 0, 8 + number * 5, 9, index));
+  const status = index % 13 === 5 ? 'pending' : index % 17 === 9 ? 'unavailable' : 'available';
+  const types = typesOf(number);
+  return {
+    id: stableUuid(createdAt, `release:${number}`),
+    creator_id: creator.uuid,
+    name: name.normalize('NFC'),
+    artist_name: creator.name,
+    additional_artists: index % 6 === 0 ? [random.pick(guests)] : [],
+    release_date: index % 11 === 3 ? null : createdAt.toISOString().slice(0, 10),
+    description:
+      index % 5 === 4 ? null : `${name}, recorded in ${1 + random.below(9)} days and cut at half speed.`,
+    cover_image_url: index % 9 === 8 ? null : `https://cdn.example/covers/${number}.jpg`,
+    copyright: `℗ & © ${createdAt.getUTCFullYear()} ${creator.name}`,
+    created_at: createdAt.toISOString(),
+    products: types.map((type, position) => {
+      const productNumber = number * 4 + position;
+      return {
+        id: stableUuid(createdAt, `product:${productNumber}`),
+        title: `${name.normalize('NFC')} (${type.packed_title})`,
+        product_type: type.product_type,
+        status,
+        quantity: stockOf(number, position),
+        weight_grams: position === 0 ? type.weight_grams : null,
+        barcode: restrictedEan(productNumber + 1),
+        glb_model: type.product_type.startsWith('vinyl')
+          ? `https://cdn.example/models/${type.product_type}.glb`
+          : null,
+        prices: status === 'pending' ? null : type.prices,
+        tracks: tracksOf(type, number),
+      };
+    }),
+  };
+}
+
+/** Two or three formats a release: about 260 products of 120 releases. */
+function typesOf(number: number): readonly ProductType[] {
+  const count = number % 6 === 0 ? 3 : 2;
+  return Array.from(
+    { length: count },
+    (_, position) => productTypes[(number + position * 2) % productTypes.length],
+  ).filter((type) => type !== undefined);
+}
+
+/** Some first products are limited editions; one of each creator is sold out. */
+function stockOf(number: number, position: number): number | null {
+  if (position !== 0 || number % 10 !== 2) return null;
+  return number % 40 === 32 ? 0 : 50 + (number % 7) * 75;
+}
+
+function tracksOf(type: ProductType, number: number) {
+  const random = seededRandom(number * 31 + type.tracks);
+  const perSide = Math.ceil(type.tracks / Math.max(type.sides.length, 1));
+  return Array.from({ length: type.tracks }, (_, index) => ({
+    title: `${songs[(index + number) % songs.length]}${index >= songs.length ? ' II' : ''}`,
+    duration_seconds: 95 + random.below(260),
+    side: type.sides[Math.floor(index / perSide)] ?? null,
+  }));
+}
+
+/** EAN-13 of the range 200–299, which GS1 keeps for use inside a company: it cannot clash with real goods. */
+function restrictedEan(number: number): string {
+  const digits = `200${String(number).padStart(9, '0')}`;
+  const sum = [...digits].reduce(
+    (total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 1 : 3),
+    0,
+  );
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+/** A UUIDv7 of that time whose other bits come from a name. */
+export function stableUuid(at: Date, name: string): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  const hash = createHash('sha256').update(name).digest('hex');
+  const variant = (8 + (parseInt(hash.charAt(3), 16) % 4)).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
+}

@@ -1,0 +1,15 @@
+/** A small generator that gives the same numbers on every machine (mulberry32): the demo data must not change from start to start. */
+export function seededRandom(seed: number): {
+  below(limit: number): number;
+  pick<T>(from: readonly [T, ...T[]]): T;
+} {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (limit: number): number => Math.floor(next() * limit);
+  return { below, pick: (from) => from[below(from.length)] ?? from[0] };
+}

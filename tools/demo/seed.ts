@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { BareStack, Seeded } from '../dev/stack-file.ts';
+import type { OperatorSite } from '../dev/suite.ts';
+import { waitUntilApplied } from '../ops/applied.ts';
+import { operate } from '../ops/operate.ts';
+import { dashboardRedirect, operator, organisations } from './accounts.ts';
+import { demoCatalogue } from './catalogue.ts';
+import { demoShipping } from './shipping.ts';
+
+const batchResults = z.object({ results: z.array(z.record(z.string(), z.unknown())) });
+const createdCreator = z.object({
+  uuid: z.string(),
+  id: z.string(),
+  name: z.string(),
+  message_id: z.string().nullable(),
+});
+const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
+
+/** Loads the demo data; loading again what is there changes nothing. Answers what `stack.json` tells of it. */
+export async function seed(_stack: BareStack, site: OperatorSite): Promise<Seeded> {
+  const [accounts] = await Promise.all([
+    loadAccounts(site),
+    operate(site, 'store-api', ['shipping', 'load'], JSON.stringify(demoShipping())),
+    operate(
+      site,
+      'store-api',
+      ['catalogue', 'load'],
+      JSON.stringify(demoCatalogue(organisations.flatMap(({ creators }) => creators))),
+    ),
+  ]);
+  return accounts;
+}
+
+/** One program for all accounts: starting one for each would take longer than the work. */
+async function loadAccounts(site: OperatorSite): Promise<Seeded> {
+  const creators = organisations.flatMap(({ id, creators: own }) =>
+    own.map((creator) => ({ ...creator, organisation: id })),
+  );
+  const commands = [
+    ...organisations.map(({ id, name }) => ['organisation', 'create', '--id', id, '--name', name]),
+    ...creators.map(({ uuid, name, organisation }) => [
+      'creator',
+      'create',
+      '--id',
+      uuid,
+      '--organisation',
+      organisation,
+      '--name',
+      name,
+      '--payment-method',
+      'pm_ok',
+    ]),
+    ...organisations.flatMap(({ id, users }) =>
+      users.map(({ email, password, role }) => [
+        'user',
+        'create',
+        '--organisation',
+        id,
+        '--email',
+        email,
+        '--password',
+        password,
+        '--role',
+        role,
+      ]),
+    ),
+    ['user', 'create', '--email', operator.email, '--password', operator.password, '--role', 'global_admin'],
+    [
+      'client',
+      'create',
+      '--id',
+      'dashboard',
+      '--name',
+      'Creator dashboard',
+      '--redirect-uri',
+      dashboardRedirect,
+      '--first-party',
+    ],
+    ['client', 'create', '--id', 'resource_server', '--name', 'Resource server', '--confidential'],
+  ];
+  const { results } = batchResults.parse(
+    await operate(site, 'auth-server', ['batch'], JSON.stringify(commands)),
+  );
+  const createdCreators = results
+    .slice(organisations.length, organisations.length + creators.length)
+    .map((result) => createdCreator.parse(result));
+  await Promise.all(
+    createdCreators.flatMap(({ message_id: id }) =>
+      id === null ? [] : ['store-api', 'creator-api'].map((service) => waitUntilApplied(site, service, id)),
+    ),
+  );
+  const [dashboard, resourceServer] = results.slice(-2).map((result) => createdClient.parse(result));
+  const creatorsOf = (uuids: readonly string[]) =>
+    createdCreators
+      .filter(({ uuid }) => uuids.includes(uuid))
+      .map(({ uuid, id, name }) => ({ uuid, id, name }));
+  return {
+    users: [
+      ...organisations.flatMap(({ id, users, creators: own }) =>
+        users.map(({ email, password, role }) => ({
+          email,
+          password,
+          org_id: id,
+          org_role: role,
+          creators: creatorsOf(own.map(({ uuid }) => uuid)),
+        })),
+      ),
+      { ...operator, org_id: null, org_role: 'global_admin', creators: [] },
+    ],
+    clients: {
+      dashboard: { client_id: dashboard?.client_id ?? '', redirect_uri: dashboardRedirect },
+      resource_server: {
+        client_id: resourceServer?.client_id ?? '',
+        client_secret: resourceServer?.client_secret ?? '',
+      },
+    },
+  };
+}

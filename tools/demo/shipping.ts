@@ -1,0 +1,97 @@
+import countries from 'i18n-iso-countries';
+import { stableUuid } from './catalogue.ts';
+
+const listed = (text: string): readonly string[] => text.split(' ');
+
+const zones: Readonly<Record<string, readonly string[]>> = {
+  uk: listed('GB GG JE IM'),
+  europe: listed(
+    'AD AL AT AX BA BE BG BY CH CY CZ DE DK EE ES FI FO FR GI GR HR HU IE IS IT LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS SE SI SK SM UA VA',
+  ),
+  north_america: listed('US CA PM'),
+  asia_pacific: listed('JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'),
+};
+
+/** Every country of ISO 3166-1 is in a zone; those not named are the rest of the world. */
+function worldZones(): Record<string, readonly string[]> {
+  const named = new Set(Object.values(zones).flat());
+  return {
+    ...zones,
+    rest_of_world: Object.keys(countries.getAlpha2Codes()).filter((code) => !named.has(code)),
+  };
+}
+
+const bandGrams = [250, 500, 1000, 2000, 5000, 10_000] as const;
+/** What a band costs beside the lightest. */
+const bandFactors = [1, 1.3, 1.7, 2.5, 4.2, 7] as const;
+/** Hand-kept price levels beside GBP, not exchange rates. Yen are whole and end in 10. */
+const priceLevels = { GBP: 1, USD: 1.25, EUR: 1.2, JPY: 1.9 } as const;
+
+function rateCards(pence: Readonly<Record<string, number>>) {
+  return Object.entries(pence).flatMap(([zone, lightest]) =>
+    Object.entries(priceLevels).map(([currency, level]) => {
+      const price = (factor: number): number => {
+        const amount = lightest * factor * level;
+        return currency === 'JPY' ? Math.round(amount / 10) * 10 : Math.round(amount);
+      };
+      return {
+        zone,
+        currency,
+        bands: bandGrams.map((max_weight_grams, index) => ({
+          max_weight_grams,
+          amount: price(bandFactors[index] ?? 1),
+          extra_500g_amount: price(0.35),
+        })),
+      };
+    }),
+  );
+}
+
+/** Zones for the whole world, four services and their rate cards in every currency. */
+export function demoShipping() {
+  const id = (name: string): string => stableUuid(new Date(Date.UTC(2024, 0, 1)), `service:${name}`);
+  return {
+    zones: worldZones(),
+    services: [
+      {
+        id: id('economy'),
+        name: 'Economy',
+        description: 'Untracked, 3 to 15 working days',
+        carriers: ['Postal network'],
+        regions: ['Worldwide'],
+        position: 1,
+        rate_cards: rateCards({
+          uk: 285,
+          europe: 690,
+          north_america: 890,
+          asia_pacific: 950,
+          rest_of_world: 1150,
+        }),
+      },
+      {
+        id: id('tracked'),
+        name: 'Tracked',
+        description: 'Tracked to the door, 2 to 8 working days',
+        carriers: ['Royal Mail', 'DPD'],
+        regions: ['United Kingdom', 'Europe', 'North America', 'Asia and Pacific'],
+        position: 2,
+        rate_cards: rateCards({ uk: 395, europe: 1090, north_america: 1390, asia_pacific: 1490 }),
+      },
+      {
+        id: id('express'),
+        name: 'Express',
+        description: 'Next working day to three days',
+        carriers: ['DHL Express'],
+        regions: ['Worldwide'],
+        position: 3,
+        rate_cards: rateCards({
+          uk: 895,
+          europe: 2190,
+          north_america: 2890,
+          asia_pacific: 3190,
+          rest_of_world: 4490,
+        }),
+      },
+    ],
+  };
+}

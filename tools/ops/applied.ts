@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { Failure } from '../dev/failure.ts';
+import type { RunningSuite } from './running-suite.ts';
+
+const outcomeSchema = z.object({ outcome: z.enum(['applied', 'refused']), reason: z.string().nullable() });
+export type MessageOutcome = z.infer<typeof outcomeSchema>;
+
+const withinMs = 30_000;
+const askEveryMs = 50;
+
+/** What became of a message in a service, as soon as it is known. @throws Failure when nothing is known in time */
+export async function waitUntilApplied(
+  suite: RunningSuite,
+  service: string,
+  messageId: string,
+): Promise<MessageOutcome> {
+  const url = `${suite.internal_urls[service] ?? ''}/messages/${messageId}`;
+  const endsAtMs = performance.now() + withinMs;
+  while (performance.now() < endsAtMs) {
+    const outcome = await ask(url);
+    if (outcome !== undefined) return outcome;
+    await delay(askEveryMs);
+  }
+  throw new Failure(
+    `Published, but ${service} has not applied it within ${withinMs / 1000} s. It will when it is up again.`,
+  );
+}
+
+async function ask(url: string): Promise<MessageOutcome | undefined> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
+  if (answer === undefined) return undefined; // it may be starting
+  const body: unknown = answer.ok ? await answer.json() : await answer.body?.cancel();
+  return answer.ok ? outcomeSchema.parse(body) : undefined;
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { waitUntilApplied } from './applied.ts';
+import type { Command } from './commands.ts';
+import { operate } from './operate.ts';
+
+/** Services that must know of a creator before it can be used. */
+const creatorReaders = ['store-api', 'creator-api'];
+
+/** A command that auth-server's own program carries out, on its own database. */
+export function authCommand(
+  words: Command['words'],
+  usage: string,
+  flags: Command['flags'],
+  positionals: readonly string[] = [],
+): Command {
+  return {
+    words,
+    usage: `${words.join(' ')} ${usage}`,
+    positionals,
+    flags,
+    arguments: z.record(z.string(), z.unknown()),
+    run: async (suite, given) => {
+      const { message_id: messageId, ...result } = await operate(suite, 'auth-server', [
+        ...words,
+        ...asArguments(given, positionals),
+        '--json',
+      ]);
+      if (typeof messageId === 'string') {
+        await Promise.all(creatorReaders.map((service) => waitUntilApplied(suite, service, messageId)));
+      }
+      return result;
+    },
+  };
+}
+
+function asArguments(given: Readonly<Record<string, unknown>>, positionals: readonly string[]): string[] {
+  const flags = Object.entries(given).filter(([name]) => !positionals.includes(name));
+  return [
+    ...positionals.map((name) => String(given[name])),
+    ...flags.flatMap(([name, value]) =>
+      value === true
+        ? [`--${name}`]
+        : [value].flat().flatMap((one) => (one === undefined ? [] : [`--${name}`, String(one)])),
+    ),
+  ];
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { Failure } from '../dev/failure.ts';
+import { root } from '../dev/settings.ts';
+import type { RunningSuite } from './running-suite.ts';
+
+const resultSchema = z.record(z.string(), z.unknown());
+
+/** Runs a service's operator program with that service's settings; answers the JSON object it printed. @throws Failure with the line it said */
+export async function operate(
+  suite: Pick<RunningSuite, 'environments'>,
+  service: string,
+  args: readonly string[],
+  input = '',
+): Promise<Record<string, unknown>> {
+  const program = join(root, 'apps', service, 'dist', 'operate.js');
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...suite.environments[service] },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+  child.stdin.on('error', () => undefined); // a program that reads nothing may end first
+  child.stdin.end(input);
+  const [output, complaint, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) throw new Failure(complaint.trim() || `${program} ended with status ${code}.`);
+  return resultSchema.parse(JSON.parse(output));
+}

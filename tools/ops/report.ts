@@ -1,0 +1,44 @@
+import { type Message, topologyOf } from '@fulfilment/contracts';
+import { connect } from 'amqplib';
+import { Failure } from '../dev/failure.ts';
+import { waitUntilApplied } from './applied.ts';
+import type { RunningSuite } from './running-suite.ts';
+
+/** Publishes one message as the warehouse would and returns when store-api has applied it. @throws Failure when it was refused */
+export async function report(suite: RunningSuite, message: Message): Promise<Record<string, unknown>> {
+  await publish(suite, message);
+  const outcome = await waitUntilApplied(suite, 'store-api', message.id);
+  if (outcome.outcome === 'refused') throw new Failure(`Refused: ${outcome.reason ?? 'no reason given'}.`);
+  return { message_id: message.id, type: message.type, outcome: outcome.outcome };
+}
+
+async function publish({ rabbitmq, namespace }: RunningSuite, message: Message): Promise<void> {
+  const connection = await connect(rabbitmq, { timeout: 5_000 }).catch((error: unknown) => {
+    throw new Failure(
+      `RabbitMQ cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  try {
+    const channel = await connection.createConfirmChannel();
+    const unroutable = new Promise<never>((_resolve, reject) => {
+      channel.once('return', () =>
+        reject(new Failure('No service takes this message yet: is store-api up?')),
+      );
+    });
+    const confirmed = new Promise<void>((resolve, reject) => {
+      channel.publish(
+        topologyOf(namespace).factsExchange,
+        message.type,
+        Buffer.from(JSON.stringify(message)),
+        { persistent: true, mandatory: true, messageId: message.id, contentType: 'application/json' },
+        (error: unknown) =>
+          error === null || error === undefined
+            ? resolve()
+            : reject(new Failure('RabbitMQ refused the message.')),
+      );
+    });
+    await Promise.race([confirmed, unroutable]); // a return comes before its confirmation
+  } finally {
+    await connection.close();
+  }
+}
