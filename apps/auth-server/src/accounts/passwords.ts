@@ -1,0 +1,76 @@
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
+const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const saltBytes = 16;
+const hashBytes = 32;
+/** At most this many at once, and this many waiting: a burst of sign-ins never takes the processor from the token endpoint. */
+const atOnce = 2;
+const waitingAtMost = 64;
+
+const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const derive = promisify(argon2);
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** The PHC string of a password. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await bounded(() => argon2id(password, salt, cost));
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
+}
+
+/**
+ * Whether the password is the one hashed. Without a hash (nobody has that name) it takes as long and says no.
+ * @throws ServiceUnavailable when too many wait already
+ */
+export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
+  const [, memory, passes, parallelism, salt, hash] = form.exec(stored ?? '') ?? [];
+  if (salt === undefined || hash === undefined) {
+    await bounded(() => argon2id(password, Buffer.alloc(saltBytes), cost));
+    return false;
+  }
+  const expected = Buffer.from(hash, 'base64');
+  const actual = await bounded(() =>
+    argon2id(password, Buffer.from(salt, 'base64'), {
+      memory: Number(memory),
+      passes: Number(passes),
+      parallelism: Number(parallelism),
+    }),
+  );
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
+
+function argon2id(
+  password: string,
+  nonce: Buffer,
+  { memory, passes, parallelism }: { memory: number; passes: number; parallelism: number },
+): Promise<Buffer> {
+  // NFC: the same password typed on another keyboard is the same bytes (RFC 8265 §4.2).
+  const message = password.normalize('NFC');
+  return derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength: hashBytes });
+}
+
+async function bounded<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (running >= atOnce) {
+    if (waiting.length >= waitingAtMost)
+      throw new ServiceUnavailable('Too many people are signing in at once.');
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else {
+    running += 1;
+  }
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

@@ -1,0 +1,85 @@
+import type { Database } from '@fulfilment/database';
+import { type Sql, statement } from '@fulfilment/database';
+
+/** Who a user is, seen from one authorization. */
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly email_verified: boolean;
+  readonly name: string | null;
+  readonly global_admin: boolean;
+  /** The organisation of the authorization's creator, else the one joined first; null without any. */
+  readonly organisation_id: string | null;
+  readonly role: string | null;
+}
+
+export interface Credentials {
+  readonly id: string;
+  readonly password_hash: string;
+}
+
+export interface VisibleCreator {
+  readonly id: string;
+  readonly name: string | null;
+  readonly organisation_name: string;
+}
+
+const findPerson = statement(
+  'accounts.person',
+  `SELECT users.id, users.email, users.email_verified, users.name, users.global_admin,
+          membership.organisation_id, membership.role
+   FROM users
+   LEFT JOIN creators AS creator ON creator.id = $2
+   LEFT JOIN LATERAL (
+     SELECT organisation_id, role FROM memberships
+     WHERE user_id = users.id AND (creator.id IS NULL OR organisation_id = creator.organisation_id)
+     ORDER BY created_at, organisation_id LIMIT 1) AS membership ON true
+   WHERE users.id = $1 AND users.disabled_at IS NULL`,
+);
+const findCredentials = statement(
+  'accounts.credentials',
+  'SELECT id, password_hash FROM users WHERE lower(email) = lower($1) AND disabled_at IS NULL',
+);
+// More than these nobody picks from a list.
+const listCreators = statement(
+  'accounts.creators',
+  `SELECT creators.id, creators.name, organisations.name AS organisation_name
+   FROM memberships
+   JOIN creators ON creators.organisation_id = memberships.organisation_id
+   JOIN organisations ON organisations.id = memberships.organisation_id
+   WHERE memberships.user_id = $1
+   ORDER BY memberships.created_at, creators.registered_at, creators.id LIMIT 200`,
+);
+const seesCreator = statement(
+  'accounts.sees-creator',
+  `SELECT 1 FROM creators JOIN users ON users.id = $1
+   WHERE creators.id = $2 AND (users.global_admin OR EXISTS (
+     SELECT 1 FROM memberships WHERE user_id = users.id AND organisation_id = creators.organisation_id))`,
+);
+
+/** What the rest of the service asks about people. */
+export class ReadAccounts {
+  constructor(private readonly database: Database) {}
+
+  person(
+    userId: string,
+    creatorId: string | undefined,
+    sql: Sql = this.database,
+  ): Promise<Person | undefined> {
+    return sql.row<Person & Record<string, unknown>>(findPerson, [userId, creatorId ?? null]);
+  }
+
+  /** By e-mail, in any case. */
+  credentials(email: string): Promise<Credentials | undefined> {
+    return this.database.row<Credentials & Record<string, unknown>>(findCredentials, [email]);
+  }
+
+  /** The creators of the user's organisations, the oldest first. */
+  creators(userId: string): Promise<VisibleCreator[]> {
+    return this.database.rows<VisibleCreator & Record<string, unknown>>(listCreators, [userId]);
+  }
+
+  async seesCreator(userId: string, creatorId: string): Promise<boolean> {
+    return (await this.database.row(seesCreator, [userId, creatorId])) !== undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { type Database, statement } from '@fulfilment/database';
+import type { Logger } from '@fulfilment/runtime';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What is written down. */
+export type AuditEvent =
+  | 'signed_in'
+  | 'sign_in_failed'
+  | 'sign_in_locked'
+  | 'consent_given'
+  | 'consent_refused'
+  | 'signed_out'
+  | 'client_registered'
+  | 'client_changed'
+  | 'client_deleted'
+  | 'code_issued'
+  | 'token_issued'
+  | 'token_revoked'
+  | 'token_family_ended';
+
+/** From where a request came. */
+export interface Origin {
+  readonly ip: string;
+  readonly userAgent: string | undefined;
+}
+
+export interface AuditEntry {
+  readonly event: AuditEvent;
+  readonly userId?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+const maxUserAgentLength = 300;
+
+const insert = statement(
+  'audit.insert',
+  `INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details) VALUES ($1, $2, $3, $4, $5, $6)`,
+);
+
+/** The append-only record of who did what. A record that cannot be written is logged; it never stops what it records. */
+export class AuditLog {
+  constructor(
+    private readonly database: Database,
+    private readonly logger: Logger,
+  ) {}
+
+  async write(origin: Origin, entry: AuditEntry): Promise<void> {
+    try {
+      await this.database.run(insert, [
+        entry.event,
+        entry.userId ?? null,
+        entry.clientId ?? null,
+        origin.ip,
+        origin.userAgent ?? null,
+        JSON.stringify(entry.details ?? {}),
+      ]);
+    } catch (error) {
+      this.logger.error({ error, event: entry.event }, 'An audit record could not be written.');
+    }
+  }
+}
+
+export function originOf(request: {
+  readonly ip?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}): Origin {
+  return {
+    ip: request.ip ?? 'unknown',
+    userAgent: request.headers['user-agent']?.slice(0, maxUserAgentLength),
+  };
+}

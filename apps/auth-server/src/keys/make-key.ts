@@ -1,0 +1,39 @@
+import { calculateJwkThumbprint } from 'jose';
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+export const signingAlgorithms = ['ES256', 'RS256'] as const;
+export type SigningAlgorithm = (typeof signingAlgorithms)[number];
+
+/** A private key in JWK form. */
+export const privateJwk = z.object({
+  kty: z.string(),
+  kid: z.string(),
+  alg: z.enum(signingAlgorithms),
+  use: z.literal('sig'),
+  crv: z.string().optional(),
+  x: z.string().optional(),
+  y: z.string().optional(),
+  n: z.string().optional(),
+  e: z.string().optional(),
+  d: z.string(),
+  p: z.string().optional(),
+  q: z.string().optional(),
+  dp: z.string().optional(),
+  dq: z.string().optional(),
+  qi: z.string().optional(),
+});
+export type PrivateJwk = z.infer<typeof privateJwk>;
+
+const generate = promisify(generateKeyPair);
+
+/** A fresh key; its id is the RFC 7638 thumbprint. */
+export async function makeKey(alg: SigningAlgorithm): Promise<PrivateJwk> {
+  const { privateKey } =
+    alg === 'ES256'
+      ? await generate('ec', { namedCurve: 'P-256' })
+      : await generate('rsa', { modulusLength: 2048 });
+  const jwk = privateKey.export({ format: 'jwk' });
+  return privateJwk.parse({ ...jwk, alg, use: 'sig', kid: await calculateJwkThumbprint(jwk) });
+}

@@ -1,0 +1,37 @@
+import { audiences } from '@fulfilment/contracts';
+
+/** What the rules need to know of a person. */
+export interface TokenSubject {
+  readonly global_admin: boolean;
+  readonly organisation_id: string | null;
+  readonly role: string | null;
+}
+
+/** Claims of ours; absent ones are left out. */
+export interface OrganisationClaims {
+  readonly org_id?: string;
+  readonly org_role?: string;
+  readonly creator_id?: string;
+}
+
+/**
+ * Whom a token acts for, decided anew at each issue. Undefined when the person may no longer act for the creator of the
+ * authorization: then no token is issued.
+ */
+export function organisationClaims(
+  subject: TokenSubject,
+  creatorId: string | undefined,
+): OrganisationClaims | undefined {
+  const creator = creatorId === undefined ? {} : { creator_id: creatorId };
+  if (subject.global_admin) return { org_role: 'global_admin', ...creator };
+  if (subject.organisation_id === null || subject.role === null) {
+    return creatorId === undefined ? {} : undefined;
+  }
+  return { org_id: subject.organisation_id, org_role: subject.role, ...creator };
+}
+
+/** Third-party tokens are for the Store API, first-party tokens for both. */
+export function audienceOf(baseUrl: string, firstParty: boolean): string[] {
+  const { store, creator } = audiences(baseUrl);
+  return firstParty ? [store, creator] : [store];
+}

@@ -1,0 +1,81 @@
+import { isOutage } from '@fulfilment/error-envelope';
+import type { Logger } from '@fulfilment/runtime';
+import type { default as Provider } from 'oidc-provider';
+import { noteArrival } from './reuse.js';
+import type { UnitOfWork } from './unit-of-work.js';
+
+/** What these need of a Koa context. */
+interface Exchange {
+  readonly req: object;
+  readonly method: string;
+  readonly path: string;
+  status: number;
+  body?: unknown;
+  set(name: string, value: string): void;
+}
+type Next = () => Promise<unknown>;
+
+const tokenPath = '/oauth2/token';
+const publicDocuments = /^\/(jwks|\.well-known\/[\w-]+)$/;
+const cacheSeconds = 300;
+
+/** A dependency that is away is 503 with `Retry-After`, not a server error; what nobody foresaw is logged with its cause. */
+export function answerOutages(provider: Provider, logger: Logger) {
+  const failures = new WeakMap<object, unknown>();
+  provider.on('server_error', (ctx, error) => failures.set(ctx.req, error));
+  return async (ctx: Exchange, next: Next): Promise<void> => {
+    let failure: unknown;
+    try {
+      await next();
+      failure = failures.get(ctx.req);
+    } catch (error) {
+      failure = error;
+      ctx.status = 500;
+      ctx.body = { error: 'server_error', error_description: 'oops! something went wrong' };
+    }
+    if (failure === undefined) return;
+    logger.error({ error: failure }, 'A request to the authorization server failed.');
+    if (!isOutage(failure)) return;
+    ctx.status = 503;
+    ctx.set('Retry-After', '1');
+    ctx.body = {
+      error: 'temporarily_unavailable',
+      error_description: 'The service is temporarily unavailable.',
+    };
+  };
+}
+
+/** What oidc-provider has no route for: the envelope, like everywhere. */
+export async function answerUnknownPaths(ctx: Exchange, next: Next): Promise<void> {
+  await next();
+  if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return;
+  ctx.body = {
+    statusCode: 404,
+    code: 'NOT_FOUND',
+    error: 'Not Found',
+    message: 'There is no such path or method.',
+  };
+  ctx.status = 404;
+}
+
+/** Keys and metadata change rarely, and a next key is published long before it signs. */
+export async function cachePublicDocuments(ctx: Exchange, next: Next): Promise<void> {
+  await next();
+  if (ctx.status === 200 && publicDocuments.test(ctx.path))
+    ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
+}
+
+/** The token endpoint stores all it does in one transaction, and nothing when it fails. Refusals are kept: a reuse ends its family. */
+export function inOneTransaction(work: UnitOfWork) {
+  return async (ctx: Exchange, next: Next): Promise<void> => {
+    if (ctx.method !== 'POST' || ctx.path !== tokenPath) {
+      await next();
+      return;
+    }
+    noteArrival(ctx);
+    await work.run(async () => {
+      await next();
+      return ctx.status < 500;
+    });
+  };
+}

@@ -1,0 +1,83 @@
+const maxRedirectUris = 10;
+const maxUriLength = 2048;
+const maxNameLength = 100;
+const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
+const openGrants = new Set(['authorization_code', 'refresh_token']);
+/** Refused on open registration: each makes us fetch what a stranger names, or gives a client what only the operator may give. */
+const operatorOnly = ['first_party', 'jwks', 'jwks_uri', 'sector_identifier_uri'] as const;
+
+/** What a client asks to be; the members that decide. */
+export interface RequestedClient {
+  readonly client_name?: unknown;
+  readonly redirect_uris?: unknown;
+  readonly post_logout_redirect_uris?: unknown;
+  readonly grant_types?: unknown;
+  readonly [member: string]: unknown;
+}
+
+export type Refusal = { readonly member: string; readonly reason: string };
+
+/** Why a stranger's registration is refused, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
+export function registrationRefusal(client: RequestedClient): Refusal | undefined {
+  const forbidden = operatorOnly.find((member) => client[member] !== undefined);
+  if (forbidden !== undefined) return { member: forbidden, reason: 'is not open to registration' };
+  if (client.client_name !== undefined) {
+    if (typeof client.client_name !== 'string') return { member: 'client_name', reason: 'must be a string' };
+    if ([...client.client_name].length > maxNameLength)
+      return { member: 'client_name', reason: `must be at most ${maxNameLength} characters` };
+  }
+  if (Array.isArray(client.grant_types) && client.grant_types.some((grant: unknown) => !isOpenGrant(grant))) {
+    return { member: 'grant_types', reason: 'can only contain authorization_code and refresh_token' };
+  }
+  return (
+    urisRefusal('redirect_uris', client.redirect_uris) ??
+    urisRefusal('post_logout_redirect_uris', client.post_logout_redirect_uris)
+  );
+}
+
+function urisRefusal(member: string, uris: unknown): Refusal | undefined {
+  if (uris === undefined) return undefined;
+  if (!Array.isArray(uris)) return { member, reason: 'must be an array' };
+  if (uris.length > maxRedirectUris) return { member, reason: `must be at most ${maxRedirectUris}` };
+  for (const uri of uris) {
+    const reason = redirectRefusal(uri);
+    if (reason !== undefined) return { member, reason };
+  }
+  return undefined;
+}
+
+/** Why an address is no redirect target, or undefined. */
+export function redirectRefusal(uri: unknown): string | undefined {
+  if (typeof uri !== 'string') return 'must only contain strings';
+  if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;
+  if (/[\s\\*]/.test(uri)) return 'must not contain spaces, backslashes or wildcards';
+  const parsed = URL.parse(uri);
+  if (parsed === null) return 'must only contain valid uris';
+  if (uri.includes('#')) return 'must not contain fragments';
+  if (parsed.username !== '' || parsed.password !== '') return 'must not contain user information';
+  if (parsed.protocol === 'https:') return undefined;
+  if (parsed.protocol === 'http:') {
+    return loopbackHosts.has(parsed.hostname) ? undefined : 'must use https, except on loopback addresses';
+  }
+  // RFC 8252 §7.1: a private-use scheme is a domain name in reverse, so it has a dot. `javascript:` and `data:` have none.
+  return parsed.protocol.includes('.')
+    ? undefined
+    : 'must use https, a loopback address or a reverse-domain scheme';
+}
+
+/** The interface has no `application_type`: who is sent anywhere but to https is a native app (RFC 8252 §7). */
+export function applicationType(redirectUris: readonly string[]): 'web' | 'native' {
+  return redirectUris.every((uri) => uri.startsWith('https:')) ? 'web' : 'native';
+}
+
+/** A name as people may see it: without control characters and marks that turn the writing around. */
+export function presentableName(name: string): string {
+  return name
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .trim();
+}
+
+function isOpenGrant(grant: unknown): boolean {
+  return typeof grant === 'string' && openGrants.has(grant);
+}

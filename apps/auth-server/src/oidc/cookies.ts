@@ -1,0 +1,20 @@
+import type { Configuration } from 'oidc-provider';
+import type { Config } from '../config.js';
+
+/**
+ * Cookies of the browser: signed, for scripts unreadable, kept from other sites. The session's is bound to this very host
+ * (`__Host-`, RFC 6265bis §4.1.3); the others live under the path of one interaction. Plain http, in tests only, has no prefixes.
+ */
+export function cookieSettings(config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>): Configuration['cookies'] {
+  const secure = config.AUTH_URL.startsWith('https:');
+  return {
+    keys: config.COOKIE_KEYS,
+    names: {
+      session: secure ? '__Host-session' : 'session',
+      interaction: secure ? '__Secure-interaction' : 'interaction',
+      resume: secure ? '__Secure-resume' : 'resume',
+    },
+    long: { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: true },
+    short: { httpOnly: true, sameSite: 'lax', secure, signed: true },
+  };
+}

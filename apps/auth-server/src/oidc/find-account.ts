@@ -1,0 +1,46 @@
+import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Person, ReadAccounts } from '../accounts/read-accounts.js';
+import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';
+import { creatorOf } from './grants.js';
+import type { UnitOfWork } from './unit-of-work.js';
+
+/** Which claims a scope shows at UserInfo. */
+export const claimsOfScopes = {
+  openid: ['sub', 'org_id', 'org_role', 'creator_id'],
+  profile: ['name'],
+  email: ['email', 'email_verified'],
+} as const;
+
+const people = new WeakMap<Account, Person>();
+
+/** Finds the person of a session or token; one who is gone or disabled is nobody. */
+export function findAccount(accounts: ReadAccounts, work: UnitOfWork): FindAccount {
+  return async (ctx, userId, token) => {
+    const creatorId = creatorOf(ctx.oidc.entities.Grant);
+    const person = await accounts.person(userId, creatorId, work.sql);
+    if (person === undefined) return undefined;
+    const account: Account = {
+      accountId: person.id,
+      claims: () => ({
+        sub: person.id,
+        email: person.email,
+        email_verified: person.email_verified,
+        ...(person.name === null ? {} : { name: person.name }),
+        ...(token?.kind === 'AccessToken' ? token.extra : organisationClaims(person, creatorId)),
+      }),
+    };
+    people.set(account, person);
+    return account;
+  };
+}
+
+/** The claims of an access token beyond the standard ones, as they are right now; again at each refresh. */
+export function currentOrganisation(ctx: KoaContextWithOIDC): OrganisationClaims & Record<string, unknown> {
+  const account = ctx.oidc.account;
+  const person = account === undefined ? undefined : people.get(account);
+  const claims =
+    person === undefined ? undefined : organisationClaims(person, creatorOf(ctx.oidc.entities.Grant));
+  if (claims === undefined)
+    throw new errors.InvalidGrant({ detail: 'the user no longer acts for the creator' });
+  return { ...claims };
+}

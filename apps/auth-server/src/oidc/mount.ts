@@ -1,0 +1,150 @@
+import { type ErrorEnvelope, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
+import type { RateLimiter } from '@fulfilment/http-service';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import express, {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
+import type { Config } from '../config.js';
+import { messagePage } from '../pages/message.page.js';
+import { deliver } from '../sign-in/outcome.js';
+import { swapSignedToken } from './introspection-swap.js';
+import type { OidcServer } from './oidc-server.js';
+
+export type AuthQuota = 'token' | 'register' | 'authorization';
+
+const mountPath = '/api/auth';
+const wellKnown: Readonly<Record<string, string>> = {
+  '/.well-known/openid-configuration': 'openid-configuration',
+  '/.well-known/openid-configuration/api/auth': 'openid-configuration',
+  '/.well-known/oauth-authorization-server/api/auth': 'oauth-authorization-server',
+};
+
+/** Puts oidc-provider in front of Nest, which would read the bodies first. */
+export function mountOidc(
+  app: NestExpressApplication,
+  config: Pick<Config, 'AUTH_URL'>,
+  oidc: OidcServer,
+  limiter: RateLimiter<AuthQuota>,
+): void {
+  app.use(asTheIssuer(config.AUTH_URL));
+  app.use(rootDocuments);
+  app.use(mountPath, endpoints(oidc, limiter));
+  app.use(
+    '/interaction',
+    limited(limiter, () => 'authorization', showTooMany),
+  );
+  app.use('/interaction', express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }));
+}
+
+function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
+  const router = Router();
+  router.use(limited(limiter, quotaOf, answerError));
+  router.use('/oauth2/register', registrationFromAnyOrigin);
+  router.post(
+    ['/oauth2/introspect', '/oauth2/revoke'],
+    swapSignedToken(() => oidc.format),
+  );
+  router.use((request: Request, response: Response, next: NextFunction) => {
+    oidc.provider.callback()(request, response).catch(next);
+  });
+  router.use(answerError);
+  return router;
+}
+
+/**
+ * Addresses in answers come from the request's host, so nobody but us says which it is: whatever `Host` or `X-Forwarded-*` a
+ * client sent, the request is one to the issuer. (The address of the client is the gateway's to say.)
+ */
+function asTheIssuer(authUrl: string): RequestHandler {
+  const { host, protocol } = new URL(authUrl);
+  return (request, _response, next) => {
+    request.headers.host = host;
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+    delete request.headers['x-forwarded-host'];
+    delete request.headers['x-forwarded-port'];
+    delete request.headers.forwarded;
+    next();
+  };
+}
+
+/** RFC 8414 §3.1 puts the well-known name between host and path; OIDC Discovery §4 behind the path, where oidc-provider has it. */
+function rootDocuments(request: Request, _response: Response, next: NextFunction): void {
+  const document = wellKnown[request.path];
+  if (document !== undefined) {
+    request.url = `${mountPath}/.well-known/${document}`;
+    request.originalUrl = request.url;
+  }
+  next();
+}
+
+function quotaOf(request: Request): AuthQuota | undefined {
+  if (request.method === 'OPTIONS') return undefined;
+  if (request.method === 'POST' && request.path === '/oauth2/token') return 'token';
+  if (request.method === 'POST' && request.path === '/oauth2/register') return 'register';
+  return request.path.startsWith('/oauth2/') ? 'authorization' : undefined;
+}
+
+/** Counts by address: before anything is known of the caller. */
+function limited(
+  limiter: RateLimiter<AuthQuota>,
+  quotaOfRequest: (request: Request) => AuthQuota | undefined,
+  refuse: (error: unknown, request: Request, response: Response, next: NextFunction) => void,
+): RequestHandler {
+  return (request, response, next) => {
+    const quota = quotaOfRequest(request);
+    if (quota === undefined) return next();
+    limiter.take(quota, request.ip ?? 'unknown').then((decision) => {
+      if (decision === undefined || decision.allowed) return next();
+      const headers = limiter.headers(quota, decision);
+      refuse(new RateLimited(decision.retryAfterSeconds, headers), request, response, next);
+    }, next);
+  };
+}
+
+function showTooMany(error: unknown, _request: Request, response: Response): void {
+  const { headers } = toErrorAnswer(error);
+  const text = 'Wait a moment, then load this page again.';
+  deliver(response, messagePage({ title: 'Too many requests', text, status: 429, headers }));
+}
+
+/** Tools in a browser register themselves; there is nothing to steal. */
+function registrationFromAnyOrigin(request: Request, response: Response, next: NextFunction): void {
+  response.set('Access-Control-Allow-Origin', '*');
+  response.set('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
+  if (request.method !== 'OPTIONS') return next();
+  response
+    .set({
+      'Access-Control-Allow-Methods': 'POST, GET, PUT, DELETE',
+      'Access-Control-Allow-Headers': 'Content-Type, Authorization',
+      'Access-Control-Max-Age': '3600',
+    })
+    .status(204)
+    .end();
+}
+
+const oauthErrors: Readonly<Record<string, string>> = {
+  RATE_LIMITED: 'temporarily_unavailable',
+  SERVICE_UNAVAILABLE: 'temporarily_unavailable',
+  INTERNAL_ERROR: 'server_error',
+};
+
+/** RFC 6749 §5.2 and our envelope in one body: clients of either kind find what they look for. */
+function answerError(error: unknown, _request: Request, response: Response, _next: NextFunction): void {
+  const { status, headers, body } = toErrorAnswer(error);
+  response
+    .status(status)
+    .set({ ...headers, 'Cache-Control': 'no-store' })
+    .json(asOauthError(body));
+}
+
+function asOauthError(envelope: ErrorEnvelope): object {
+  return {
+    ...envelope,
+    error: oauthErrors[envelope.code] ?? 'invalid_request',
+    error_description: envelope.message,
+  };
+}

@@ -1,0 +1,162 @@
+import { issuer } from '@fulfilment/contracts';
+import type { Logger } from '@fulfilment/runtime';
+import Provider, { type Configuration } from 'oidc-provider';
+import type { ReadAccounts } from '../accounts/read-accounts.js';
+import type { Config } from '../config.js';
+import type { KeySet } from '../keys/signing-keys.js';
+import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
+import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
+import { type AdapterDependencies, adapterFactory } from './adapter.js';
+import { recordEvents } from './audit-events.js';
+import { judgeRegistration } from './client-registration.js';
+import { cookieSettings } from './cookies.js';
+import { isOriginOfClient } from './cors.rules.js';
+import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
+import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
+import { interactionRules } from './interaction-rules.js';
+import { lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
+import { endTokensOfSession } from './logout.js';
+import { keepOfflineAccess } from './offline-access.js';
+import {
+  answerOutages,
+  answerUnknownPaths,
+  cachePublicDocuments,
+  inOneTransaction,
+} from './around-requests.js';
+import { endsFamily } from './reuse.js';
+import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
+import { describeSwappedToken } from './introspection-swap.js';
+import type { AuditLog } from '../audit/audit-log.js';
+
+export interface ProviderDependencies extends AdapterDependencies {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly accounts: ReadAccounts;
+  readonly grants: ExistingGrants;
+  readonly audit: AuditLog;
+}
+
+/** oidc-provider and the format of the tokens it hands out, for one set of keys. */
+export interface BuiltProvider {
+  readonly provider: Provider;
+  readonly format: AccessTokenFormat;
+}
+
+/** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
+export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): BuiltProvider {
+  const { config, audit, families, logger } = dependencies;
+  const provider = new Provider(issuer(config.AUTH_URL), {
+    ...identity(keySet, dependencies),
+    ...protocol(),
+    ...people(dependencies),
+    adapter: adapterFactory(dependencies),
+  });
+  const format = new AccessTokenFormat({ authUrl: config.AUTH_URL, baseUrl: config.BASE_URL }, keySet);
+  provider.proxy = true; // mount.ts makes the forwarded headers trustworthy
+  provider.maxIpsCount = 1;
+  useSignedAccessTokens(provider, format);
+  connectGrantsToCreators(provider);
+  provider.use(answerOutages(provider, logger));
+  provider.use(answerUnknownPaths);
+  provider.use(cachePublicDocuments);
+  provider.use(inOneTransaction(dependencies.work));
+  provider.use(describeSwappedToken);
+  provider.use(endTokensOfSession(families));
+  recordEvents(provider, audit);
+  return { provider, format };
+}
+
+/** Who we are and what we sign with. */
+function identity({ keys }: KeySet, { config }: ProviderDependencies): Configuration {
+  return {
+    jwks: { keys: keys.map(({ jwk }) => jwk) },
+    cookies: cookieSettings(config),
+    routes: {
+      authorization: '/oauth2/authorize',
+      token: '/oauth2/token',
+      registration: '/oauth2/register',
+      userinfo: '/oauth2/userinfo',
+      introspection: '/oauth2/introspect',
+      revocation: '/oauth2/revoke',
+      end_session: '/oauth2/end-session',
+      pushed_authorization_request: '/oauth2/par',
+      jwks: '/jwks',
+    },
+    discovery: {
+      introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+    },
+  };
+}
+
+/** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
+function protocol(): Configuration {
+  return {
+    scopes: knownScopes,
+    responseTypes: ['code'],
+    subjectTypes: ['public'],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    rotateRefreshToken: true,
+    issueRefreshToken: (_ctx, client, { scopes }) =>
+      client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
+    revokeGrantPolicy: endsFamily,
+    expiresWithSession: () => false, // logout.ts ends what belongs to a session
+    enabledJWA: { idTokenSigningAlgValues: ['ES256', 'RS256'] },
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
+    extraParams: {
+      creator: (ctx, _creator, client) => {
+        keepOfflineAccess(ctx, client);
+        refuseUnknownScopes(ctx);
+      },
+    },
+    extraClientMetadata: { properties: ['first_party'], validator: judgeRegistration },
+    ttl: {
+      AuthorizationCode: lifetimes.authorizationCode,
+      AccessToken: lifetimes.accessToken,
+      IdToken: lifetimes.idToken,
+      RefreshToken: (_ctx, token) =>
+        refreshTokenLifetime(token.iiat ?? Math.floor(Date.now() / 1000), Math.floor(Date.now() / 1000)),
+      Grant: lifetimes.family + lifetimes.accessToken,
+      Session: lifetimes.session,
+      Interaction: lifetimes.interaction,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      claimsParameter: { enabled: false },
+      resourceIndicators: { enabled: false }, // one token for both APIs and UserInfo: access-tokens.ts
+      registration: { enabled: true, initialAccessToken: false },
+      registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
+      introspection: {
+        enabled: true,
+        // Public clients see their own tokens; a confidential client is a resource server.
+        allowedPolicy: (_ctx, client, token) =>
+          client.clientAuthMethod !== 'none' || token.clientId === client.clientId,
+      },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      pushedAuthorizationRequests: { enabled: true },
+      dPoP: { enabled: true },
+      rpInitiatedLogout: { enabled: true, logoutSource: logoutPage, postLogoutSuccessSource: loggedOutPage },
+    },
+    renderError: problemPage,
+  };
+}
+
+/** Who signs in, and what they are asked. */
+function people({ accounts, work, grants }: ProviderDependencies): Configuration {
+  return {
+    findAccount: findAccount(accounts, work),
+    extraTokenClaims: (ctx) => currentOrganisation(ctx),
+    claims: claimsOfScopes,
+    loadExistingGrant: (ctx) => grants.load(ctx),
+    interactions: {
+      policy: interactionRules(),
+      url: (_ctx, { uid }) => `/interaction/${uid}`,
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { VisibleCreator } from '../accounts/read-accounts.js';
+import { type Html, html } from './html.js';
+import { type Page, page } from './page.js';
+
+export interface ConsentView {
+  readonly uid: string;
+  readonly csrf: string;
+  readonly appName: string;
+  /** Where the person goes next, in words. */
+  readonly destination: string;
+  readonly email: string;
+  /** In words, in the order in which they are shown. */
+  readonly permissions: readonly string[];
+  readonly creators: readonly VisibleCreator[];
+  readonly formTargets: readonly string[];
+}
+
+const tick = html`<svg viewBox="0 0 16 16" aria-hidden="true">
+  <path
+    d="M2.5 8.5l3.5 3.5 7.5-8"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="2"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+  />
+</svg>`;
+const listedAsRadios = 8;
+
+export function consentPage(view: ConsentView): Page {
+  return page({
+    title: `Allow ${view.appName}?`,
+    formTargets: view.formTargets,
+    content: html`<h1>Allow <strong>${view.appName}</strong>?</h1>
+      <p class="soft">Signed in as ${view.email}</p>
+      <form method="post" action="/interaction/${view.uid}/consent">
+        <input type="hidden" name="csrf" value="${view.csrf}" />
+        <h2 id="permissions">It will be able to</h2>
+        <ul class="scopes" aria-labelledby="permissions">
+          ${view.permissions.map((text) => html`<li>${tick}<span>${text}</span></li>`)}
+        </ul>
+        ${creatorPicker(view.creators)}
+        <div class="actions"><button type="submit">Allow</button></div>
+      </form>
+      <form method="post" action="/interaction/${view.uid}/abort">
+        <input type="hidden" name="csrf" value="${view.csrf}" />
+        <div class="actions"><button type="submit" class="quiet">Don’t allow</button></div>
+      </form>
+      <p class="soft small">Afterwards you go to ${view.destination}. Only allow apps you trust.</p>`,
+  });
+}
+
+function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
+  const [only] = creators;
+  if (only === undefined) return undefined;
+  if (creators.length === 1) {
+    return html`<h2>For</h2>
+      <p>${nameOf(only)}<input type="hidden" name="creator" value="${only.id}" /></p>`;
+  }
+  if (creators.length > listedAsRadios) {
+    return html`<div class="field">
+      <h2><label for="creator">For which creator?</label></h2>
+      <select id="creator" name="creator">
+        ${creators.map((creator) => html`<option value="${creator.id}">${nameOf(creator)}</option>`)}
+      </select>
+    </div>`;
+  }
+  return html`<fieldset>
+    <legend>For which creator?</legend>
+    ${creators.map(
+      (creator, index) =>
+        html`<label class="choice"
+          ><input
+            type="radio"
+            name="creator"
+            value="${creator.id}"
+            required
+            ${index === 0 ? html`checked` : html``}
+          /><span
+            >${nameOf(creator)}<br /><span class="soft small">${creator.organisation_name}</span></span
+          ></label
+        >`,
+    )}
+  </fieldset>`;
+}
+
+function nameOf(creator: VisibleCreator): string {
+  return creator.name ?? 'A creator without a name';
+}

@@ -1,0 +1,24 @@
+import { type Html, html } from './html.js';
+import { type Page, page } from './page.js';
+
+/** A page that tells one thing. @param code what to name when asking for help */
+export function messagePage(message: {
+  readonly title: string;
+  readonly text: string;
+  readonly status: number;
+  readonly code?: string;
+  readonly more?: Html;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly formTargets?: readonly string[];
+}): Page {
+  return page({
+    title: message.title,
+    status: message.status,
+    ...(message.headers === undefined ? {} : { headers: message.headers }),
+    ...(message.formTargets === undefined ? {} : { formTargets: message.formTargets }),
+    content: html`<h1>${message.title}</h1>
+      <p>${message.text}</p>
+      ${message.more}
+      ${message.code === undefined ? undefined : html`<p class="soft small">Reason: ${message.code}</p>`}`,
+  });
+}

@@ -1,0 +1,76 @@
+import { type Html, html, Html as Markup } from './html.js';
+import { style, styleHash } from './style.js';
+
+/** One answer that a person sees. */
+export interface Page {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface PageParts {
+  readonly title: string;
+  readonly content: Html;
+  readonly status?: number;
+  /** Where a form's answer may redirect to, beyond ourselves: browsers hold `form-action` against redirects too. */
+  readonly formTargets?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
+  <circle cx="16" cy="16" r="15" fill="currentColor" opacity=".16" />
+  <circle cx="16" cy="16" r="10.5" fill="none" stroke="currentColor" stroke-width="2.4" />
+  <circle cx="16" cy="16" r="3.6" fill="currentColor" />
+</svg>`;
+const sheet = new Markup(`<style>${style}</style>`);
+
+/** The frame of every page, and the headers that keep it to itself. */
+export function page(parts: PageParts): Page {
+  const document = html`<!DOCTYPE html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${parts.title}</title>
+        ${sheet}
+      </head>
+      <body>
+        <main>
+          <p class="brand">${mark}<span>Fulfilment</span></p>
+          ${parts.content}
+        </main>
+        <footer>Check the address bar: only ever type your password on this site.</footer>
+      </body>
+    </html> `;
+  return {
+    status: parts.status ?? 200,
+    headers: { ...securityHeaders(parts.formTargets ?? []), ...parts.headers },
+    body: document.text,
+  };
+}
+
+function securityHeaders(formTargets: readonly string[]): Record<string, string> {
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      `style-src ${styleHash}`,
+      ["form-action 'self'", ...formTargets].join(' '),
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join('; '),
+    'X-Frame-Options': 'DENY',
+    'X-Content-Type-Options': 'nosniff',
+    // Not no-referrer: browsers would send `Origin: null` with our own forms.
+    'Referrer-Policy': 'same-origin',
+  };
+}
+
+/** A redirect address as a source of `form-action`. Host sources cannot be IPv6 addresses, so there the scheme has to do. */
+export function formTarget(redirectUri: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol !== 'https:' && protocol !== 'http:') return protocol;
+  return hostname.startsWith('[') ? protocol : `${protocol}//${host}`;
+}

@@ -1,0 +1,63 @@
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { Html, html } from './html.js';
+import { messagePage } from './message.page.js';
+import { formTarget, type Page } from './page.js';
+
+/** Routes that people visit; all others are called by programs. */
+const visited = new Set([
+  'authorization',
+  'resume',
+  'end_session',
+  'end_session_confirm',
+  'end_session_success',
+]);
+
+/** An error that cannot be told to the client by a redirect: a page for people, JSON for programs (RFC 6749 §5.2). */
+export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
+  if (!visited.has(ctx.oidc.route)) {
+    ctx.type = 'json';
+    ctx.body = out;
+    return;
+  }
+  const expired = ctx.oidc.route === 'resume' && out.error === 'invalid_request';
+  send(
+    ctx,
+    messagePage({
+      title: expired ? 'This sign-in has expired' : 'This request cannot go on',
+      text: expired
+        ? 'Go back to the app and start again.'
+        : 'The app sent you here with a request we cannot accept. Go back to it and try again; if that does not help, tell its makers.',
+      code: out.error_description === undefined ? out.error : `${out.error}: ${out.error_description}`,
+      status: ctx.status,
+    }),
+  );
+}
+
+/** Asks before signing out: a link from anywhere must not do it. @param form oidc-provider's own, made by it from safe parts */
+export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
+  const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
+  send(
+    ctx,
+    messagePage({
+      title: 'Sign out?',
+      text: 'Apps that keep access while you are away stay connected.',
+      status: 200,
+      formTargets: typeof next === 'string' ? [formTarget(next)] : [],
+      more: html`${new Html(form)}
+        <div class="actions">
+          <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
+          <button type="submit" form="op.logoutForm" class="quiet">Stay signed in</button>
+        </div>`,
+    }),
+  );
+}
+
+export function loggedOutPage(ctx: KoaContextWithOIDC): void {
+  send(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
+}
+
+function send(ctx: KoaContextWithOIDC, page: Page): void {
+  ctx.status = page.status;
+  ctx.set({ ...page.headers });
+  ctx.body = page.body;
+}

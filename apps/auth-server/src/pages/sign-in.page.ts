@@ -1,0 +1,65 @@
+import { html } from './html.js';
+import { type Page, page } from './page.js';
+
+export interface SignInView {
+  readonly uid: string;
+  readonly csrf: string;
+  readonly appName: string;
+  readonly email: string;
+  readonly formTargets: readonly string[];
+  readonly problem?: {
+    readonly status: 401 | 429;
+    readonly text: string;
+    readonly retryAfterSeconds?: number;
+  };
+}
+
+export function signInPage({ uid, csrf, appName, email, formTargets, problem }: SignInView): Page {
+  const invalid = problem === undefined ? 'false' : 'true';
+  return page({
+    title: problem === undefined ? 'Sign in' : 'Sign in: that did not work',
+    status: problem?.status ?? 200,
+    headers:
+      problem?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(problem.retryAfterSeconds) },
+    formTargets,
+    content: html`<h1>Sign in</h1>
+      <p class="soft">to continue to <strong>${appName}</strong></p>
+      ${problem === undefined ? undefined : html`<p class="notice" role="alert" id="problem">${problem.text}</p>`}
+      <form method="post" action="/interaction/${uid}/login">
+        <input type="hidden" name="csrf" value="${csrf}" />
+        <div class="field">
+          <label for="email">E-mail address</label>
+          <input
+            id="email"
+            name="email"
+            type="email"
+            autocomplete="username"
+            required
+            maxlength="254"
+            value="${email}"
+            aria-invalid="${invalid}"
+            ${problem === undefined ? html`` : html`aria-describedby="problem"`}
+            ${email === '' ? html`autofocus` : html``}
+          />
+        </div>
+        <div class="field">
+          <label for="password">Password</label>
+          <input
+            id="password"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            required
+            maxlength="1024"
+            aria-invalid="${invalid}"
+            ${email === '' ? html`` : html`autofocus`}
+          />
+        </div>
+        <div class="actions"><button type="submit">Sign in</button></div>
+      </form>
+      <form method="post" action="/interaction/${uid}/abort">
+        <input type="hidden" name="csrf" value="${csrf}" />
+        <div class="actions"><button type="submit" class="quiet">Cancel</button></div>
+      </form>`,
+  });
+}

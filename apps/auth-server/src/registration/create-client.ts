@@ -1,0 +1,85 @@
+import { type Database, statement } from '@fulfilment/database';
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { sealedClient } from '../oidc/adapter.js';
+import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
+import { unseal } from '../keys/sealed.js';
+
+const redirectUri = z.string().superRefine((uri, context) => {
+  const reason = redirectRefusal(uri);
+  if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
+});
+
+/** What the operator gives. A confidential client without a redirect address is a resource server, which introspects. */
+export const newClient = z
+  .object({
+    name: z.string().trim().min(1).max(100),
+    redirectUris: z.array(redirectUri).default([]),
+    firstParty: z.boolean().default(false),
+    confidential: z.boolean().default(false),
+    id: z
+      .string()
+      .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
+      .optional(),
+  })
+  .refine(({ redirectUris, confidential }) => confidential || redirectUris.length > 0, {
+    message: 'is needed for a public client',
+    path: ['redirect-uri'],
+  });
+export type NewClient = z.infer<typeof newClient>;
+
+export interface CreatedClient {
+  readonly client_id: string;
+  readonly client_secret?: string;
+}
+
+const insert = statement(
+  'clients.insert',
+  `INSERT INTO oidc_model (model, id, payload) VALUES ('Client', $1, $2) ON CONFLICT (model, id) DO NOTHING`,
+);
+const findSealed = statement(
+  'clients.sealed',
+  `SELECT payload ->> 'client_secret_sealed' AS sealed FROM oidc_model WHERE model = 'Client' AND id = $1`,
+);
+
+/** Makes a client as only the operator may; one that has the given id already stays as it is and is answered with its secret. */
+export async function createClient(
+  database: Database,
+  client: NewClient,
+  keyEncryptionKey: () => Buffer,
+): Promise<CreatedClient> {
+  const clientId = client.id ?? randomBytes(16).toString('base64url');
+  const key = client.confidential ? keyEncryptionKey() : Buffer.alloc(0);
+  await database.run(insert, [clientId, sealedClient(key, clientId, metadataOf(clientId, client))]);
+  const sealed = (await database.row<{ sealed: string | null }>(findSealed, [clientId]))?.sealed;
+  if (sealed === undefined || sealed === null) return { client_id: clientId };
+  return {
+    client_id: clientId,
+    client_secret: unseal(keyEncryptionKey(), Buffer.from(sealed, 'base64'), clientId),
+  };
+}
+
+function metadataOf(clientId: string, client: NewClient) {
+  const interactive = client.redirectUris.length > 0;
+  return {
+    client_id: clientId,
+    client_id_issued_at: Math.floor(Date.now() / 1000),
+    client_name: client.name,
+    redirect_uris: client.redirectUris,
+    post_logout_redirect_uris: client.redirectUris
+      .flatMap((uri) => [uri, new URL('/', uri).href])
+      .filter(unique),
+    response_types: interactive ? (['code'] as const) : [],
+    grant_types: interactive ? ['authorization_code', 'refresh_token'] : [],
+    application_type: interactive ? applicationType(client.redirectUris) : ('web' as const),
+    token_endpoint_auth_method: client.confidential ? ('client_secret_basic' as const) : ('none' as const),
+    ...(client.confidential
+      ? { client_secret: randomBytes(32).toString('base64url'), client_secret_expires_at: 0 }
+      : {}),
+    ...(client.firstParty ? { first_party: true } : {}),
+  };
+}
+
+function unique(uri: string, index: number, all: readonly string[]): boolean {
+  return all.indexOf(uri) === index;
+}

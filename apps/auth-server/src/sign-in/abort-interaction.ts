@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { AuditLog, originOf } from '../audit/audit-log.js';
+import { OidcServer } from '../oidc/oidc-server.js';
+import { FormTokens } from './form-tokens.js';
+import { field } from './forms.js';
+import { openInteraction } from './open-interaction.js';
+import type { Outcome } from './outcome.js';
+
+/** Says no: the app is told `access_denied`. */
+@Injectable()
+export class AbortInteraction {
+  constructor(
+    private readonly oidc: OidcServer,
+    private readonly forms: FormTokens,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async run(request: Request, response: Response): Promise<Outcome> {
+    const interaction = await openInteraction(this.oidc, request, response);
+    this.forms.verify(interaction.uid, field(request, 'csrf'), request);
+    await this.audit.write(originOf(request), {
+      event: 'consent_refused',
+      userId: interaction.accountId,
+      clientId: interaction.client.clientId,
+    });
+    const redirect = await interaction.finish({
+      error: 'access_denied',
+      error_description: 'The user did not allow it.',
+    });
+    return { redirect };
+  }
+}

@@ -1,0 +1,63 @@
+import type { Request, Response } from 'express';
+import { type Client, errors, type Interaction, type InteractionResults } from 'oidc-provider';
+import type { OidcServer } from '../oidc/oidc-server.js';
+import { formTarget } from '../pages/page.js';
+
+/** The sign-in this browser is in the middle of does not exist (any more). */
+export class InteractionExpired extends Error {}
+
+/** One question that oidc-provider wants answered before it goes on. */
+export interface OpenInteraction {
+  readonly uid: string;
+  readonly prompt: string;
+  readonly client: Client;
+  readonly appName: string;
+  readonly accountId: string | undefined;
+  readonly loginHint: string;
+  readonly scopes: readonly string[];
+  readonly redirectUri: string;
+  readonly formTargets: readonly string[];
+  /** Answers it. Resolves to where the browser goes next. */
+  finish(result: InteractionResults): Promise<string>;
+}
+
+/** Opens the interaction of this browser's cookie; another browser's cannot be opened. @throws InteractionExpired */
+export async function openInteraction(
+  oidc: OidcServer,
+  request: Request,
+  response: Response,
+): Promise<OpenInteraction> {
+  const { provider } = oidc;
+  const interaction = await detailsOf(oidc, request, response);
+  const client = await provider.Client.find(text(interaction.params.client_id));
+  if (interaction.uid !== request.params['uid'] || client === undefined) throw new InteractionExpired();
+  const redirectUri = text(interaction.params.redirect_uri);
+  return {
+    uid: interaction.uid,
+    prompt: interaction.prompt.name,
+    client,
+    appName: client.clientName ?? (new URL(redirectUri).host || 'an app without a name'),
+    accountId: interaction.session?.accountId,
+    loginHint: text(interaction.params.login_hint).slice(0, 254),
+    scopes: text(interaction.params.scope)
+      .split(' ')
+      .filter((scope) => scope !== ''),
+    redirectUri,
+    formTargets: [formTarget(redirectUri)],
+    finish: (result) =>
+      provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
+  };
+}
+
+async function detailsOf(oidc: OidcServer, request: Request, response: Response): Promise<Interaction> {
+  try {
+    return await oidc.provider.interactionDetails(request, response);
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) throw new InteractionExpired();
+    throw error;
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

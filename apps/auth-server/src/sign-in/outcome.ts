@@ -1,0 +1,16 @@
+import type { Response } from 'express';
+import type { Page } from '../pages/page.js';
+
+/** What a browser gets: a page, or the way to another. */
+export type Outcome = Page | { readonly redirect: string };
+
+export function deliver(response: Response, outcome: Outcome): void {
+  if ('redirect' in outcome) {
+    response.set('Cache-Control', 'no-store').redirect(303, outcome.redirect);
+    return;
+  }
+  response
+    .status(outcome.status)
+    .set({ ...outcome.headers })
+    .send(outcome.body);
+}

@@ -1,0 +1,50 @@
+import { Forbidden, isOutage, ServiceUnavailable } from '@fulfilment/error-envelope';
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import type { Response } from 'express';
+import { messagePage } from '../pages/message.page.js';
+import type { Page } from '../pages/page.js';
+import { InteractionExpired } from './open-interaction.js';
+import { deliver } from './outcome.js';
+
+/** What goes wrong on a page is told on a page. */
+@Catch()
+export class ProblemPageFilter implements ExceptionFilter {
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const shown = problemOf(thrown);
+    if (shown.status >= 500) this.logger.error({ error: thrown }, 'A page could not be shown.');
+    deliver(host.switchToHttp().getResponse<Response>(), shown);
+  }
+}
+
+function problemOf(thrown: unknown): Page {
+  if (thrown instanceof InteractionExpired) {
+    return messagePage({
+      title: 'This sign-in has expired',
+      text: 'It was finished, waited too long, or belongs to another browser. Go back to the app and start again.',
+      status: 400,
+    });
+  }
+  if (thrown instanceof Forbidden) {
+    return messagePage({
+      title: 'This form was not accepted',
+      text: 'It did not come from our own page. Go back to the app and start again.',
+      status: 403,
+    });
+  }
+  if (thrown instanceof ServiceUnavailable || isOutage(thrown)) {
+    return messagePage({
+      title: 'One moment, please',
+      text: 'We cannot sign you in right now. Try again in a few seconds.',
+      status: 503,
+      headers: { 'Retry-After': '2' },
+    });
+  }
+  return messagePage({
+    title: 'Something went wrong on our side',
+    text: 'Nothing you did. Please try again.',
+    status: 500,
+  });
+}

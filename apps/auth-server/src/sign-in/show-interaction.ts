@@ -1,0 +1,59 @@
+import { identityScopes, storeScopes } from '@fulfilment/contracts';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ReadAccounts } from '../accounts/read-accounts.js';
+import { OidcServer } from '../oidc/oidc-server.js';
+import { consentPage } from '../pages/consent.page.js';
+import type { Page } from '../pages/page.js';
+import { signInPage } from '../pages/sign-in.page.js';
+import { FormTokens } from './form-tokens.js';
+import { InteractionExpired, type OpenInteraction, openInteraction } from './open-interaction.js';
+
+const words: Readonly<Record<string, string>> = { ...identityScopes, ...storeScopes };
+
+/** Shows the question that stands: sign in, or consent. */
+@Injectable()
+export class ShowInteraction {
+  constructor(
+    private readonly oidc: OidcServer,
+    private readonly accounts: ReadAccounts,
+    private readonly forms: FormTokens,
+  ) {}
+
+  async run(request: Request, response: Response): Promise<Page> {
+    const interaction = await openInteraction(this.oidc, request, response);
+    return interaction.prompt === 'login' ? this.signIn(interaction) : this.consent(interaction);
+  }
+
+  private signIn({ uid, appName, loginHint, formTargets }: OpenInteraction): Page {
+    return signInPage({ uid, appName, formTargets, email: loginHint, csrf: this.forms.issue(uid) });
+  }
+
+  private async consent(interaction: OpenInteraction): Promise<Page> {
+    const { uid, appName, formTargets, accountId, scopes, redirectUri } = interaction;
+    if (accountId === undefined) throw new InteractionExpired();
+    const [person, creators] = await Promise.all([
+      this.accounts.person(accountId, undefined),
+      this.accounts.creators(accountId),
+    ]);
+    if (person === undefined) throw new InteractionExpired();
+    return consentPage({
+      uid,
+      appName,
+      formTargets,
+      creators,
+      csrf: this.forms.issue(uid),
+      email: person.email,
+      destination: destinationOf(redirectUri),
+      permissions: scopes.flatMap((scope) => words[scope] ?? []),
+    });
+  }
+}
+
+function destinationOf(redirectUri: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol === 'https:') return host;
+  return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+    ? 'a program on this computer'
+    : `an app on this device (${protocol.slice(0, -1)})`;
+}

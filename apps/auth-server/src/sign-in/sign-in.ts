@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { verifyPassword } from '../accounts/passwords.js';
+import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
+import { AuditLog, originOf } from '../audit/audit-log.js';
+import { OidcServer } from '../oidc/oidc-server.js';
+import { signInPage } from '../pages/sign-in.page.js';
+import { FormTokens } from './form-tokens.js';
+import { field } from './forms.js';
+import { type OpenInteraction, openInteraction } from './open-interaction.js';
+import type { Outcome } from './outcome.js';
+import { SignInThrottle } from './sign-in-throttle.js';
+
+const maxPasswordLength = 1024;
+
+/** Signs a person in, or shows the page again: the same words and the same time for a wrong name as for a wrong password. */
+@Injectable()
+export class SignIn {
+  constructor(
+    private readonly oidc: OidcServer,
+    private readonly accounts: ReadAccounts,
+    private readonly throttle: SignInThrottle,
+    private readonly forms: FormTokens,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async run(request: Request, response: Response): Promise<Outcome> {
+    const interaction = await openInteraction(this.oidc, request, response);
+    this.forms.verify(interaction.uid, field(request, 'csrf'), request);
+    if (interaction.prompt !== 'login') return { redirect: `/interaction/${interaction.uid}` };
+    const email = field(request, 'email').trim();
+    const origin = originOf(request);
+    const clientId = interaction.client.clientId;
+
+    const waitSeconds = await this.throttle.attempt(email, origin.ip);
+    if (waitSeconds !== undefined) {
+      await this.audit.write(origin, { event: 'sign_in_locked', clientId });
+      return this.locked(interaction, email, waitSeconds);
+    }
+    const named = await this.accounts.credentials(email);
+    const user = await whosePassword(named, field(request, 'password'));
+    if (user === undefined) {
+      await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: named?.id });
+      return this.failed(interaction, email);
+    }
+    await this.throttle.succeeded(email, origin.ip);
+    await this.audit.write(origin, { event: 'signed_in', clientId, userId: user.id });
+    return { redirect: await interaction.finish({ login: { accountId: user.id, amr: ['pwd'] } }) };
+  }
+
+  private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {
+    const text = 'The e-mail address or the password is not right. Check both and try again.';
+    const csrf = this.forms.issue(uid);
+    return signInPage({ uid, appName, formTargets, email, csrf, problem: { status: 401, text } });
+  }
+
+  private locked(
+    { uid, appName, formTargets }: OpenInteraction,
+    email: string,
+    waitSeconds: number,
+  ): Outcome {
+    const minutes = Math.ceil(waitSeconds / 60);
+    const text = `Too many sign-ins did not work. Wait ${minutes} minute${minutes === 1 ? '' : 's'} before you try again.`;
+    const problem = { status: 429, text, retryAfterSeconds: waitSeconds } as const;
+    return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
+  }
+}
+
+/** The user, if the password is theirs. It takes as long when there is no such user. */
+async function whosePassword(
+  user: Credentials | undefined,
+  password: string,
+): Promise<Credentials | undefined> {
+  const right = await verifyPassword(password.slice(0, maxPasswordLength), user?.password_hash);
+  return right ? user : undefined;
+}

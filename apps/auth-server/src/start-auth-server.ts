@@ -1,0 +1,66 @@
+import type { Database } from '@fulfilment/database';
+import { RateLimiter, type RedisConnection, startHttp } from '@fulfilment/http-service';
+import { BackgroundLoop, type Logger, type Shutdown } from '@fulfilment/runtime';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AuthServerModule } from './auth-server.module.js';
+import type { Config } from './config.js';
+import { type AuthQuota, mountOidc } from './oidc/mount.js';
+import { OidcServer } from './oidc/oidc-server.js';
+import { sweepExpired } from './oidc/sweep.js';
+import { DenyList } from './revocation/deny-list.js';
+
+const sweepEveryMs = 60_000;
+
+export interface AuthServer {
+  readonly app: NestExpressApplication;
+  /** Call once the database is connected. */
+  startLoops(): void;
+}
+
+/** Opens the HTTP port with everything on it; not ready before the signing keys are read. */
+export async function startAuthServer(parts: {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+  readonly database: Database;
+  readonly redis: RedisConnection;
+  readonly rabbitmqReady: () => boolean;
+}): Promise<AuthServer> {
+  const { config, logger, shutdown, database, redis } = parts;
+  const limiter = new RateLimiter<AuthQuota>(redis, {
+    token: config.RATE_LIMIT_TOKEN,
+    register: config.RATE_LIMIT_REGISTER,
+    authorization: config.RATE_LIMIT_AUTHORIZATION,
+  });
+  const app = await startHttp({
+    module: AuthServerModule.with({ config, logger, database, redis }),
+    host: config.HOST,
+    port: config.PORT,
+    logger,
+    shutdown,
+    anyOrigin: false,
+    readiness: {
+      postgres: () => database.ping(),
+      redis: () => redis.client.ping(),
+      rabbitmq: parts.rabbitmqReady,
+      signing_keys: () => app.get(OidcServer).ready,
+    },
+    before: (nest) => mountOidc(nest, config, nest.get(OidcServer), limiter),
+  });
+  return {
+    app,
+    startLoops: () => {
+      const denyList = app.get(DenyList);
+      const sweep = new BackgroundLoop({
+        name: 'sweep',
+        intervalMs: sweepEveryMs,
+        logger,
+        round: async () => (await sweepExpired(database)) || (await denyList.prune()),
+      });
+      for (const loop of [app.get(OidcServer), denyList, sweep]) {
+        loop.start();
+        shutdown.add('loop', () => loop.stop());
+      }
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import * as client from 'openid-client';
+import { z } from 'zod';
+import { Browser, formOf, type Shown } from './browser.js';
+import { password, type RunningServer } from './running-server.js';
+
+export const thirdPartyRedirect = 'https://app.example/callback';
+
+const registered = z.looseObject({
+  client_id: z.string(),
+  client_secret: z.string().optional(),
+  registration_access_token: z.string(),
+  registration_client_uri: z.string(),
+});
+
+export async function registration(response: Response) {
+  return registered.parse(await response.json());
+}
+
+export async function register(
+  server: Pick<RunningServer, 'url'>,
+  metadata: Readonly<Record<string, unknown>> = {},
+): Promise<Response> {
+  return fetch(`${server.url}/api/auth/oauth2/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'A third-party app',
+      redirect_uris: [thirdPartyRedirect],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      ...metadata,
+    }),
+  });
+}
+
+/** An app that signs people in, with openid-client as its relying party. */
+export class App {
+  private constructor(
+    readonly configuration: client.Configuration,
+    readonly clientId: string,
+    readonly redirectUri: string,
+    readonly server: RunningServer,
+  ) {}
+
+  static async registered(
+    server: RunningServer,
+    metadata: Readonly<Record<string, unknown>> = {},
+    redirectUri = thirdPartyRedirect,
+  ): Promise<App> {
+    const response = await register(server, { redirect_uris: [redirectUri], ...metadata });
+    const { client_id, client_secret } = await registration(response);
+    return App.known(server, client_id, redirectUri, client_secret);
+  }
+
+  static async known(
+    server: RunningServer,
+    clientId: string,
+    redirectUri: string,
+    secret?: string,
+  ): Promise<App> {
+    const authentication = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
+    const configuration = await client.discovery(
+      new URL(`${server.url}/api/auth`),
+      clientId,
+      { id_token_signed_response_alg: 'ES256' },
+      authentication,
+      { execute: [client.allowInsecureRequests] },
+    );
+    return new App(configuration, clientId, redirectUri, server);
+  }
+
+  /** The address a person is sent to, and what checks the answer. */
+  async request(scope: string, parameters: Readonly<Record<string, string>> = {}) {
+    const verifier = client.randomPKCECodeVerifier();
+    const state = client.randomState();
+    const url = client.buildAuthorizationUrl(this.configuration, {
+      redirect_uri: this.redirectUri,
+      scope,
+      state,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...parameters,
+    });
+    return { url: url.href, verifier, state };
+  }
+
+  /** Signs in and consents; answers where the browser was sent in the end. */
+  async authorize(
+    scope: string,
+    options: {
+      readonly browser?: Browser;
+      readonly email?: string;
+      readonly creator?: string;
+      readonly parameters?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
+    const { url, verifier, state } = await this.request(scope, options.parameters);
+    const browser = options.browser ?? new Browser(this.server.url);
+    let shown = await browser.get(url);
+    const steps: string[] = [];
+    for (const step of ['login', 'consent'] as const) {
+      if (!hasForm(shown, step)) continue;
+      steps.push(step);
+      shown = await browser.submit(
+        formOf(shown, `/${step}`),
+        step === 'login'
+          ? { email: options.email ?? 'owner@harbour.example', password }
+          : options.creator === undefined
+            ? {}
+            : { creator: options.creator },
+      );
+    }
+    return { shown, browser, steps, verifier, state };
+  }
+
+  /** The whole way to tokens. */
+  async signIn(scope: string, options: Parameters<App['authorize']>[1] = {}) {
+    const authorized = await this.authorize(scope, options);
+    const tokens = await client.authorizationCodeGrant(this.configuration, authorized.shown.url, {
+      pkceCodeVerifier: authorized.verifier,
+      expectedState: authorized.state,
+    });
+    return { ...authorized, tokens };
+  }
+
+  refresh(refreshToken: string, parameters: Record<string, string> = {}) {
+    return client.refreshTokenGrant(this.configuration, refreshToken, parameters);
+  }
+
+  /** A bare request to an endpoint. */
+  post(endpoint: string, form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
+    return fetch(`${this.server.url}/api/auth/oauth2/${endpoint}`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: this.clientId, ...form }),
+      headers,
+    });
+  }
+}
+
+function hasForm(shown: Shown, step: string): boolean {
+  return shown.forms.some(({ action }) => action.endsWith(`/${step}`));
+}

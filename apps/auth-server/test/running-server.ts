@@ -1,0 +1,123 @@
+import { createDataSource, Database } from '@fulfilment/database';
+import { RedisConnection } from '@fulfilment/http-service';
+import { Outbox } from '@fulfilment/messaging';
+import { createLogger, Shutdown } from '@fulfilment/runtime';
+import { eventually, scratchDatabase, storeUrl } from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createOrganisation } from '../src/accounts/create-organisation.js';
+import { createUser } from '../src/accounts/create-user.js';
+import { type Config, settings } from '../src/config.js';
+import { registerCreator } from '../src/creators/register-creator.js';
+import { migrations } from '../src/migrations/index.js';
+import { createClient } from '../src/registration/create-client.js';
+import { OidcServer } from '../src/oidc/oidc-server.js';
+import { startAuthServer } from '../src/start-auth-server.js';
+
+export const password = 'correct horse battery staple';
+export const firstPartyRedirect = 'https://dashboard.example/callback';
+
+export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
+
+/** A whole auth-server on stores of the test's own, with people and clients in it. */
+export async function runningServer(overrides: Readonly<Record<string, string>> = {}) {
+  const stores = await scratchDatabase(migrations);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const keyEncryptionKey = randomBytes(32);
+  const config: Config = settings.parse({
+    HOST: '127.0.0.1',
+    PORT: port,
+    INTERNAL_PORT: 0,
+    DATABASE_URL: stores.url,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
+    BASE_URL: 'https://suite.example',
+    AUTH_URL: url,
+    KEY_ENCRYPTION_KEY: keyEncryptionKey.toString('base64'),
+    COOKIE_KEYS: randomBytes(32).toString('hex'),
+    RATE_LIMIT_TOKEN: '100000/60',
+    RATE_LIMIT_REGISTER: '100000/60',
+    RATE_LIMIT_AUTHORIZATION: '100000/60',
+    SIGN_IN_FAILURES: '1000/60',
+    ...overrides,
+  });
+  const logger = createLogger('auth-server', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
+  const dataSource = createDataSource({ url: stores.url, poolSize: 10, applicationName: 'test', migrations });
+  await dataSource.initialize();
+  const database = new Database(dataSource);
+  const redis = new RedisConnection(config.REDIS_URL, logger);
+  const shutdown = new Shutdown(logger);
+  const server = await startAuthServer({
+    config,
+    logger,
+    shutdown,
+    database,
+    redis,
+    rabbitmqReady: () => true,
+  });
+  server.startLoops();
+  const oidc = server.app.get(OidcServer);
+  await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
+  return {
+    url,
+    config,
+    database,
+    redis,
+    oidc,
+    people: await population(database, keyEncryptionKey),
+    stop: async () => {
+      await shutdown.run();
+      await redis.stop();
+      await dataSource.destroy();
+      await stores.drop();
+    },
+  };
+}
+
+async function population(database: Database, keyEncryptionKey: Buffer) {
+  const outbox = new Outbox();
+  const key = () => keyEncryptionKey;
+  await createOrganisation(database, { id: 'org_harbour', name: 'Harbour Lights' });
+  await createOrganisation(database, { id: 'org_meridian', name: 'Meridian Sound' });
+  const creator = (organisation: string, name: string) =>
+    registerCreator(database, outbox, {
+      organisation,
+      name,
+      paymentMethod: 'pm_ok',
+      settlementCurrency: 'GBP',
+    });
+  const user = (email: string, organisation?: string, role?: 'owner' | 'member' | 'global_admin') =>
+    createUser(database, { email, password, organisation, role, name: 'A Person' });
+  return {
+    harbour: await creator('org_harbour', 'Harbour Lights'),
+    first: await creator('org_meridian', 'First of Meridian'),
+    second: await creator('org_meridian', 'Second of Meridian'),
+    owner: await user('owner@harbour.example', 'org_harbour', 'owner'),
+    meridian: await user('owner@meridian.example', 'org_meridian', 'owner'),
+    operator: await user('operator@platform.example', undefined, 'global_admin'),
+    nobody: await user('nobody@nowhere.example'),
+    dashboard: await createClient(
+      database,
+      { name: 'Dashboard', redirectUris: [firstPartyRedirect], firstParty: true, confidential: false },
+      key,
+    ),
+    resourceServer: await createClient(
+      database,
+      { name: 'Resource server', redirectUris: [], firstParty: false, confidential: true },
+      key,
+    ),
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
