@@ -1,0 +1,92 @@
+import { apiSettings } from '@fulfilment/http-service';
+import { flag } from '@fulfilment/runtime';
+import { z } from 'zod';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const longestDelayMs = 7 * 24 * hour;
+
+/** 12 attempts in about 70 hours: dense while a receiver deploys, and longer than a weekend's half (research/webhooks.md §6.3). */
+const defaultScheduleMs = [
+  0,
+  5 * second,
+  30 * second,
+  2 * minute,
+  10 * minute,
+  30 * minute,
+  1 * hour,
+  3 * hour,
+  6 * hour,
+  12 * hour,
+  24 * hour,
+  24 * hour,
+];
+
+function milliseconds(least: number, most: number, byDefault: number) {
+  return z.coerce.number().int().min(least).max(most).default(byDefault);
+}
+
+function schedule() {
+  return z
+    .string()
+    .regex(/^\d{1,9}(,\d{1,9}){0,49}$/, 'must be milliseconds, separated by commas')
+    .default(defaultScheduleMs.join(','))
+    .transform((text) => text.split(',').map(Number))
+    .refine(
+      (delays) => delays.every((delay) => delay <= longestDelayMs),
+      'no delay may be longer than 7 days',
+    );
+}
+
+/** Keys for AES-256-GCM in base64, newest first: the first seals, all open. */
+function keyring() {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
+    .refine(
+      (keys) => keys.every((key) => key.length === 32),
+      'must be 32 bytes in base64 (more, separated by commas)',
+    );
+}
+
+export const webhookWorkerSettings = apiSettings.extend({
+  SECRET_ENCRYPTION_KEY: keyring().describe(
+    "32 bytes in base64 that encrypt the subscriptions' secrets. To rotate, put the new key before the old, with a comma",
+  ),
+  WEBHOOK_RETRY_SCHEDULE_MS: schedule().describe(
+    'Delay before each attempt of a delivery, in ms, separated by commas; the first is before the first attempt',
+  ),
+  WEBHOOK_TIMEOUT_MS: milliseconds(50, 60_000, 15_000).describe(
+    'Deadline of one attempt, everything included',
+  ),
+  WEBHOOK_DISABLE_FAILURES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(20)
+    .describe('A subscription is disabled after so many failed attempts in a row …'),
+  WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
+    '… and so long without a success',
+  ),
+  WEBHOOK_QUEUE_PREFIX: z
+    .string()
+    .regex(/^[\w-]{1,40}$/)
+    .default('webhooks')
+    .describe('First part of the BullMQ keys in Redis, for suites that share one'),
+  ALLOW_LOOPBACK_TARGETS: flag()
+    .default(false)
+    .describe('Development only: subscriptions may name this machine, over http too'),
+  BLOCKED_NETWORKS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((network) => network !== ''))
+    .describe(
+      "Further networks that are never delivered to, in CIDR form, separated by commas: the operator's own",
+    ),
+});
+export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
+
+/** Nest's token for the settings. */
+export const CONFIG = Symbol('CONFIG');

@@ -1,0 +1,46 @@
+import { Counter, Gauge, Histogram, metrics } from '@fulfilment/runtime';
+
+const registers = [metrics];
+
+/** What Prometheus sees of the deliveries (docs/runbook.md says what to do about each). */
+export const deliveryMetrics = {
+  eventToFirstAttempt: new Histogram({
+    name: 'webhook_event_to_first_attempt_seconds',
+    help: 'From the time of the business event to the first attempt to deliver it.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  }),
+  attemptDuration: new Histogram({
+    name: 'webhook_attempt_duration_seconds',
+    help: 'How long attempts took, by how they ended.',
+    labelNames: ['outcome'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers,
+  }),
+  oldestDue: new Gauge({
+    name: 'webhook_oldest_due_seconds',
+    help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30.',
+    registers,
+  }),
+  held: new Gauge({
+    name: 'webhook_held_deliveries',
+    help: 'Deliveries held for disabled subscriptions.',
+    registers,
+  }),
+  leasesExpired: new Counter({
+    name: 'webhook_leases_expired_total',
+    help: 'Attempts whose process was lost before they were settled.',
+    registers,
+  }),
+  recovered: new Counter({
+    name: 'webhook_reconciler_recovered_total',
+    help: 'Subscriptions that had something due for seconds and nobody at work: a wake-up was lost.',
+    registers,
+  }),
+  disabled: new Counter({
+    name: 'webhook_subscriptions_disabled_total',
+    help: 'Subscriptions disabled by the service, by reason.',
+    labelNames: ['reason'],
+    registers,
+  }),
+};

@@ -1,0 +1,63 @@
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { deliveryMetrics } from './delivery-metrics.js';
+import { Lease, type Leased } from './lease.js';
+import { PostWebhook } from './post-webhook.js';
+import { Settlements } from './settle.js';
+
+/** After so much a subscription goes to the end of the line. */
+const mostDeliveries = 64;
+const mostMs = 5_000;
+
+/** Sends what a subscription has due: take by lease → sign → POST → settle, again until nothing is due or its turn is over. */
+@Injectable()
+export class DrainSubscription {
+  private stopping = false;
+
+  constructor(
+    private readonly lease: Lease,
+    private readonly post: PostWebhook,
+    private readonly settlements: Settlements,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Answers whether more may be due. */
+  async run(subscriptionId: string): Promise<boolean> {
+    const endsAtMs = performance.now() + mostMs;
+    let sent = 0;
+    while (!this.stopping) {
+      const { deliveries, full } = await this.lease.claim(subscriptionId);
+      await Promise.all(deliveries.map((delivery) => this.attempt(delivery)));
+      sent += deliveries.length;
+      if (!full) return false;
+      if (sent >= mostDeliveries || performance.now() > endsAtMs) return true;
+    }
+    return false;
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  private async attempt(delivery: Leased): Promise<void> {
+    // A process that was stopped in between may find its lease gone: then the attempt is another's.
+    if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
+    if (delivery.number === 1 && !delivery.test) {
+      deliveryMetrics.eventToFirstAttempt.observe((Date.now() - delivery.occurredAt.getTime()) / 1_000);
+    }
+    try {
+      const exchange = await this.post.run(delivery);
+      deliveryMetrics.attemptDuration.observe({ outcome: exchange.outcome }, exchange.durationMs / 1_000);
+      await this.settlements.settle({ delivery, exchange });
+    } catch (error) {
+      // Not the receiver's fault and not counted against it; the lease ends and the delivery is due again.
+      this.logger.error(
+        { error, delivery_id: delivery.id, attempt: delivery.number },
+        'An attempt could not be settled.',
+      );
+    }
+  }
+}

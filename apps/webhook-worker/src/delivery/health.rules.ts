@@ -1,0 +1,70 @@
+import { failingAfterFailures, type Lane, slowAboveMs } from './lanes.rules.js';
+
+/** How a subscription's receiver is doing: the columns its attempts change. */
+export interface Health {
+  readonly status: 'active' | 'disabled';
+  /** Failed attempts since the last 2xx. */
+  readonly consecutiveFailures: number;
+  readonly failingSince: Date | null;
+  readonly lastDeliveryAt: Date | null;
+  readonly lastFailureAt: Date | null;
+  readonly disabledAt: Date | null;
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | null;
+  /** Moving average of how long an attempt takes. */
+  readonly latencyMs: number;
+  readonly lane: Lane;
+}
+
+export interface AttemptResult {
+  readonly succeeded: boolean;
+  /** The receiver said 410: it wants nothing any more (Standard Webhooks). */
+  readonly gone: boolean;
+  readonly durationMs: number;
+}
+
+export interface DisableLimits {
+  readonly failures: number;
+  readonly afterMs: number;
+}
+
+const weightOfNewest = 0.2;
+
+/** The subscription after these attempts, in the order they ended. Test events are not among them. */
+export function afterAttempts(
+  before: Health,
+  attempts: readonly AttemptResult[],
+  now: Date,
+  limits: DisableLimits,
+): Health {
+  return attempts.reduce((health, attempt) => afterAttempt(health, attempt, now, limits), before);
+}
+
+function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits: DisableLimits): Health {
+  const latencyMs = health.latencyMs + weightOfNewest * (attempt.durationMs - health.latencyMs);
+  if (attempt.succeeded) {
+    return {
+      ...health,
+      consecutiveFailures: 0,
+      failingSince: null,
+      lastDeliveryAt: now,
+      latencyMs,
+      lane: latencyMs > slowAboveMs ? 'slow' : 'fast',
+    };
+  }
+  const consecutiveFailures = health.consecutiveFailures + 1;
+  const failingSince = health.failingSince ?? now;
+  const failing: Health = {
+    ...health,
+    consecutiveFailures,
+    failingSince,
+    lastFailureAt: now,
+    latencyMs,
+    lane: consecutiveFailures >= failingAfterFailures || latencyMs > slowAboveMs ? 'slow' : 'fast',
+  };
+  if (health.status === 'disabled') return failing;
+  if (attempt.gone) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'gone' };
+  // Count alone kills a healthy receiver in a burst, time alone one that gets few events: both together.
+  const enough =
+    consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
+  return enough ? { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' } : failing;
+}

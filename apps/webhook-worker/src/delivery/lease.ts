@@ -1,0 +1,110 @@
+import { Database, statement } from '@fulfilment/database';
+import { uuidv7 } from '@fulfilment/contracts';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { deliveriesAtATime, failingAfterFailures } from './lanes.rules.js';
+
+/** What an attempt may take beyond its deadline before it counts as lost. */
+const leaseSlackMs = 30_000;
+
+export type Trigger = 'auto' | 'manual' | 'recover' | 'test';
+
+/** A delivery that is this process's to attempt, until its lease ends. */
+export interface Leased {
+  readonly day: string;
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly event: string;
+  readonly test: boolean;
+  readonly trigger: Trigger;
+  /** Of this attempt, from 1. */
+  readonly number: number;
+  readonly scheduleStep: number;
+  readonly occurredAt: Date;
+  readonly traceparent: string | null;
+  readonly body: Buffer;
+  readonly url: string;
+  readonly secret: Buffer;
+  readonly previousSecret: Buffer | null;
+  readonly token: string;
+  /** On performance.now()'s clock. An attempt that could not end by then is not begun. */
+  readonly leaseEndsAtMs: number;
+}
+
+const claim = statement(
+  'deliveries.claim',
+  `WITH subscription AS (
+     SELECT id, status, url, secret,
+       CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous_secret,
+       CASE WHEN consecutive_failures >= ${failingAfterFailures} THEN ${deliveriesAtATime.failing}
+            WHEN lane = 'slow' THEN ${deliveriesAtATime.slow} ELSE ${deliveriesAtATime.healthy} END AS width
+     FROM webhook_subscriptions WHERE id = $1 AND deleted_at IS NULL
+   ), due AS (
+     SELECT day, id FROM webhook_deliveries
+     WHERE subscription_id = $1 AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
+       AND (trigger IN ('manual', 'test') OR (SELECT status FROM subscription) = 'active')
+     ORDER BY next_attempt_at LIMIT coalesce((SELECT width FROM subscription), 0)
+     FOR UPDATE SKIP LOCKED
+   )
+   UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
+     attempt_started_at = now(), lease_token = $2, lease_until = now() + $3 * interval '1 millisecond'
+   FROM due, subscription s, webhook_events e
+   WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
+   RETURNING d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test, d.trigger, d.attempt_count AS number,
+     d.schedule_step AS "scheduleStep", e.occurred_at AS "occurredAt", e.traceparent, e.body,
+     s.url, s.secret, s.previous_secret AS "previousSecret", s.width`,
+);
+
+export interface Claim {
+  readonly deliveries: readonly Leased[];
+  /** Whether more may be due at once: all that fits was taken. */
+  readonly full: boolean;
+}
+
+/**
+ * Deliveries are taken by a lease in PostgreSQL: that, and no lock in Redis, decides whose an attempt is. A process that
+ * dies, or stops for longer than the lease, loses it; the reconciler frees what it held.
+ */
+@Injectable()
+export class Lease {
+  private readonly leaseMs: number;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(CONFIG) config: WebhookWorkerSettings,
+  ) {
+    this.leaseMs = config.WEBHOOK_TIMEOUT_MS + leaseSlackMs;
+  }
+
+  /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time. */
+  async claim(subscriptionId: string): Promise<Claim> {
+    const token = uuidv7();
+    const leaseEndsAtMs = performance.now() + this.leaseMs;
+    const rows = await this.database.rows<Omit<Leased, 'token' | 'leaseEndsAtMs'> & { width: number }>(
+      claim,
+      [subscriptionId, token, this.leaseMs],
+    );
+    const deliveries = rows.map(({ width: _, ...row }) => ({ ...row, token, leaseEndsAtMs }));
+    return { deliveries, full: rows.length > 0 && rows.length === rows[0]?.width };
+  }
+}
+
+const expire = statement(
+  'deliveries.expire-leases',
+  `WITH expired AS (
+     SELECT day, id FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until < now()
+     ORDER BY lease_until LIMIT 500 FOR UPDATE SKIP LOCKED
+   ), freed AS (
+     UPDATE webhook_deliveries d SET status = 'retrying', next_attempt_at = now(), lease_token = NULL, lease_until = NULL
+     FROM expired WHERE d.day = expired.day AND d.id = expired.id
+     RETURNING d.day, d.id, d.attempt_count, d.trigger, d.attempt_started_at
+   )
+   INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome)
+   SELECT day, id, attempt_count, trigger, attempt_started_at, 'lost' FROM freed
+   ON CONFLICT DO NOTHING`,
+);
+
+/** Frees deliveries whose process was lost: they are due at once, and their step of the schedule is not spent. Answers how many. */
+export function expireLeases(database: Pick<Database, 'run'>): Promise<number> {
+  return database.run(expire);
+}

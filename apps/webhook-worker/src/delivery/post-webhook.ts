@@ -1,0 +1,56 @@
+import { publicId } from '@fulfilment/contracts';
+import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
+import { nextTraceparent } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { SecretBox } from '../subscriptions/secret-box.js';
+import type { Leased } from './lease.js';
+import { signature } from './sign.rules.js';
+
+const bodyWithinMs = 1_000;
+const readAtMostBytes = 16 * 1024;
+const keepAtMostBytes = 4 * 1024;
+
+/** Makes one signed attempt. */
+@Injectable()
+export class PostWebhook {
+  constructor(
+    private readonly client: GuardedClient,
+    private readonly secrets: SecretBox,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+  ) {}
+
+  /** Never rejects because of the receiver. */
+  run(delivery: Leased): Promise<Exchange> {
+    return this.client.send({
+      method: 'POST',
+      url: delivery.url,
+      headers: this.headers(delivery),
+      body: delivery.body,
+      deadlineMs: this.config.WEBHOOK_TIMEOUT_MS,
+      bodyWithinMs,
+      readAtMostBytes,
+      keepAtMostBytes,
+    });
+  }
+
+  private headers(delivery: Leased): Record<string, string> {
+    // A fresh time for each attempt: a retry a day later must still be within a receiver's 300 seconds.
+    const unixSeconds = Math.floor(Date.now() / 1000);
+    const sign = (sealed: Buffer): string =>
+      signature(this.secrets.open(sealed, delivery.subscriptionId), unixSeconds, delivery.body);
+    return {
+      'content-type': 'application/json',
+      'user-agent': 'Service-Webhooks/1',
+      'x-service-event': delivery.event,
+      'x-service-delivery': publicId('whd', delivery.id),
+      'x-service-attempt': String(delivery.number),
+      'x-service-signature': sign(delivery.secret),
+      ...(delivery.previousSecret === null
+        ? {}
+        : { 'x-service-signature-previous': sign(delivery.previousSecret) }),
+      ...(delivery.test ? { 'x-service-test': 'true' } : {}),
+      traceparent: nextTraceparent(delivery.traceparent ?? undefined),
+    };
+  }
+}

@@ -1,0 +1,159 @@
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { cancelDeliveries, holdDeliveries } from '../subscriptions/hold-deliveries.js';
+import { deliveryMetrics } from './delivery-metrics.js';
+import { DirectDrains } from './direct-drains.js';
+import type { Lane } from './lanes.rules.js';
+import { expireLeases } from './lease.js';
+import { WakeUps } from './wake-ups.js';
+
+const everyMs = 2_000;
+const pageSize = 500;
+const firstId = '00000000-0000-0000-0000-000000000000';
+/** Waiting so long with nobody at work means that BullMQ was told and did nothing, or was never told. */
+const forgottenAfterSeconds = 4;
+
+interface Open {
+  readonly subscription_id: string;
+  readonly state: 'active' | 'disabled' | 'deleted';
+  readonly lane: Lane;
+  /** How long the oldest open delivery has been due; negative when none is. */
+  readonly due_seconds: number;
+  readonly being_drained: boolean;
+}
+
+const takeTurn = statement('reconciler.take-turn', 'SELECT pg_try_advisory_xact_lock(7391050) AS mine');
+
+// Jumps from subscription to subscription in the index of open deliveries: the cost is the number of subscriptions, not of deliveries.
+const nextOpen = `SELECT subscription_id, next_attempt_at FROM webhook_deliveries
+  WHERE status IN ('pending', 'retrying') AND subscription_id >`;
+const findOpen = statement(
+  'reconciler.find-open',
+  `WITH RECURSIVE open AS (
+     (${nextOpen} $1 ORDER BY subscription_id, next_attempt_at LIMIT 1)
+     UNION ALL
+     SELECT following.* FROM open CROSS JOIN LATERAL
+       (${nextOpen} open.subscription_id ORDER BY subscription_id, next_attempt_at LIMIT 1) AS following
+   ), page AS (SELECT * FROM open LIMIT ${pageSize}),
+   at_work AS (
+     SELECT DISTINCT subscription_id FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > now()
+   )
+   SELECT page.subscription_id, s.lane,
+     CASE WHEN s.deleted_at IS NULL THEN s.status ELSE 'deleted' END AS state,
+     extract(epoch FROM now() - page.next_attempt_at)::float8 AS due_seconds,
+     page.subscription_id IN (SELECT subscription_id FROM at_work) AS being_drained
+   FROM page JOIN webhook_subscriptions s ON s.id = page.subscription_id
+   ORDER BY page.subscription_id`,
+);
+// Locked, so that a re-enabling at the same moment comes before or after, never in between. Who is locked now is seen next time.
+const lockMoved = statement(
+  'reconciler.lock-moved',
+  `SELECT id, deleted_at IS NOT NULL AS deleted FROM webhook_subscriptions
+   WHERE id = ANY($1::uuid[]) AND (status = 'disabled' OR deleted_at IS NOT NULL)
+   ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
+);
+
+/**
+ * Finds again whatever a crash, a lost wake-up or a flushed Redis left behind, by looking at PostgreSQL alone. All replicas run it;
+ * each round one of them has the turn.
+ */
+@Injectable()
+export class Reconciler {
+  private readonly loop: BackgroundLoop;
+  private after = firstId;
+  private oldestDueSeconds = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    private readonly directDrains: DirectDrains,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop({
+      name: 'webhook-reconciler',
+      intervalMs: everyMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Looks now. */
+  wake(): void {
+    this.loop.wake();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async round(): Promise<boolean> {
+    const open = await this.database.transaction((tx) => this.look(tx));
+    if (open === undefined) return false;
+    const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
+    const forgotten = due.filter((row) => row.due_seconds >= forgottenAfterSeconds && !row.being_drained);
+    this.wakeUps.wake(due.filter((row) => !forgotten.includes(row)).map(sleeper));
+    this.recover(forgotten);
+    return this.turnPage(open, due);
+  }
+
+  private async look(tx: Transaction): Promise<Open[] | undefined> {
+    const turn = await tx.row<{ mine: boolean }>(takeTurn);
+    if (turn?.mine !== true) return undefined;
+    const lost = await expireLeases(tx);
+    if (lost > 0) {
+      deliveryMetrics.leasesExpired.inc(lost);
+      this.logger.warn(
+        { attempts: lost },
+        'Attempts were lost with their process; their deliveries are due again.',
+      );
+    }
+    const open = await tx.rows<Open>(findOpen, [this.after]);
+    await settleMoved(tx, open);
+    return open;
+  }
+
+  private recover(forgotten: readonly Open[]): void {
+    if (forgotten.length === 0) return;
+    deliveryMetrics.recovered.inc(forgotten.length);
+    this.logger.info(
+      { subscriptions: forgotten.length },
+      'Deliveries were due and nobody was at work; draining them here.',
+    );
+    this.directDrains.start(forgotten.map(sleeper));
+  }
+
+  /** Answers whether there are more pages. */
+  private turnPage(open: readonly Open[], due: readonly Open[]): boolean {
+    const active = due.filter((row) => row.state === 'active').map((row) => row.due_seconds);
+    this.oldestDueSeconds = Math.max(this.oldestDueSeconds, ...active);
+    const last = open.at(-1);
+    if (open.length === pageSize && last !== undefined) {
+      this.after = last.subscription_id;
+      return true;
+    }
+    deliveryMetrics.oldestDue.set(this.oldestDueSeconds);
+    this.oldestDueSeconds = 0;
+    this.after = firstId;
+    return false;
+  }
+}
+
+function sleeper(row: Open): { subscriptionId: string; lane: Lane } {
+  return { subscriptionId: row.subscription_id, lane: row.lane };
+}
+
+/** Deliveries that were written while their subscription was disabled or deleted. */
+async function settleMoved(tx: Transaction, open: readonly Open[]): Promise<void> {
+  const moved = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
+  if (moved.length === 0) return;
+  const locked = await tx.rows<{ id: string; deleted: boolean }>(lockMoved, [moved]);
+  const ids = (deleted: boolean): string[] =>
+    locked.filter((row) => row.deleted === deleted).map((row) => row.id);
+  await tx.run(holdDeliveries, [ids(false)]);
+  await tx.run(cancelDeliveries, [ids(true)]);
+}

@@ -1,0 +1,180 @@
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import type { Exchange } from '@fulfilment/guarded-fetch';
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { holdDeliveries } from '../subscriptions/hold-deliveries.js';
+import { deliveryMetrics } from './delivery-metrics.js';
+import type { Leased } from './lease.js';
+import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
+import { loadHealth, saveHealth, type SubscriptionHealth } from './subscription-health.js';
+import { afterAttempts } from './health.rules.js';
+import { WakeUps } from './wake-ups.js';
+
+/** An attempt that has ended. */
+export interface Attempt {
+  readonly delivery: Leased;
+  readonly exchange: Exchange;
+}
+
+interface Decided extends Attempt {
+  readonly next: NextState;
+}
+
+// Only what is still leased under the same token: a worker that came too late changes nothing.
+const settle = statement(
+  'deliveries.settle',
+  `WITH result AS (
+     SELECT * FROM unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::int[], $8::text[],
+       $9::int[], $10::int[], $11::jsonb[], $12::bytea[], $13::boolean[])
+       AS r(day, id, token, status, failure_reason, delay_ms, schedule_step, outcome, status_code, duration_ms, headers, body, truncated)
+   ), settled AS (
+     UPDATE webhook_deliveries d SET
+       status = r.status, failure_reason = r.failure_reason, schedule_step = r.schedule_step,
+       next_attempt_at = CASE WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
+       completed_at = CASE WHEN r.status IN ('succeeded', 'failed') THEN now() END,
+       last_status_code = r.status_code, lease_token = NULL, lease_until = NULL,
+       trigger = CASE WHEN d.test THEN 'test' ELSE 'auto' END
+     FROM result r
+     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token
+     RETURNING d.day, d.id, d.attempt_count, d.attempt_started_at, r.outcome, r.status_code, r.duration_ms, r.headers, r.body, r.truncated
+   )
+   INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code,
+     response_headers, response_body, response_truncated)
+   SELECT s.day, s.id, s.attempt_count, t.trigger, s.attempt_started_at, s.duration_ms, s.outcome, s.status_code, s.headers, s.body, s.truncated
+   FROM settled s JOIN unnest($2::uuid[], $14::text[]) AS t(id, trigger) ON t.id = s.id
+   ON CONFLICT DO NOTHING
+   RETURNING delivery_id`,
+);
+
+/** Writes down how attempts ended: deliveries, attempts and the subscriptions' health, in one commit. */
+@Injectable()
+export class SettleAttempts {
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async run(attempts: readonly Attempt[]): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const { now, subscriptions } = await loadHealth(tx, subscriptionIds(attempts));
+      const decided = attempts.map((attempt) => this.decide(attempt, subscriptions, now));
+      const settled = await writeSettled(tx, decided);
+      await this.updateHealth(
+        tx,
+        decided.filter(({ delivery }) => settled.has(delivery.id)),
+        subscriptions,
+        now,
+      );
+      tx.afterCommit(() => this.wakeForRetries(decided, subscriptions));
+    });
+  }
+
+  private decide(
+    attempt: Attempt,
+    subscriptions: ReadonlyMap<string, SubscriptionHealth>,
+    now: Date,
+  ): Decided {
+    const subscription = subscriptions.get(attempt.delivery.subscriptionId)?.health.status ?? 'deleted';
+    const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
+    const next = nextState(attempt.delivery, attempt.exchange, {
+      subscription,
+      scheduleMs,
+      chance: Math.random(),
+      now,
+    });
+    return { ...attempt, next };
+  }
+
+  private async updateHealth(
+    tx: Transaction,
+    settled: readonly Decided[],
+    subscriptions: ReadonlyMap<string, SubscriptionHealth>,
+    now: Date,
+  ): Promise<void> {
+    const limits = {
+      failures: this.config.WEBHOOK_DISABLE_FAILURES,
+      afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
+    };
+    const counted = bySubscription(settled.filter(({ delivery }) => !delivery.test));
+    const changed: SubscriptionHealth[] = [];
+    for (const [id, attempts] of counted) {
+      const before = subscriptions.get(id);
+      if (before === undefined) continue;
+      const results = attempts.map(({ exchange }) => ({
+        succeeded: exchange.outcome === 'succeeded',
+        gone: exchange.statusCode === 410,
+        durationMs: exchange.durationMs,
+      }));
+      changed.push({ id, health: afterAttempts(before.health, results, now, limits) });
+    }
+    await saveHealth(tx, changed);
+    const disabled = changed.filter(
+      ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
+    );
+    if (disabled.length > 0) await this.hold(tx, disabled);
+  }
+
+  private async hold(tx: Transaction, disabled: readonly SubscriptionHealth[]): Promise<void> {
+    await tx.run(holdDeliveries, [disabled.map(({ id }) => id)]);
+    tx.afterCommit(() => {
+      for (const { id, health } of disabled) {
+        deliveryMetrics.disabled.inc({ reason: String(health.disabledReason) });
+        this.logger.warn(
+          { subscription_id: id, reason: health.disabledReason },
+          'A webhook subscription was disabled.',
+        );
+      }
+    });
+  }
+
+  private wakeForRetries(
+    decided: readonly Decided[],
+    subscriptions: ReadonlyMap<string, SubscriptionHealth>,
+  ): void {
+    for (const { delivery, next } of decided) {
+      const lane = subscriptions.get(delivery.subscriptionId)?.health.lane ?? 'slow';
+      if (next.delayMs !== null) {
+        this.wakeUps.wakeIn(next.delayMs, [{ subscriptionId: delivery.subscriptionId, lane }]);
+      }
+    }
+  }
+}
+
+function subscriptionIds(attempts: readonly Attempt[]): string[] {
+  return [...new Set(attempts.map(({ delivery }) => delivery.subscriptionId))];
+}
+
+/** In the order they ended. */
+function bySubscription(attempts: readonly Decided[]): Map<string, Decided[]> {
+  const groups = new Map<string, Decided[]>();
+  for (const attempt of attempts) {
+    const { subscriptionId } = attempt.delivery;
+    groups.set(subscriptionId, [...(groups.get(subscriptionId) ?? []), attempt]);
+  }
+  return groups;
+}
+
+async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promise<Set<string>> {
+  const rows = await tx.rows<{ delivery_id: string }>(settle, [
+    decided.map(({ delivery }) => delivery.day),
+    decided.map(({ delivery }) => delivery.id),
+    decided.map(({ delivery }) => delivery.token),
+    decided.map(({ next }) => next.status),
+    decided.map(({ next }) => next.failureReason),
+    decided.map(({ next }) => next.delayMs),
+    decided.map(({ next }) => next.scheduleStep),
+    decided.map(({ exchange }) => exchange.outcome),
+    decided.map(({ exchange }) => exchange.statusCode),
+    decided.map(({ exchange }) => exchange.durationMs),
+    decided.map(({ exchange }) =>
+      exchange.statusCode === undefined ? null : JSON.stringify(historyHeaders(exchange.headers)),
+    ),
+    decided.map(({ exchange }) => (exchange.statusCode === undefined ? null : exchange.body)),
+    decided.map(({ exchange }) => exchange.statusCode !== undefined && !exchange.complete),
+    decided.map(({ delivery }) => delivery.trigger),
+  ]);
+  return new Set(rows.map((row) => row.delivery_id));
+}

@@ -1,0 +1,53 @@
+import { statement, type Transaction } from '@fulfilment/database';
+import type { Health } from './health.rules.js';
+
+export interface SubscriptionHealth {
+  readonly id: string;
+  readonly health: Health;
+}
+
+// Locked in one order, so two processes that settle for the same subscriptions cannot block each other.
+const lockHealth = statement(
+  'subscriptions.lock-health',
+  `SELECT id, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
+     last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
+     disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane
+   FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
+);
+
+/** The subscriptions that still exist, locked, and PostgreSQL's time. */
+export async function loadHealth(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<{ now: Date; subscriptions: Map<string, SubscriptionHealth> }> {
+  const rows = await tx.rows<Health & { id: string; now: Date }>(lockHealth, [ids]);
+  const subscriptions = new Map(rows.map(({ id, now: _, ...health }) => [id, { id, health }]));
+  return { now: rows[0]?.now ?? new Date(), subscriptions };
+}
+
+const update = statement(
+  'subscriptions.save-health',
+  `UPDATE webhook_subscriptions s SET status = h.status, consecutive_failures = h.consecutive_failures,
+     failing_since = h.failing_since, last_delivery_at = h.last_delivery_at, last_failure_at = h.last_failure_at,
+     disabled_at = h.disabled_at, disabled_reason = h.disabled_reason, latency_ms = h.latency_ms, lane = h.lane
+   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
+     $8::text[], $9::float8[], $10::text[])
+     AS h(id, status, consecutive_failures, failing_since, last_delivery_at, last_failure_at, disabled_at, disabled_reason, latency_ms, lane)
+   WHERE s.id = h.id`,
+);
+
+export async function saveHealth(tx: Transaction, changed: readonly SubscriptionHealth[]): Promise<void> {
+  if (changed.length === 0) return;
+  await tx.run(update, [
+    changed.map(({ id }) => id),
+    changed.map(({ health }) => health.status),
+    changed.map(({ health }) => health.consecutiveFailures),
+    changed.map(({ health }) => health.failingSince),
+    changed.map(({ health }) => health.lastDeliveryAt),
+    changed.map(({ health }) => health.lastFailureAt),
+    changed.map(({ health }) => health.disabledAt),
+    changed.map(({ health }) => health.disabledReason),
+    changed.map(({ health }) => health.latencyMs),
+    changed.map(({ health }) => health.lane),
+  ]);
+}

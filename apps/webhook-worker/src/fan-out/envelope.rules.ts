@@ -1,0 +1,27 @@
+import { publicId, type WebhookEnvelope, type WebhookEvent } from '@fulfilment/contracts';
+import type { ApiVersion } from '../subscriptions/subscription.rules.js';
+
+export interface EnvelopeParts {
+  readonly id: string;
+  readonly event: WebhookEvent;
+  readonly occurredAt: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The event's id as receivers know it: the same for every subscription, attempt and replay. */
+export function eventPublicId(id: string, test: boolean): string {
+  const text = publicId('evt', id);
+  return test ? text.replace('evt_', 'evt_test_') : text;
+}
+
+/** The bytes that are signed and sent. Rendered once; an older api_version keeps its own form for at least 12 months. */
+export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, test = false): Buffer {
+  const envelope: WebhookEnvelope = {
+    id: eventPublicId(parts.id, test),
+    api_version: apiVersion,
+    created_at: new Date(parts.occurredAt).toISOString(),
+    event: parts.event,
+    data: parts.data,
+  };
+  return Buffer.from(JSON.stringify(envelope));
+}

@@ -1,0 +1,93 @@
+import { type Message } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { RefusedMessage } from '@fulfilment/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { type Lane, WakeUps } from '../delivery/wake-ups.js';
+import { apiVersions } from '../subscriptions/subscription.rules.js';
+import { renderBody } from './envelope.rules.js';
+import { type EventContent, eventContent, IncompleteFact } from './event-data.rules.js';
+import { eventDay } from './event-day.rules.js';
+
+// One statement for the whole batch. The delivery's id is the first half of SHA-256 over event and subscription, so the same
+// message never makes two. A disabled subscription's deliveries are written too: the reconciler holds them.
+const fanOut = statement(
+  'fan-out.insert',
+  `WITH incoming AS (
+     SELECT * FROM unnest($1::date[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::text[], $8::bytea[])
+       AS i(day, id, api_version, event, creator_id, occurred_at, traceparent, body)
+   ), wanted AS (
+     SELECT i.*, s.id AS subscription_id, s.lane, s.status
+     FROM incoming i JOIN webhook_subscriptions s
+       ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND i.event = ANY(s.events) AND s.deleted_at IS NULL
+   ), kept AS (
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
+     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body
+     FROM wanted ORDER BY day, id, api_version
+     ON CONFLICT DO NOTHING
+   ), written AS (
+     INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
+     SELECT day,
+       encode(substring(sha256(convert_to(id::text || '|' || subscription_id::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid AS delivery_id,
+       subscription_id, id, event, api_version, 'pending', now() + $9 * interval '1 millisecond'
+     FROM wanted ORDER BY day, delivery_id
+     ON CONFLICT DO NOTHING
+     RETURNING subscription_id
+   )
+   SELECT DISTINCT w.subscription_id, w.lane FROM wanted w JOIN written USING (subscription_id) WHERE w.status = 'active'`,
+);
+
+/** Messages → events and deliveries, one for each subscription that asked for them. */
+@Injectable()
+export class FanOut {
+  constructor(
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+  ) {}
+
+  /** @throws RefusedMessage when a fact lacks what its event must tell */
+  async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
+    const rows = messages.flatMap((message) => rowsOf(message));
+    if (rows.length === 0) return;
+    const firstDelayMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
+    const subscriptions = await tx.rows<{ subscription_id: string; lane: Lane }>(fanOut, [
+      rows.map((row) => row.day),
+      rows.map((row) => row.id),
+      rows.map((row) => row.apiVersion),
+      rows.map((row) => row.event),
+      rows.map((row) => row.creatorId),
+      rows.map((row) => row.occurredAt),
+      rows.map((row) => row.traceparent),
+      rows.map((row) => row.body),
+      firstDelayMs,
+    ]);
+    const sleepers = subscriptions.map((row) => ({ subscriptionId: row.subscription_id, lane: row.lane }));
+    tx.afterCommit(() => this.wakeUps.wakeIn(firstDelayMs, sleepers));
+  }
+}
+
+function rowsOf(message: Message) {
+  const content = contentOf(message);
+  if (content === undefined) return [];
+  const { id, occurred_at: occurredAt, traceparent } = message;
+  const { event, creatorId, data } = content;
+  return apiVersions.map((apiVersion) => ({
+    day: eventDay(id, occurredAt),
+    id,
+    apiVersion,
+    event,
+    creatorId,
+    occurredAt,
+    traceparent,
+    body: renderBody({ id, event, occurredAt, data }, apiVersion),
+  }));
+}
+
+function contentOf(message: Message): EventContent | undefined {
+  try {
+    return eventContent(message);
+  } catch (error) {
+    if (error instanceof IncompleteFact) throw new RefusedMessage(`${message.type}: ${error.message}`);
+    throw error;
+  }
+}

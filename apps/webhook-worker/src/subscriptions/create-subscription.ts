@@ -1,0 +1,82 @@
+import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Conflict, Forbidden } from '@fulfilment/error-envelope';
+import { Answer, type Caller } from '@fulfilment/http-service';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { CheckTarget } from './check-target.js';
+import { type Owner, ownerOf } from './owner.js';
+import { SecretBox } from './secret-box.js';
+import type { CreateSubscriptionDto } from './subscription.dto.js';
+import { currentApiVersion, distinct, mostSubscriptions } from './subscription.rules.js';
+import {
+  subscriptionColumns,
+  type SubscriptionRow,
+  subscriptionView,
+  type SubscriptionView,
+} from './subscription.view.js';
+
+// Two creations of one owner take turns, so that both cannot be the fiftieth.
+const takeTurns = statement(
+  'subscriptions.take-turns',
+  "SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, 50))",
+);
+const count = statement(
+  'subscriptions.count',
+  `SELECT count(*) AS count FROM webhook_subscriptions
+   WHERE creator_id = $1 AND client_id = $2 AND deleted_at IS NULL`,
+);
+const insert = statement(
+  'subscriptions.insert',
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active') RETURNING ${subscriptionColumns}`,
+);
+
+@Injectable()
+export class CreateSubscription {
+  constructor(
+    private readonly database: Database,
+    private readonly target: CheckTarget,
+    private readonly secrets: SecretBox,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+  ) {}
+
+  /**
+   * @throws Forbidden when the access is not connected to a creator
+   * @throws ValidationFailed on an unknown event or a URL that may not be called
+   * @throws Conflict when the owner has 50 already
+   */
+  async run(caller: Caller, wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
+    const owner = ownerOf(caller);
+    if (owner === undefined) {
+      throw new Forbidden(
+        'This access is not connected to a creator, so there are no events to subscribe to.',
+      );
+    }
+    await this.target.run(wish);
+    const row = await this.database.transaction((tx) => this.insert(tx, owner, wish));
+    const location = `${this.config.BASE_URL}/store/v1/webhooks/${publicId('whk', row.id)}`;
+    return new Answer(subscriptionView(row), { Location: location });
+  }
+
+  private async insert(tx: Transaction, owner: Owner, wish: CreateSubscriptionDto): Promise<SubscriptionRow> {
+    const { creatorId, clientId } = owner;
+    await tx.run(takeTurns, [creatorId, clientId]);
+    const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
+    if ((existing?.count ?? 0) >= mostSubscriptions) {
+      throw new Conflict(`There are ${mostSubscriptions} webhook subscriptions already. Delete one first.`);
+    }
+    const id = uuidv7();
+    const row = await tx.row<SubscriptionRow>(insert, [
+      id,
+      creatorId,
+      clientId,
+      wish.url,
+      distinct(wish.events),
+      this.secrets.seal(wish.secret, id),
+      currentApiVersion,
+    ]);
+    if (row === undefined) throw new Error('The inserted subscription was not returned.');
+    return row;
+  }
+}

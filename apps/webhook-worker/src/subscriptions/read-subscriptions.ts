@@ -1,0 +1,44 @@
+import { Database, statement } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { ownedId, ownerOf } from './owner.js';
+import { mostSubscriptions } from './subscription.rules.js';
+import {
+  subscriptionColumns,
+  type SubscriptionRow,
+  subscriptionView,
+  type SubscriptionView,
+} from './subscription.view.js';
+
+const listActive = statement(
+  'subscriptions.list-active',
+  `SELECT ${subscriptionColumns} FROM webhook_subscriptions
+   WHERE creator_id = $1 AND client_id = $2 AND deleted_at IS NULL AND status = 'active'
+   ORDER BY created_at DESC, id DESC LIMIT ${mostSubscriptions}`,
+);
+const find = statement(
+  'subscriptions.find',
+  `SELECT ${subscriptionColumns} FROM webhook_subscriptions
+   WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL`,
+);
+
+@Injectable()
+export class ReadSubscriptions {
+  constructor(private readonly database: Database) {}
+
+  /** The caller's active subscriptions, newest first. An access without a creator has none. */
+  async list(caller: Caller): Promise<{ data: SubscriptionView[] }> {
+    const owner = ownerOf(caller);
+    if (owner === undefined) return { data: [] };
+    const rows = await this.database.rows<SubscriptionRow>(listActive, [owner.creatorId, owner.clientId]);
+    return { data: rows.map(subscriptionView) };
+  }
+
+  /** @throws NotFound */
+  async one(caller: Caller, publicId: string): Promise<SubscriptionView> {
+    const { id, creatorId, clientId } = ownedId(caller, publicId);
+    const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
+    return subscriptionView(row ?? notFound('webhook subscription'));
+  }
+}

@@ -1,0 +1,41 @@
+import { publicId } from '@fulfilment/contracts';
+
+/** Columns of a subscription that its owner may see. The secret is not one of them. */
+export const subscriptionColumns =
+  'id, events, url, status, consecutive_failures, last_delivery_at, last_failure_at, disabled_at';
+
+export interface SubscriptionRow {
+  readonly id: string;
+  readonly events: string[];
+  readonly url: string;
+  readonly status: 'active' | 'disabled';
+  readonly consecutive_failures: number;
+  readonly last_delivery_at: Date | null;
+  readonly last_failure_at: Date | null;
+  readonly disabled_at: Date | null;
+}
+
+/** interface.md, Store: webhook subscription. */
+export interface SubscriptionView {
+  readonly id: string;
+  readonly events: readonly string[];
+  readonly url: string;
+  readonly status: 'active' | 'disabled';
+  readonly consecutive_failures: number;
+  readonly last_delivery_at: string | null;
+  readonly last_failure_at: string | null;
+  readonly disabled_at: string | null;
+}
+
+export function subscriptionView(row: SubscriptionRow): SubscriptionView {
+  return {
+    id: publicId('whk', row.id),
+    events: row.events,
+    url: row.url,
+    status: row.status,
+    consecutive_failures: row.consecutive_failures,
+    last_delivery_at: row.last_delivery_at?.toISOString() ?? null,
+    last_failure_at: row.last_failure_at?.toISOString() ?? null,
+    disabled_at: row.disabled_at?.toISOString() ?? null,
+  };
+}

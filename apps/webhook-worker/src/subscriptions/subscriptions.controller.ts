@@ -1,0 +1,53 @@
+import { type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { CreateSubscription } from './create-subscription.js';
+import { DeleteSubscription } from './delete-subscription.js';
+import { ReadSubscriptions } from './read-subscriptions.js';
+import { CreateSubscriptionDto, UpdateSubscriptionDto } from './subscription.dto.js';
+import type { SubscriptionView } from './subscription.view.js';
+import { UpdateSubscription } from './update-subscription.js';
+
+@Controller('v1/webhooks')
+export class SubscriptionsController {
+  constructor(
+    private readonly createSubscription: CreateSubscription,
+    private readonly readSubscriptions: ReadSubscriptions,
+    private readonly updateSubscription: UpdateSubscription,
+    private readonly deleteSubscription: DeleteSubscription,
+  ) {}
+
+  @Post()
+  @Scopes('webhooks:create')
+  create(@Principal() who: Caller, @Body() wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
+    return this.createSubscription.run(who, wish);
+  }
+
+  @Get()
+  @Scopes('webhooks:read')
+  list(@Principal() who: Caller): Promise<{ data: SubscriptionView[] }> {
+    return this.readSubscriptions.list(who);
+  }
+
+  @Get(':id')
+  @Scopes('webhooks:read')
+  one(@Principal() who: Caller, @Param('id') id: string): Promise<SubscriptionView> {
+    return this.readSubscriptions.one(who, id);
+  }
+
+  @Patch(':id')
+  @Scopes('webhooks:update')
+  update(
+    @Principal() who: Caller,
+    @Param('id') id: string,
+    @Body() wish: UpdateSubscriptionDto,
+  ): Promise<SubscriptionView> {
+    return this.updateSubscription.run(who, id, wish);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Scopes('webhooks:delete')
+  remove(@Principal() who: Caller, @Param('id') id: string): Promise<void> {
+    return this.deleteSubscription.run(who, id);
+  }
+}

@@ -1,0 +1,92 @@
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { WakeUps } from '../delivery/wake-ups.js';
+import { CheckTarget } from './check-target.js';
+import { holdDeliveries, releaseDeliveries } from './hold-deliveries.js';
+import { ownedId } from './owner.js';
+import { SecretBox } from './secret-box.js';
+import type { UpdateSubscriptionDto } from './subscription.dto.js';
+import { distinct } from './subscription.rules.js';
+import {
+  subscriptionColumns,
+  type SubscriptionRow,
+  subscriptionView,
+  type SubscriptionView,
+} from './subscription.view.js';
+
+const lock = statement(
+  'subscriptions.lock',
+  `SELECT status FROM webhook_subscriptions
+   WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
+);
+// The old secret goes on signing a header of its own for 24 hours, so a receiver can change over without losing a delivery.
+// A new URL is a new receiver: what the old one did says nothing about its speed.
+const change = statement(
+  'subscriptions.change',
+  `UPDATE webhook_subscriptions SET
+     url = coalesce($2, url),
+     lane = CASE WHEN $2 <> url THEN 'fast' ELSE lane END,
+     latency_ms = CASE WHEN $2 <> url THEN 0 ELSE latency_ms END,
+     events = coalesce($3, events),
+     previous_secret = CASE WHEN $4::bytea IS NULL THEN previous_secret ELSE secret END,
+     previous_secret_until = CASE WHEN $4::bytea IS NULL THEN previous_secret_until ELSE now() + interval '24 hours' END,
+     secret = coalesce($4, secret)
+   WHERE id = $1 RETURNING ${subscriptionColumns}`,
+);
+const enable = statement(
+  'subscriptions.enable',
+  `UPDATE webhook_subscriptions SET status = 'active', consecutive_failures = 0, failing_since = NULL,
+     disabled_at = NULL, disabled_reason = NULL, lane = 'fast', latency_ms = 0
+   WHERE id = $1`,
+);
+const disable = statement(
+  'subscriptions.disable',
+  `UPDATE webhook_subscriptions SET status = 'disabled', disabled_at = now(), disabled_reason = 'owner' WHERE id = $1`,
+);
+
+@Injectable()
+export class UpdateSubscription {
+  constructor(
+    private readonly database: Database,
+    private readonly target: CheckTarget,
+    private readonly secrets: SecretBox,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * Changes what is given. `status: active` re-enables a disabled subscription and releases what was held for it;
+   * `status: disabled` holds what is open.
+   *
+   * @throws ValidationFailed on an unknown event or a URL that may not be called
+   * @throws NotFound
+   */
+  async run(caller: Caller, publicId: string, wish: UpdateSubscriptionDto): Promise<SubscriptionView> {
+    await this.target.run(wish);
+    const { id, creatorId, clientId } = ownedId(caller, publicId);
+    const row = await this.database.transaction(async (tx) => {
+      const found = await tx.row<{ status: string }>(lock, [id, creatorId, clientId]);
+      const { status } = found ?? notFound('webhook subscription');
+      if (wish.status !== undefined && wish.status !== status) await this.move(tx, id, wish.status);
+      return tx.row<SubscriptionRow>(change, [
+        id,
+        wish.url,
+        wish.events === undefined ? undefined : distinct(wish.events),
+        wish.secret === undefined ? undefined : this.secrets.seal(wish.secret, id),
+      ]);
+    });
+    return subscriptionView(row ?? notFound('webhook subscription'));
+  }
+
+  private async move(tx: Transaction, id: string, to: 'active' | 'disabled'): Promise<void> {
+    if (to === 'disabled') {
+      await tx.run(disable, [id]);
+      await tx.run(holdDeliveries, [[id]]);
+      return;
+    }
+    await tx.run(enable, [id]);
+    await tx.run(releaseDeliveries, [id]);
+    tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: id, lane: 'fast' }]));
+  }
+}

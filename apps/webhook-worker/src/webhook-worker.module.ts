@@ -1,0 +1,80 @@
+import { Database } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { SignedCursors } from '@fulfilment/http-service';
+import { Messaging } from '@fulfilment/messaging';
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from './config.js';
+import { DirectDrains } from './delivery/direct-drains.js';
+import { DrainJobs } from './delivery/drain.job.js';
+import { DrainQueues } from './delivery/drain-queues.js';
+import { DrainSubscription } from './delivery/drain-subscription.js';
+import { Lease } from './delivery/lease.js';
+import { PostWebhook } from './delivery/post-webhook.js';
+import { Reconciler } from './delivery/reconciler.js';
+import { SettleAttempts } from './delivery/settle-attempts.js';
+import { Settlements } from './delivery/settle.js';
+import { WakeUps } from './delivery/wake-ups.js';
+import { EventsConsumer } from './fan-out/events.consumer.js';
+import { FanOut } from './fan-out/fan-out.js';
+import { Upkeep } from './history/upkeep.js';
+import { CheckTarget } from './subscriptions/check-target.js';
+import { CreateSubscription } from './subscriptions/create-subscription.js';
+import { DeleteSubscription } from './subscriptions/delete-subscription.js';
+import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
+import { SecretBox } from './subscriptions/secret-box.js';
+import { SubscriptionsController } from './subscriptions/subscriptions.controller.js';
+import { UpdateSubscription } from './subscriptions/update-subscription.js';
+
+export interface WebhookWorkerParts {
+  readonly config: WebhookWorkerSettings;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly messaging: Messaging;
+  readonly client: GuardedClient;
+}
+
+const subscriptions = [
+  CheckTarget,
+  CreateSubscription,
+  DeleteSubscription,
+  ReadSubscriptions,
+  UpdateSubscription,
+];
+const fanOut = [FanOut, EventsConsumer];
+const delivery = [
+  DirectDrains,
+  DrainJobs,
+  DrainQueues,
+  DrainSubscription,
+  Lease,
+  PostWebhook,
+  Reconciler,
+  SettleAttempts,
+  Settlements,
+  WakeUps,
+];
+const history = [Upkeep];
+
+@Module({})
+export class WebhookWorkerModule {
+  static with({ config, logger, database, messaging, client }: WebhookWorkerParts): DynamicModule {
+    return {
+      module: WebhookWorkerModule,
+      controllers: [SubscriptionsController],
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: LOGGER, useValue: logger },
+        { provide: Database, useValue: database },
+        { provide: Messaging, useValue: messaging },
+        { provide: GuardedClient, useValue: client },
+        { provide: SecretBox, useValue: new SecretBox(config.SECRET_ENCRYPTION_KEY) },
+        { provide: SignedCursors, useValue: new SignedCursors(config.CURSOR_SECRET) },
+        ...subscriptions,
+        ...fanOut,
+        ...delivery,
+        ...history,
+      ],
+    };
+  }
+}
