@@ -6,6 +6,11 @@ import type { Secrets } from './secrets.ts';
 export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
 export type DatabaseName = (typeof databaseNames)[number];
 
+/** Roles that own nothing, under which a service works for the length of a request (row-level security). They belong to the whole server. */
+const rolesTaken: Partial<Record<DatabaseName, readonly string[]>> = {
+  creator: ['creator_api_member', 'creator_api_operator'],
+};
+
 /** A server that is not ours may hold other suites: there the names carry this one's tag. */
 export function databaseNamed(name: DatabaseName, settings: Settings): string {
   return settings.given.postgres === undefined ? name : `fulfilment_${suiteTag(settings)}_${name}`;
@@ -39,6 +44,11 @@ export async function createDatabases(
       const password = pg.escapeLiteral(secrets.databasePasswords[name]);
       const { rowCount: roles } = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = ${literal}`);
       await client.query(`${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${own} LOGIN PASSWORD ${password}`);
+      for (const role of rolesTaken[name] ?? []) {
+        const { rowCount: taken } = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = '${role}'`);
+        if (taken === 0) await client.query(`CREATE ROLE ${role} NOLOGIN`);
+        await client.query(`GRANT ${role} TO ${own}`);
+      }
       const { rowCount: databases } = await client.query(
         `SELECT 1 FROM pg_database WHERE datname = ${literal}`,
       );

@@ -1,7 +1,7 @@
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
+import { createLogger, systemClock } from '@fulfilment/runtime';
 import { scratchBroker, scratchDatabase, storeUrl, tokenMaker } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import supertest from 'supertest';
@@ -35,7 +35,6 @@ export async function creatorApi() {
     CURSOR_SECRET: randomBytes(32).toString('hex'),
   });
   const logger = createLogger('creator-api', 'fatal');
-  const shutdown = new Shutdown(logger);
   const redis = new RedisConnection(settings.REDIS_URL, logger);
   const messaging = new Messaging(
     { url: broker.url, service: 'creator-api', namespace: broker.namespace },
@@ -47,7 +46,6 @@ export async function creatorApi() {
     settings,
     module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
     logger,
-    shutdown,
     redis,
     api: 'creator',
     resourceName: 'Creator API',

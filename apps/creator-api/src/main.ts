@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { connectWhenUp, createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { messageOutcomes, Messaging } from '@fulfilment/messaging';
@@ -15,40 +16,37 @@ import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { keepBooking } from './statistics/keep-booking.js';
 
-const settings = readConfig(creatorApiSettings);
-const logger = createLogger('creator-api', settings.LOG_LEVEL);
+const service = 'creator-api';
+const config = readConfig(creatorApiSettings);
+const logger = createLogger(service, config.LOG_LEVEL);
 const shutdown = new Shutdown(logger);
+shutdown.listen();
 collectProcessMetrics();
 
 const dataSource = createDataSource({
-  url: settings.DATABASE_URL,
-  poolSize: settings.DATABASE_POOL_SIZE,
-  applicationName: 'creator-api',
+  url: config.DATABASE_URL,
+  poolSize: config.DATABASE_POOL_SIZE,
+  applicationName: service,
   migrations,
 });
 const database = new Database(dataSource);
-const redis = new RedisConnection(settings.REDIS_URL, logger);
+const redis = new RedisConnection(config.REDIS_URL, logger);
 const messaging = new Messaging(
-  { url: settings.RABBITMQ_URL, service: 'creator-api', namespace: settings.RABBITMQ_NAMESPACE },
+  { url: config.RABBITMQ_URL, service, namespace: config.RABBITMQ_NAMESPACE },
   database,
   logger,
 );
 const waitingBookings = keepBooking(database, logger);
 messaging.consume(factsConsumer(() => waitingBookings.wake()));
 
-shutdown.add('postgres', async () => {
-  if (dataSource.isInitialized) await dataSource.destroy();
-});
-shutdown.add('redis', () => redis.stop());
-shutdown.listen();
-await startApi({
-  settings,
-  module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
-  logger,
-  redis,
+const app = await startApi({
   api: 'creator',
   resourceName: 'Creator API',
   scopes: [],
+  settings: config,
+  module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
+  redis,
+  logger,
   readiness: {
     postgres: () => database.ping(),
     redis: () => redis.client.ping(),
@@ -56,16 +54,22 @@ await startApi({
   },
 });
 const internal = await startInternalServer({
-  host: settings.HOST,
-  port: settings.INTERNAL_PORT,
+  host: config.HOST,
+  port: config.INTERNAL_PORT,
   routes: [messageOutcomes(database)],
 });
-shutdown.add('internal', () => Promise.resolve(internal.close()));
 
 await connectWhenUp(dataSource, (error) =>
   logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.'),
 );
 messaging.start();
 waitingBookings.start();
-shutdown.add('messaging', () => messaging.stop());
+logger.info('Ready.');
+
+// The last added stops first: take nothing more, finish what is in hand, then close what it stood on.
+shutdown.add('internal port', () => new Promise((resolve) => internal.close(resolve)));
+shutdown.add('redis', () => redis.stop());
+shutdown.add('postgres', () => dataSource.destroy());
 shutdown.add('waiting bookings', () => waitingBookings.stop());
+shutdown.add('messaging', () => messaging.stop());
+shutdown.add('http', () => app.close());

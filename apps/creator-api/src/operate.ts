@@ -7,7 +7,7 @@ import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
 /** What the operator may do to this service's data: `node dist/operate.js rates load FILE`. Answers one JSON object. */
 const commands: Readonly<Record<string, (database: Database, argument: string) => Promise<object>>> = {
-  'rates load': async (database, file) => loadRates(database, await readFile(file, 'utf8')),
+  'rates load': async (database, file) => loadRates(database, await readText(file)),
   'statistics rebuild': (database) => rebuildStatistics(database),
 };
 
@@ -27,6 +27,14 @@ async function operate([noun = '', verb = '', argument = '']: readonly string[])
     return await command(new Database(dataSource), argument);
   } finally {
     await dataSource.destroy();
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    throw new Error(`The file ${file} cannot be read.`);
   }
 }
 

@@ -9,16 +9,15 @@ export const createCallerRoles = `
     FOREACH caller IN ARRAY ARRAY['creator_api_member', 'creator_api_operator'] LOOP
       BEGIN
         IF to_regrole(caller) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', caller); END IF;
-      EXCEPTION
-        WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration made it just now
-        WHEN insufficient_privilege THEN
-          RAISE EXCEPTION 'The role % is missing and this user may not create it.', caller
-            USING HINT = format('As a superuser: CREATE ROLE %1$I NOLOGIN; GRANT %1$I TO %2$I;', caller, current_user);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration made it just now
       END;
       IF NOT pg_has_role(current_user, caller, 'MEMBER') THEN
         EXECUTE format('GRANT %I TO %I', caller, current_user);
       END IF;
     END LOOP;
+  EXCEPTION WHEN insufficient_privilege THEN
+    RAISE EXCEPTION 'The database user % may not take the role %. As a superuser: %', current_user, caller,
+      format('CREATE ROLE %1$I NOLOGIN; GRANT %1$I TO %2$I;', caller, current_user);
   END $$;
 `;
 

@@ -1,0 +1,130 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { creatorApi, type CreatorApi, ownerOf } from '../creator-api.fixture.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { anOrder, moved, paid } from './order-snapshot.fixture.js';
+
+const owner = ownerOf('org_harbour');
+
+describe('GET /api/v1/orders', () => {
+  let api: CreatorApi;
+  const creator = aCreator('org_harbour');
+  const placed = (at: string) => anOrder(creator.id, { placed_at: at, updated_at: at });
+
+  const waiting = placed('2026-03-01T00:00:00.000Z');
+  const failed = moved(placed('2026-03-01T23:59:59.999Z'), 'payment_failed');
+  const made = paid(placed('2026-03-02T00:00:00.000Z'));
+  const sent = moved(paid(placed('2026-03-03T10:00:00.000Z')), 'shipped');
+  const arrived = moved(moved(paid(placed('2026-03-04T10:00:00.000Z')), 'shipped'), 'delivered');
+  const refunded = moved(paid(placed('2026-03-04T10:00:00.000Z')), 'cancelled');
+  const all = [waiting, failed, made, sent, arrived, refunded];
+
+  beforeAll(async () => {
+    api = await creatorApi();
+    await api.record({ creators: [creator], orders: all });
+  });
+  afterAll(() => api.stop());
+
+  const list = async (query: string) => {
+    const { status, body } = await api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
+    expect(status).toBe(200);
+    return { ...body, uuids: body.data.map((order: { uuid: string }) => order.uuid) };
+  };
+  const newestFirst = [...all].sort(
+    (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
+  );
+
+  it('shows the newest first, with the exact total', async () => {
+    const { uuids, meta } = await list('');
+    expect(uuids).toEqual(newestFirst.map((order) => order.id));
+    expect(meta).toEqual({ page: 1, per_page: 25, total: 6 });
+  });
+
+  it('shows each order on one page', async () => {
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`&per_page=2&page=${page}`)));
+    expect(pages.flatMap((page) => page.uuids)).toEqual(newestFirst.map((order) => order.id));
+    expect(pages.map((page) => page.meta.total)).toEqual([6, 6, 6, 6]);
+    expect(pages[3]?.data).toEqual([]);
+  });
+
+  it.each([
+    ['paid', [made, sent, arrived]],
+    ['failed', [failed]],
+    ['refunded', [refunded]],
+    ['in_production', [made]],
+    ['dispatched', [sent]],
+    ['delivered', [arrived]],
+    ['cancelled', [refunded]],
+    ['pending', [waiting, failed]], // one by its payment, the other by its dispatch
+  ])('finds %s in either set', async (status, expected) => {
+    const { uuids, meta } = await list(`&status=${status}`);
+    expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
+    expect(meta.total).toBe(expected.length);
+  });
+
+  it.each([
+    ['&from=2026-03-02', [made, sent, arrived, refunded]],
+    ['&to=2026-03-01', [waiting, failed]],
+    ['&from=2026-03-01&to=2026-03-01', [waiting, failed]],
+    ['&from=2026-03-02&to=2026-03-03', [made, sent]],
+    ['&from=2026-03-02&status=paid&to=9999-12-31', [made, sent, arrived]],
+    ['&from=0001-01-01&to=2026-02-28', []],
+  ])('takes days of UTC, both included: %s', async (query, expected) => {
+    const { uuids, meta } = await list(query);
+    expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
+    expect(meta.total).toBe(expected.length);
+  });
+
+  it('takes the UUID of a creator in upper case', async () => {
+    const { status, body } = await api.get(`/api/v1/orders?creator=${creator.id.toUpperCase()}`, owner);
+    expect([status, body.meta.total]).toEqual([200, 6]);
+  });
+
+  it.each([
+    ['', 'creator'],
+    ['creator=', 'creator'],
+    ['creator=crt_1', 'creator'],
+    ['creator=ID&creator=ID', 'creator'],
+    ['creator=ID&status=shipped', 'status'],
+    ['creator=ID&status=', 'status'],
+    ['creator=ID&from=2026-02-30', 'from'],
+    ['creator=ID&from=2026-3-1', 'from'],
+    ['creator=ID&from=0000-01-01', 'from'],
+    ['creator=ID&from=2026-03-01T00:00:00Z', 'from'],
+    ['creator=ID&to=yesterday', 'to'],
+    ['creator=ID&to=2026-13-01', 'to'],
+    ['creator=ID&from=2026-03-02&to=2026-03-01', 'from'],
+    ['creator=ID&page=0', 'page'],
+    ['creator=ID&page=10001', 'page'],
+    ['creator=ID&page=abc', 'page'],
+    ['creator=ID&page=1.5', 'page'],
+    ['creator=ID&page=-1', 'page'],
+    ['creator=ID&per_page=0', 'per_page'],
+    ['creator=ID&per_page=101', 'per_page'],
+    ['creator=ID&per_page=abc', 'per_page'],
+    ['creator=ID&per_page=', 'per_page'],
+  ])('refuses ?%s', async (query, field) => {
+    const { status, body } = await api.get(`/api/v1/orders?${query.replaceAll('ID', creator.id)}`, owner);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
+  });
+
+  it('takes 1 and 100 a page, and the last page there may be', async () => {
+    expect((await list('&per_page=1')).data).toHaveLength(1);
+    expect((await list('&per_page=100')).data).toHaveLength(6);
+    expect((await list('&per_page=100&page=10000')).meta).toEqual({ page: 10_000, per_page: 100, total: 6 });
+  });
+
+  it.each(['me', '0199a000-0000-7000-8000-00000000000', 'ord_00000000000000000000000000'])(
+    'refuses %s as the UUID of an order',
+    async (uuid) => {
+      const { status, body } = await api.get(`/api/v1/orders/${uuid}`, owner);
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
+    },
+  );
+
+  it('knows no order that is nowhere', async () => {
+    const { status, body } = await api.get(`/api/v1/orders/${uuidv7()}`, owner);
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});

@@ -1,0 +1,224 @@
+import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { creatorApi, type CreatorApi, ownerOf } from '../creator-api.fixture.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { anItem, anOrder, type Item, moved, paid } from '../orders/order-snapshot.fixture.js';
+import { loadRates } from './load-rates.js';
+import { rebuildStatistics } from './rebuild-statistics.js';
+
+const owner = ownerOf('org_harbour');
+const ledgerOf = statement(
+  'test.ledger_of',
+  `SELECT kind, period, units, revenue, settled_revenue, settled_royalty, rate_date, rate_from::text, rate_to::text
+   FROM ledger WHERE order_id = $1 ORDER BY kind DESC`,
+);
+
+describe('statistics of a month', () => {
+  let api: CreatorApi;
+  beforeAll(async () => {
+    api = await creatorApi();
+  });
+  afterAll(() => api.stop());
+
+  async function newCreator(changes: Partial<CreatorSnapshot> = {}): Promise<CreatorSnapshot> {
+    const creator = aCreator('org_harbour', changes);
+    await api.record({ creators: [creator] });
+    return creator;
+  }
+  const sales = async ({ id }: CreatorSnapshot, period: string) =>
+    (await api.get(`/api/v1/creators/${id}/stats/sales?period=${period}`, owner)).body;
+  const royalties = async ({ id }: CreatorSnapshot, period: string) =>
+    (await api.get(`/api/v1/creators/${id}/stats/royalties?period=${period}`, owner)).body;
+  const sell = async (creator: CreatorSnapshot, at: string, item: Partial<Item> = {}) => {
+    const order = paid(anOrder(creator.id, { items: [anItem(item)], country_code: 'US' }), at);
+    await api.record({ orders: [order] });
+    return order;
+  };
+
+  it('count a sale in the month of UTC in which it was paid, to the millisecond', async () => {
+    const creator = await newCreator();
+    await sell(creator, '2026-01-31T23:59:59.999Z', { quantity: 1, unit_amount: 100 });
+    await sell(creator, '2026-02-01T00:00:00.000Z', { quantity: 2, unit_amount: 100 });
+    await sell(creator, '2026-02-28T23:59:59.999Z', { quantity: 4, unit_amount: 100 });
+    await sell(creator, '2026-03-01T00:00:00.000Z', { quantity: 8, unit_amount: 100 });
+    const months = ['2026-01', '2026-02', '2026-03'];
+    const units = await Promise.all(months.map(async (month) => (await sales(creator, month)).totals.units));
+    expect(units).toEqual([1, 6, 8]);
+  });
+
+  it('leave out what was not paid', async () => {
+    const creator = await newCreator();
+    const pending = anOrder(creator.id);
+    const failed = moved(anOrder(creator.id), 'payment_failed');
+    const called_off = moved(moved(anOrder(creator.id), 'payment_failed'), 'cancelled');
+    await api.record({ orders: [pending, failed, called_off] });
+    expect(await sales(creator, '2026-03')).toEqual({
+      period: '2026-03',
+      currency: 'GBP',
+      totals: { units: 0, revenue: 0 },
+    });
+  });
+
+  it('take a refund in the month it happens and leave the earlier month as it was', async () => {
+    const creator = await newCreator();
+    const release = { release_id: uuidv7(), ean: '2000000000022', quantity: 2, unit_amount: 1000 };
+    const sold = await sell(creator, '2026-01-20T10:00:00.000Z', release);
+    const january = await royalties(creator, '2026-01');
+    await api.record({ orders: [moved(sold, 'cancelled', '2026-02-01T00:00:00.000Z')] });
+    expect(await royalties(creator, '2026-01')).toEqual(january);
+    expect(january).toMatchObject({ totals: { units: 2, revenue: 2000, royalties: 300 } });
+    expect(await royalties(creator, '2026-02')).toEqual({
+      period: '2026-02',
+      currency: 'GBP',
+      totals: { units: -2, revenue: -2000, royalties: -300 },
+      by_release: [
+        { release_group: release.release_id, ean: '2000000000022', units: -2, royalty_amount: -300 },
+      ],
+    });
+  });
+
+  it('sum by release and EAN, the highest royalties first; without an EAN it is empty', async () => {
+    const creator = await newCreator();
+    const at = '2026-05-05T05:05:05.000Z';
+    const [one, other] = [uuidv7(), uuidv7()];
+    await sell(creator, at, { release_id: one, ean: '2000000000015', quantity: 1, unit_amount: 1000 });
+    await sell(creator, at, { release_id: one, ean: '2000000000015', quantity: 2, unit_amount: 1000 });
+    await sell(creator, at, { release_id: one, ean: null, quantity: 1, unit_amount: 4000 });
+    await sell(creator, at, { release_id: other, ean: '2000000000022', quantity: 1, unit_amount: 2000 });
+    expect(await royalties(creator, '2026-05')).toEqual({
+      period: '2026-05',
+      currency: 'GBP',
+      totals: { units: 5, revenue: 9000, royalties: 1350 },
+      by_release: [
+        { release_group: one, ean: '', units: 1, royalty_amount: 600 },
+        { release_group: one, ean: '2000000000015', units: 3, royalty_amount: 450 },
+        { release_group: other, ean: '2000000000022', units: 1, royalty_amount: 300 },
+      ],
+    });
+  });
+
+  it('are whole yen for a creator who is settled in yen', async () => {
+    const creator = await newCreator({ settlement_currency: 'JPY' });
+    const order = paid(
+      anOrder(creator.id, {
+        currency: 'JPY',
+        country_code: 'JP',
+        items: [anItem({ quantity: 1, unit_amount: 4800 })],
+      }),
+    );
+    await api.record({ orders: [order] });
+    // 4800 with 10 % inside: 436.36 → 436; 15 % of 4364 is 654.6 → 655.
+    expect(await royalties(creator, '2026-03')).toMatchObject({
+      currency: 'JPY',
+      totals: { units: 1, revenue: 4800, royalties: 655 },
+    });
+  });
+
+  it('wait for the exchange rate of the payment’s day, and keep the one they were booked with', async () => {
+    const creator = await newCreator();
+    const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates hold
+    const item = anItem({ quantity: 1, unit_amount: 4800, royalty_rate: 1500 });
+    const order = paid(anOrder(creator.id, { currency: 'JPY', country_code: 'US', items: [item] }), at);
+    await api.record({ orders: [order] });
+    expect((await sales(creator, '2026-06')).totals).toEqual({ units: 0, revenue: 0 });
+    await loadRates(api.database, 'Date,USD,JPY,GBP\n2026-06-07,1,1,1\n2026-05-29,1,1,1\n');
+    expect((await sales(creator, '2026-06')).totals).toEqual({ units: 0, revenue: 0 });
+
+    const loaded = await loadRates(api.database, 'Date,USD,JPY,GBP\n2026-06-05,1.05,162.43,0.8345\n');
+    expect(loaded).toEqual({
+      days: 1,
+      first_day: '2026-06-05',
+      last_day: '2026-06-05',
+      bookings_waiting: 0,
+    });
+    // ¥4800 / 162.43 × 0.8345 = £24.66; ¥720 = £3.699.
+    const booked = { units: 1, revenue: 2466, royalties: 370 };
+    expect(await royalties(creator, '2026-06')).toMatchObject({ currency: 'GBP', totals: booked });
+
+    await loadRates(api.database, 'Date,USD,JPY,GBP\n2026-06-05,1.05,200,0.5\n');
+    expect(await royalties(creator, '2026-06')).toMatchObject({ totals: booked });
+    await api.record({ orders: [moved(order, 'cancelled', '2026-07-01T00:00:00.000Z')] });
+    const rate = { rate_date: '2026-06-05', rate_from: '162.43', rate_to: '0.8345' };
+    expect(await api.database.rows(ledgerOf, [order.id])).toEqual([
+      {
+        kind: 'sale',
+        period: '2026-06',
+        units: 1,
+        revenue: 4800,
+        settled_revenue: 2466,
+        settled_royalty: 370,
+        ...rate,
+      },
+      {
+        kind: 'refund',
+        period: '2026-07',
+        units: -1,
+        revenue: -4800,
+        settled_revenue: -2466,
+        settled_royalty: -370,
+        ...rate,
+      },
+    ]);
+  });
+
+  it('go beyond what one integer holds without falling over', async () => {
+    const creator = await newCreator();
+    for (const at of ['2026-08-01T00:00:00.000Z', '2026-08-02T00:00:00.000Z'])
+      await sell(creator, at, { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 0 });
+    expect((await sales(creator, '2026-08')).totals).toEqual({
+      units: 2,
+      revenue: 2 * Number.MAX_SAFE_INTEGER,
+    });
+  });
+
+  it('are zeros for a month to come', async () => {
+    const creator = await newCreator();
+    expect(await royalties(creator, '9999-12')).toEqual({
+      period: '9999-12',
+      currency: 'GBP',
+      totals: { units: 0, revenue: 0, royalties: 0 },
+      by_release: [],
+    });
+  });
+
+  it.each([
+    '',
+    '?period=',
+    '?period=2026-13',
+    '?period=2026-00',
+    '?period=2026-1',
+    '?period=26-01',
+    '?period=2026-01-01',
+  ])('refuse the period in "%s"', async (query) => {
+    const creator = await newCreator();
+    for (const which of ['sales', 'royalties']) {
+      const { status, body } = await api.get(`/api/v1/creators/${creator.id}/stats/${which}${query}`, owner);
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'period' }] });
+    }
+  });
+
+  it('can be summed anew from the ledger, and say what had been wrong', async () => {
+    const creator = await newCreator();
+    await sell(creator, '2026-09-09T09:09:09.000Z', { quantity: 3, unit_amount: 500 });
+    const before = await royalties(creator, '2026-09');
+    await api.database.run(
+      statement('test.spoil', 'UPDATE monthly_statistics SET units = units + 1 WHERE creator_id = $1'),
+      [creator.id],
+    );
+    expect(await rebuildStatistics(api.database)).toMatchObject({ differed: 1 });
+    expect(await royalties(creator, '2026-09')).toEqual(before);
+    expect(await rebuildStatistics(api.database)).toMatchObject({ differed: 0 });
+  });
+
+  it('stand on a ledger that nobody can change', async () => {
+    for (const change of ['UPDATE ledger SET units = 0', 'DELETE FROM ledger', 'TRUNCATE ledger'])
+      await expect(api.database.run(statement(`test.${change}`, change))).rejects.toThrow('append-only');
+  });
+
+  it('have a rate limit of their own', async () => {
+    const creator = await newCreator();
+    const { headers } = await api.get(`/api/v1/creators/${creator.id}/stats/sales?period=2026-01`, owner);
+    expect(headers['ratelimit-policy']).toBe('"stats";q=600;w=60');
+  });
+});

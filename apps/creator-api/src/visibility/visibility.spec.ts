@@ -1,0 +1,176 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import type { Caller } from '@fulfilment/http-service';
+import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
+import { Visibility } from './visibility.js';
+
+const mine = aCreator('org_harbour');
+const foreign = aCreator('org_meridian');
+const stranger = aCreator('org_nobody_knows'); // its registration never comes
+const myOrder = paid(anOrder(mine.id));
+const foreignOrder = paid(anOrder(foreign.id));
+const orphan = paid(anOrder(stranger.id));
+
+type Claims = Readonly<Record<string, unknown>>;
+const insiders: [string, Claims][] = [
+  ['an owner', ownerOf('org_harbour')],
+  ['an admin', { org_id: 'org_harbour', org_role: 'admin' }],
+  ['a member', { org_id: 'org_harbour', org_role: 'member' }],
+  ['the operator', operator],
+];
+const outsiders: [string, Claims][] = [
+  ['an owner of another organisation', ownerOf('org_meridian')],
+  ['an owner of none', { org_role: 'owner' }],
+  ['a role nobody has', { org_id: 'org_harbour', org_role: 'auditor' }],
+  ['an organisation without a role', { org_id: 'org_harbour' }],
+  ['nobody in particular', {}],
+  ['an organisation that is the empty text', { org_id: '', org_role: 'owner' }],
+  ['an organisation with a quote in its name', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
+];
+
+/** Every operation, asked for something of Harbour's. An operation that is not here fails the last test. */
+const operations: Record<
+  string,
+  (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>
+> = {
+  'GET /creator/api/v1/creators': async (api, claims) => {
+    const { status, body } = await api.get('/api/v1/creators', claims);
+    if (status !== 200) return { status, body };
+    const sees = body.data.some((creator: { uuid: string }) => creator.uuid === mine.id);
+    return { status: sees ? 200 : 404, body };
+  },
+  'GET /creator/api/v1/orders': (api, claims) => api.get(`/api/v1/orders?creator=${mine.id}`, claims),
+  'GET /creator/api/v1/orders/:uuid': (api, claims) => api.get(`/api/v1/orders/${myOrder.id}`, claims),
+  'GET /creator/api/v1/creators/:uuid/stats/sales': (api, claims) =>
+    api.get(`/api/v1/creators/${mine.id}/stats/sales?period=2026-03`, claims),
+  'GET /creator/api/v1/creators/:uuid/stats/royalties': (api, claims) =>
+    api.get(`/api/v1/creators/${mine.id}/stats/royalties?period=2026-03`, claims),
+  'POST /creator/api/v1/releases': (api, claims) =>
+    api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator: mine.id }),
+};
+
+describe('who sees what', () => {
+  let api: CreatorApi;
+  beforeAll(async () => {
+    api = await creatorApi();
+    await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
+  });
+  afterAll(() => api.stop());
+
+  describe.each(Object.entries(operations))('%s', (_route, ask) => {
+    it.each(insiders)('answers %s', async (_who, claims) => {
+      expect((await ask(api, claims)).status).toBeLessThan(300);
+    });
+
+    it.each(outsiders)('does not exist for %s', async (_who, claims) => {
+      const { status, body } = await ask(api, claims);
+      expect(status).toBe(404);
+      expect(JSON.stringify(body)).not.toContain(mine.id);
+      expect(JSON.stringify(body)).not.toContain(myOrder.id);
+    });
+
+    it('wants a token for this API', async () => {
+      const { status, body } = await ask(api, { ...operator, aud: 'https://suite.example/store' });
+      expect(status).toBe(401);
+      expect(body).toMatchObject({ code: 'UNAUTHORIZED' });
+    });
+  });
+
+  it('lists a caller its own creators only, with their true number', async () => {
+    const { body } = await api.get('/api/v1/creators', ownerOf('org_harbour'));
+    expect(body).toEqual({
+      data: [{ uuid: mine.id, org_id: 'org_harbour' }],
+      meta: { page: 1, per_page: 25, total: 1 },
+    });
+    expect((await api.get('/api/v1/creators', operator)).body.meta.total).toBe(2);
+    const nobody = await api.get('/api/v1/creators', {});
+    expect([nobody.status, nobody.body]).toEqual([
+      200,
+      { data: [], meta: { page: 1, per_page: 25, total: 0 } },
+    ]);
+  });
+
+  it('answers the foreign and the missing alike', async () => {
+    const owner = ownerOf('org_harbour');
+    const pairs = [
+      [`/api/v1/orders/${foreignOrder.id}`, `/api/v1/orders/${uuidv7()}`],
+      [`/api/v1/orders?creator=${foreign.id}`, `/api/v1/orders?creator=${uuidv7()}`],
+      [
+        `/api/v1/creators/${foreign.id}/stats/sales?period=2026-03`,
+        `/api/v1/creators/${uuidv7()}/stats/sales?period=2026-03`,
+      ],
+    ] as const;
+    for (const [theirs, nowhere] of pairs) {
+      expect((await api.get(theirs, owner)).body).toEqual((await api.get(nowhere, owner)).body);
+    }
+  });
+
+  it('shows an order whose creator is not known to the operator alone', async () => {
+    expect((await api.get(`/api/v1/orders/${orphan.id}`, operator)).status).toBe(200);
+    expect((await api.get(`/api/v1/orders/${orphan.id}`, ownerOf('org_nobody_knows'))).status).toBe(404);
+  });
+
+  it('hides every table’s foreign rows from a query that forgets to ask', async () => {
+    const visibility = new Visibility(api.database);
+    const who: Caller = {
+      subject: 'someone',
+      clientId: 'test',
+      creatorId: undefined,
+      organisationId: 'org_harbour',
+      organisationRole: 'member',
+      scopes: new Set(),
+      tokenId: 'test',
+    };
+    await api.post('/api/v1/releases', operator, {
+      title: 'Theirs',
+      release_type_id: 1,
+      creator: foreign.id,
+    });
+    for (const table of ['orders', 'order_items', 'order_counts', 'monthly_statistics', 'editions']) {
+      const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
+      const seen = await visibility.as(who, (tx) => tx.rows(owners));
+      expect(seen).toEqual([{ creator_id: mine.id }]);
+      expect((await api.database.rows(owners)).length).toBeGreaterThan(1);
+    }
+  });
+
+  it.each(['ledger', 'waiting_bookings', 'exchange_rates', 'inbox', 'outbox'])(
+    'lets no request read %s',
+    async (table) => {
+      const visibility = new Visibility(api.database);
+      const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
+      const who: Caller = {
+        subject: 'root',
+        clientId: 'test',
+        creatorId: undefined,
+        organisationId: undefined,
+        organisationRole: 'global_admin',
+        scopes: new Set(),
+        tokenId: 'test',
+      };
+      await expect(visibility.as(who, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
+    },
+  );
+
+  it('leaves no identity behind on a connection', async () => {
+    const who = statement(
+      'test.who',
+      `SELECT current_user AS name, current_setting('suite.organisation_id', true) AS org`,
+    );
+    const identities = await Promise.all(Array.from({ length: 30 }, () => api.database.row(who)));
+    for (const identity of identities) expect(identity).not.toMatchObject({ name: 'creator_api_member' });
+    for (const identity of identities) expect(identity).not.toMatchObject({ org: 'org_harbour' });
+  });
+
+  it('covers every operation there is', () => {
+    const routes: unknown[] = [];
+    for (const layer of api.app.getHttpAdapter().getInstance().router.stack) {
+      if (layer.route === undefined) continue;
+      for (const method of Object.keys(Reflect.get(layer.route, 'methods')))
+        routes.push(`${method.toUpperCase()} ${layer.route.path}`);
+    }
+    expect(routes.sort()).toEqual(Object.keys(operations).sort());
+  });
+});
