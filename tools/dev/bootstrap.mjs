@@ -25,6 +25,7 @@ export async function run(script) {
     },
   );
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  stopWithParent(child);
   const code = await new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(`Node could not be started: ${error.message}`);
@@ -33,6 +34,16 @@ export async function run(script) {
     child.once('exit', (exitCode, signal) => resolve(exitCode ?? (signal === 'SIGINT' ? 130 : 1)));
   });
   process.exit(code);
+}
+
+/** npm runs scripts by a shell that does not pass SIGTERM on: when it is gone, so must what it started. */
+function stopWithParent(child) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 300);
 }
 
 function checkNode() {
