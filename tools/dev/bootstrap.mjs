@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -25,6 +26,7 @@ export async function run(script) {
     },
   );
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  stopWithParent(child);
   const code = await new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(`Node could not be started: ${error.message}`);
@@ -33,6 +35,16 @@ export async function run(script) {
     child.once('exit', (exitCode, signal) => resolve(exitCode ?? (signal === 'SIGINT' ? 130 : 1)));
   });
   process.exit(code);
+}
+
+/** npm runs scripts by a shell that does not pass SIGTERM on: when it is gone, so must what it started. */
+function stopWithParent(child) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 300);
 }
 
 function checkNode() {

@@ -9,6 +9,6 @@ export async function endSuite(stateDir: string): Promise<boolean> {
   // It answers when all it started is gone; then its own process goes.
   while (ended !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
     await sleep(50);
-  const leftovers = existsSync(stateDir) ? new Supervisor(stateDir).endLeftovers() : [];
+  const leftovers = existsSync(stateDir) ? await new Supervisor(stateDir).endLeftovers() : [];
   return ended !== undefined || leftovers.length > 0;
 }

@@ -124,7 +124,10 @@ function stopOnSignals(suite: Suite): void {
   // A closed terminal or pipe must not end the suite half way.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  suite.onceStopped(() => process.exit());
+  suite.onceStopped(() => {
+    console.log('Stopped.');
+    process.exit();
+  });
 }
 
 main().catch((error: unknown) => {

@@ -108,7 +108,7 @@ export class Suite {
 
   /** PostgreSQL, Redis and RabbitMQ, answering. */
   async startDependencies(wanted: { gateway: boolean }): Promise<void> {
-    const leftovers = this.supervisor.endLeftovers();
+    const leftovers = await this.supervisor.endLeftovers();
     if (leftovers.length > 0)
       this.terminal.say(`  An earlier suite was killed; ended what it left: ${leftovers.join(', ')}.`);
     if (wanted.gateway) await this.checkGatewayPort();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { findProgram, mustRun, namesIn, runProgram, type UserIds } from '../run-program.ts';
 import { type Settings, suiteTag } from '../settings.ts';
+import { startOf } from '../supervisor/process-tree.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
 import { postgresAnswers } from './readiness.ts';
 
@@ -65,6 +66,7 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
         user,
         stopSignal: 'SIGINT', // fast: ends the sessions instead of waiting for them
         stopWithinMs: 15_000,
+        prepare: () => Promise.resolve(removeStaleLock(data)),
         ready: () => postgresAnswers(url),
       },
     ],
@@ -101,6 +103,14 @@ async function dataHome(settings: Settings, user: UserIds | undefined): Promise<
 function dataVersion(data: string): string | undefined {
   const file = join(data, 'PG_VERSION');
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** A killed server that nobody has reaped (a container without an init) would look alive to the next one. */
+function removeStaleLock(data: string): void {
+  const lock = join(data, 'postmaster.pid');
+  if (!existsSync(lock)) return;
+  const pid = Number(readFileSync(lock, 'utf8').split('\n')[0]);
+  if (startOf(pid) === undefined) rmSync(lock);
 }
 
 /** Made beside its place and moved there whole, so an interrupted start leaves nothing half done. */

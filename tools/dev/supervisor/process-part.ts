@@ -51,6 +51,8 @@ export class ProcessPart implements Part {
   private earlyDeaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
   private lastLines: string[] = [];
+  /** Settles when the process that runs now first answers, or has ended. */
+  private becoming: Promise<'ready' | 'ended'> = Promise.resolve('ended');
 
   constructor(plan: ProcessPlan, events: PartEvents) {
     this.plan = plan;
@@ -76,7 +78,13 @@ export class ProcessPart implements Part {
     if (this.state === 'stopping') await this.stop();
     if (this.state === 'paused') await this.resume();
     if (this.child === undefined) await this.spawn();
-    await this.untilReady();
+    const withinMs = this.plan.readyWithinMs ?? 60_000;
+    const late = sleep(withinMs, 'late' as const, { ref: false });
+    const outcome = await Promise.race([this.becoming, late]);
+    if (outcome === 'ready') return;
+    const what =
+      outcome === 'late' ? `did not become ready within ${withinMs / 1000} s` : 'ended while it was starting';
+    throw new Failure(`${this.name} ${what}:\n${this.lastLines.join('\n')}`);
   }
 
   async stop(): Promise<void> {
@@ -157,6 +165,7 @@ export class ProcessPart implements Part {
       if (child.pid === undefined) child.emit('exit', 127, null);
     });
     child.once('exit', (code, signal) => this.exited(child, signal ?? `status ${code}`));
+    this.becoming = this.untilReady(child);
     this.events.changed();
   }
 
@@ -191,21 +200,16 @@ export class ProcessPart implements Part {
     );
   }
 
-  private async untilReady(): Promise<void> {
-    const withinMs = this.plan.readyWithinMs ?? 60_000;
-    const deadline = Date.now() + withinMs;
-    for (const child = this.child; Date.now() < deadline;) {
-      if (this.child === undefined || this.child !== child) {
-        throw new Failure(`${this.name} ended while it was starting:\n${this.lastLines.join('\n')}`);
-      }
+  /** However long it takes: a service waits for what it depends on. */
+  private async untilReady(child: ChildProcess): Promise<'ready' | 'ended'> {
+    while (this.child === child) {
       if (await this.plan.ready().catch(() => false)) {
+        if (this.child !== child) break;
         if (this.state === 'starting') this.state = 'running';
-        return;
+        return 'ready';
       }
       await sleep(probeEveryMs);
     }
-    throw new Failure(
-      `${this.name} did not become ready within ${withinMs / 1000} s:\n${this.lastLines.join('\n')}`,
-    );
+    return 'ended';
   }
 }

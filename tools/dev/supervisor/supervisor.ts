@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../failure.ts';
 import type { Part, PartStatus, Verb } from './part.ts';
@@ -17,7 +18,7 @@ export class Supervisor {
   }
 
   /** Ends what a supervisor that was killed has left running. A pid that somebody else has since got is left alone. */
-  endLeftovers(): string[] {
+  async endLeftovers(): Promise<string[]> {
     if (!existsSync(this.processesFile)) return [];
     const leftovers = leftoversSchema
       .catch([])
@@ -25,6 +26,7 @@ export class Supervisor {
     rmSync(this.processesFile);
     const alive = leftovers.filter(({ pid, started_at }) => startOf(pid) === started_at);
     for (const { pid } of alive) signalTree(pid, 'SIGKILL');
+    for (const { pid } of alive) while (startOf(pid) !== undefined) await sleep(20); // its ports are free then
     return alive.map(({ name }) => name);
   }
 
