@@ -12,7 +12,7 @@ const createdCreator = z.object({
   uuid: z.string(),
   id: z.string(),
   name: z.string(),
-  message_id: z.string().nullable(),
+  message_id: z.string(),
 });
 const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 
@@ -86,7 +86,7 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
     .map((result) => createdCreator.parse(result));
   await Promise.all(
     createdCreators.flatMap(({ message_id: id }) =>
-      id === null ? [] : ['store-api', 'creator-api'].map((service) => waitUntilApplied(site, service, id)),
+      ['store-api', 'creator-api'].map((service) => waitUntilApplied(site, service, id)),
     ),
   );
   const [dashboard, resourceServer] = results.slice(-2).map((result) => createdClient.parse(result));

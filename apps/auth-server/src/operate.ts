@@ -2,6 +2,7 @@ import { sandboxPaymentMethods } from '@fulfilment/contracts';
 import { createDataSource, Database } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { key256, serviceSettings } from '@fulfilment/runtime';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { createOrganisation, newOrganisation } from './accounts/create-organisation.js';
@@ -31,8 +32,13 @@ const flags = {
   confidential: { type: 'boolean' },
 } as const;
 
-function readCommandLine() {
-  const { values, positionals } = parseArgs({ options: flags, allowPositionals: true, strict: true });
+function readCommandLine(args: readonly string[]) {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: flags,
+    allowPositionals: true,
+    strict: true,
+  });
   const [noun = '', verb = '', ...operands] = positionals;
   return { command: `${noun} ${verb}`, operands, values };
 }
@@ -82,6 +88,14 @@ async function operate(
   }
 }
 
+/** Many commands in one process: a JSON array of argument lists on standard input. The first that fails ends it. */
+async function operateBatch(database: Database, outbox: Outbox): Promise<object> {
+  const commandLines = z.array(z.array(z.string())).parse(JSON.parse(await text(process.stdin)));
+  const results: object[] = [];
+  for (const args of commandLines) results.push(await operate(database, outbox, readCommandLine(args)));
+  return { results };
+}
+
 function keyEncryptionKey(): Buffer {
   return fromEnvironment('KEY_ENCRYPTION_KEY', key256());
 }
@@ -104,7 +118,7 @@ function flagOf(path: readonly PropertyKey[]): string {
 }
 
 try {
-  const commandLine = readCommandLine();
+  const commandLine = readCommandLine(process.argv.slice(2));
   const dataSource = createDataSource({
     url: fromEnvironment('DATABASE_URL', serviceSettings.shape.DATABASE_URL),
     poolSize: 2,
@@ -113,7 +127,10 @@ try {
   });
   await dataSource.initialize();
   try {
-    const answer = await operate(new Database(dataSource), new Outbox(), commandLine);
+    const database = new Database(dataSource);
+    const outbox = new Outbox();
+    const batch = commandLine.command.trim() === 'batch';
+    const answer = await (batch ? operateBatch(database, outbox) : operate(database, outbox, commandLine));
     process.stdout.write(`${JSON.stringify(answer)}\n`);
   } finally {
     await dataSource.destroy();
