@@ -37,7 +37,6 @@ export async function startAuthServer(parts: {
     host: config.HOST,
     port: config.PORT,
     logger,
-    shutdown,
     anyOrigin: false,
     readiness: {
       postgres: () => database.ping(),
@@ -47,6 +46,7 @@ export async function startAuthServer(parts: {
     },
     before: (nest) => mountOidc(nest, config, nest.get(OidcServer), limiter),
   });
+  shutdown.add('http', () => app.close());
   return {
     app,
     startLoops: () => {

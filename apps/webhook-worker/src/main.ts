@@ -53,7 +53,6 @@ const app = await startApi({
   settings: config,
   redis,
   logger,
-  shutdown,
   api: 'store',
   resourceName: 'Store API',
   scopes: Object.keys(storeScopes),
@@ -68,6 +67,7 @@ const internal = await startInternalServer({
   port: config.INTERNAL_PORT,
   routes: [messageOutcomes(database)],
 });
+shutdown.add('http', () => app.close());
 shutdown.add('internal port', async () => internal.close());
 shutdown.listen();
 
