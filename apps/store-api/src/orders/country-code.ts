@@ -1,9 +1,9 @@
 import { registerDecorator } from 'class-validator';
-import { alpha2ToNumeric } from 'i18n-iso-countries';
+import countries from 'i18n-iso-countries';
 
 /** Officially assigned in ISO 3166-1 (user-assigned codes such as XK have no numeric code). */
 export function isCountryCode(text: string): boolean {
-  return /^[A-Z]{2}$/.test(text) && alpha2ToNumeric(text) !== undefined;
+  return /^[A-Z]{2}$/.test(text) && countries.alpha2ToNumeric(text) !== undefined;
 }
 
 export function IsCountryCode(): PropertyDecorator {
