@@ -1,0 +1,82 @@
+import { FormBrowser, formsIn, type Page } from '@fulfilment/testing/form-browser';
+import { createHash, randomBytes } from 'node:crypto';
+import { Agent } from 'node:https';
+import { z } from 'zod';
+import { Failure } from '../dev/failure.ts';
+import { send } from './api.ts';
+import { equal } from './steps.ts';
+
+const tokenAnswer = z.object({
+  access_token: z.string(),
+  expires_in: z.number(),
+  refresh_token: z.string().optional(),
+});
+export type Tokens = z.infer<typeof tokenAnswer>;
+
+/** Authorization code with PKCE (RFC 7636): a person signs in and consents by plain forms; the code becomes tokens. */
+export async function authorizationCodeFlow(
+  authUrl: string,
+  ca: string,
+  request: {
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly scopes: readonly string[];
+    readonly email: string;
+    readonly password: string;
+  },
+): Promise<Tokens> {
+  const verifier = randomBytes(48).toString('base64url');
+  const state = randomBytes(12).toString('base64url');
+  const authorize = new URL(`${authUrl}/api/auth/oauth2/authorize`);
+  authorize.search = new URLSearchParams({
+    response_type: 'code',
+    client_id: request.clientId,
+    redirect_uri: request.redirectUri,
+    scope: request.scopes.join(' '),
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    state,
+  }).toString();
+  const back = await signInAndConsent(authorize.href, ca, request);
+  equal('state', back.searchParams.get('state'), state);
+  const code = back.searchParams.get('code');
+  if (code === null)
+    throw new Failure(`Expected a code; got ${back.searchParams.get('error') ?? 'nothing'}.`);
+  const answer = await send(`${authUrl}/api/auth/oauth2/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: request.redirectUri,
+      client_id: request.clientId,
+      code_verifier: verifier,
+    }).toString(),
+    agent: new Agent({ ca }),
+  });
+  equal('the status of the token endpoint', answer.status, 200);
+  return tokenAnswer.parse(JSON.parse(answer.body));
+}
+
+async function signInAndConsent(
+  url: string,
+  ca: string,
+  { redirectUri, email, password }: { redirectUri: string; email: string; password: string },
+): Promise<URL> {
+  const browser = new FormBrowser(ca);
+  try {
+    let page: Page = await browser.open(url, redirectUri);
+    for (let pages = 0; pages < 4 && !page.url.startsWith(redirectUri); pages += 1) {
+      const [form] = formsIn(page); // the first form of each page is the one that goes on
+      if (form === undefined || page.status >= 400)
+        throw new Failure(`Expected a page with a form; ${page.url} answered ${page.status}.`);
+      const filled: Record<string, string> = 'password' in form.fields ? { email, password } : {};
+      page = await browser.submit(page, form, filled, redirectUri);
+    }
+    if (!page.url.startsWith(redirectUri))
+      throw new Failure(`Expected to come back to ${redirectUri}; ended at ${page.url}.`);
+    return new URL(page.url);
+  } finally {
+    await browser.close();
+  }
+}

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { reasonOf, Failure } from '../dev/failure.ts';
+import { readSettings } from '../dev/settings.ts';
+import { readStack } from '../dev/stack-file.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+import { equal, Steps, that } from './steps.ts';
+import { ThirdPartyApp } from './third-party-app.ts';
+import { dashboardToken } from './dashboard.ts';
+import { shipWithOps } from './warehouse.ts';
+import { Api } from './api.ts';
+import { lists, order, placed, quote, release, sales, subscription, creatorOrder } from './shapes.ts';
+
+const webhookSecret = 'demo-webhook-secret';
+const scopes = [
+  'openid',
+  'offline_access',
+  'creator:read',
+  'releases:read',
+  'shipping:read',
+  'orders:create',
+  'orders:read',
+  'webhooks:create',
+  'webhooks:read',
+  'webhooks:delete',
+];
+
+/** Plays a third-party app through the gateway, with nothing but the public interfaces. The first mismatch ends it. */
+async function demo(): Promise<void> {
+  const stack = readStack(readSettings().stateDir);
+  if (stack === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  const owner =
+    stack.users.find(({ email }) => email === 'owner@harbour.example') ??
+    fail('The demo account is missing.');
+  const ca = readFileSync(stack.ca_file, 'utf8');
+  const steps = new Steps();
+  const receiver = await openReceiver(webhookSecret);
+  const app = new ThirdPartyApp(stack.auth_url, ca);
+  const month = new Date().toISOString().slice(0, 7);
+  try {
+    await steps.run('Register a client', async (note) => {
+      const { status, clientId } = await app.register();
+      note(`${status} client_id ${clientId.slice(0, 8)}…`);
+    });
+    const tokens = await steps.run('Sign in and consent', async (note) => {
+      const got = await app.authorize(owner.email, owner.password, scopes);
+      note(`200 access token for ${got.expires_in} s, refresh token`);
+      return got;
+    });
+    const store = new Api(`${stack.base_url}/store`, tokens.access_token, ca);
+
+    const sku = await steps.run('Read releases', async (note) => {
+      const page = await store.get('/v1/releases?limit=100', lists.releases);
+      const first =
+        page.body.data.find(({ price_range }) => price_range !== null) ?? fail('No release is available.');
+      const full = await store.get(`/v1/releases/${first.id}`, release);
+      const product = full.body.products.find(
+        ({ status, availability }) => status === 'available' && !availability.limited_edition,
+      );
+      note(`${full.status} ${page.body.data.length} releases; "${first.name}"`);
+      return (product ?? fail(`"${first.name}" has no product that can be ordered.`)).id;
+    });
+    const items = [{ sku, quantity: 2 }];
+    const rate = await steps.run('Quote shipping in GBP', async (note) => {
+      const answer = await store.post(
+        '/v1/shipping-rates?currency=GBP',
+        { country_code: 'GB', items },
+        quote,
+      );
+      const [cheapest = fail('Nothing ships to GB.')] = answer.body.data;
+      note(`${answer.status} ${cheapest.name} £${(cheapest.price.amount / 100).toFixed(2)}`);
+      return cheapest;
+    });
+    await steps.run('Quote shipping in JPY', async (note) => {
+      const answer = await store.post(
+        '/v1/shipping-rates?currency=JPY',
+        { country_code: 'JP', items },
+        quote,
+      );
+      const [cheapest = fail('Nothing ships to JP.')] = answer.body.data;
+      equal('the currency of the quote', cheapest.price.currency, 'JPY');
+      note(`${answer.status} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
+    });
+    const hook = await steps.run('Subscribe a receiver', async (note) => {
+      const answer = await store.post(
+        '/v1/webhooks',
+        {
+          url: receiver.url,
+          secret: webhookSecret,
+          events: ['order.created', 'order.processing', 'order.shipped'],
+        },
+        subscription,
+      );
+      equal('the status', answer.status, 201);
+      note(`${answer.status} ${answer.body.id}`);
+      return answer.body.id;
+    });
+
+    const body = {
+      items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
+      shipping_address: {
+        full_name: 'Aiko Mori',
+        address_line_1: '1 Quay Street',
+        city: 'London',
+        postal_code: 'N1 1AA',
+        country_code: 'GB',
+      },
+      shipping_rate_id: rate.id,
+      source: { platform: 'demo', external_order_id: `demo-${Date.now()}` },
+    };
+    const key = crypto.randomUUID();
+    const before = await steps.run("Read the month's sales before", async (note) => {
+      const dashboard = new Api(`${stack.base_url}/creator`, await dashboardToken(stack, owner, ca), ca);
+      const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
+      const answer = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
+      note(`${answer.status} ${answer.body.totals.units} units`);
+      return { dashboard, uuid, totals: answer.body.totals };
+    });
+    const orderId = await steps.run('Place an order', async (note) => {
+      const answer = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
+      equal('the status', answer.status, 201);
+      equal("the order's status", answer.body.status, 'processing');
+      note(`${answer.status} ${answer.body.id} ${answer.body.status}`);
+      return answer.body.id;
+    });
+    await steps.run('Repeat it with the same key', async (note) => {
+      const answer = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
+      equal('the order', answer.body.id, orderId);
+      equal('idempotent-replayed', answer.headers['idempotent-replayed'], 'true');
+      note(`${answer.status} the same order`);
+    });
+    await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
+    await steps.run('Have it shipped by the warehouse', async (note) => {
+      await shipWithOps(orderId);
+      const { body: shown, status } = await store.get(`/v1/orders/${orderId}`, order);
+      equal("the order's status", shown.status, 'shipped');
+      equal('the tracking number', shown.tracking?.tracking_number, 'TEST0001');
+      note(`${status} ${shown.status}, ${shown.tracking?.carrier} ${shown.tracking?.tracking_number}`);
+    });
+    await expectEvents(steps, receiver, orderId, ['order.shipped']);
+
+    const { dashboard, uuid } = before;
+    await steps.run('Find it in the Creator API', async (note) => {
+      const found = await until(async () => {
+        const answer = await dashboard.get(`/api/v1/orders?creator=${uuid}&per_page=5`, lists.creatorOrders);
+        return answer.body.data.find(
+          ({ tracking_code, human_order_id }) => human_order_id === orderId && tracking_code !== '',
+        );
+      }, 'the order in the Creator API');
+      const detail = await dashboard.get(`/api/v1/orders/${found.uuid}`, creatorOrder);
+      equal('the dispatch status', detail.body.dispatch_status, 'dispatched');
+      equal('the payment status', detail.body.payment_status, 'paid');
+      note(
+        `${detail.status} ${found.human_order_id}, royalty £${(detail.body.totals.royalty / 100).toFixed(2)}`,
+      );
+    });
+    await steps.run("Read the month's sales", async (note) => {
+      const now = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
+      // At least: others may sell at the same time.
+      that('two more units sold', now.body.totals.units - before.totals.units >= 2);
+      that('their revenue', now.body.totals.revenue - before.totals.revenue >= 2 * 2999);
+      note(`${now.status} ${now.body.totals.units} units, £${(now.body.totals.revenue / 100).toFixed(2)}`);
+    });
+    await steps.run('Unsubscribe', async (note) => {
+      note(`${await store.delete(`/v1/webhooks/${hook}`)}`);
+    });
+    steps.done();
+  } finally {
+    await receiver.stop();
+  }
+}
+
+async function expectEvents(
+  steps: Steps,
+  receiver: Receiver,
+  orderId: string,
+  events: readonly string[],
+): Promise<void> {
+  for (const event of events) {
+    await steps.run(`Receive ${event}`, async (note) => {
+      const delivery = await until(() => Promise.resolve(receiver.find(event, orderId)), event);
+      that(`the signature of ${event}`, delivery.signatureHolds);
+      note(`signature verified, ${delivery.id.slice(0, 12)}…`);
+    });
+  }
+}
+
+async function until<Answer>(question: () => Promise<Answer | undefined>, what: string): Promise<Answer> {
+  const endsAtMs = performance.now() + 30_000;
+  while (performance.now() < endsAtMs) {
+    const answer = await question();
+    if (answer !== undefined) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Failure(`Expected ${what} within 30 s; it did not come.`);
+}
+
+function fail(reason: string): never {
+  throw new Failure(reason);
+}
+
+demo().catch((error: unknown) => {
+  console.error(`\n${reasonOf(error)}`);
+  process.exit(1);
+});

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Failure } from '../dev/failure.ts';
+
+/** Prints each step with what it found and how long it took. */
+export class Steps {
+  private count = 0;
+  private readonly startedAtMs = performance.now();
+
+  async run<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result> {
+    this.count += 1;
+    const label = `${String(this.count).padStart(2)}  ${title.padEnd(34)}`;
+    const startedAtMs = performance.now();
+    let found = '';
+    try {
+      const result = await work((text) => (found = text));
+      console.log(
+        `${label}${found.padEnd(54)}${(performance.now() - startedAtMs).toFixed(0).padStart(5)} ms`,
+      );
+      return result;
+    } catch (error) {
+      console.log(`${label}failed`);
+      throw error;
+    }
+  }
+
+  done(): void {
+    console.log(
+      `\nAll ${this.count} steps as expected, in ${((performance.now() - this.startedAtMs) / 1000).toFixed(1)} s.`,
+    );
+  }
+}
+
+/** @throws Failure that says what was expected */
+export function equal(what: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Failure(`Expected ${what} to be ${JSON.stringify(expected)}; it is ${JSON.stringify(actual)}.`);
+}
+
+/** @throws Failure */
+export function that(what: string, holds: boolean): void {
+  if (!holds) throw new Failure(`Expected ${what} to hold; it does not.`);
+}
