@@ -67,7 +67,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.spec.ts', '**/*.e2e.ts'],
+    files: ['**/*.spec.ts', '**/*.fixture.ts'],
     rules: {
       // supertest's bodies are `any`; the assertions are what checks them.
       '@typescript-eslint/no-unsafe-argument': 'off',

@@ -3,6 +3,10 @@ import { waitUntilApplied } from './applied.ts';
 import type { Command } from './commands.ts';
 import { operate } from './operate.ts';
 
+/** A positional, or a flag that may stand alone or several times. */
+const argument = z.union([z.string(), z.boolean(), z.array(z.string())]).optional();
+type Argument = z.infer<typeof argument>;
+
 /** Services that must know of a creator before it can be used. */
 const creatorReaders = ['store-api', 'creator-api'];
 
@@ -18,8 +22,9 @@ export function authCommand(
     usage: `${words.join(' ')} ${usage}`,
     positionals,
     flags,
-    arguments: z.record(z.string(), z.unknown()),
-    run: async (suite, given) => {
+    arguments: z.record(z.string(), argument),
+    run: async (suite, all) => {
+      const given = z.record(z.string(), argument).parse(all);
       const { message_id: messageId, ...result } = await operate(suite, 'auth-server', [
         ...words,
         ...asArguments(given, positionals),
@@ -33,14 +38,12 @@ export function authCommand(
   };
 }
 
-function asArguments(given: Readonly<Record<string, unknown>>, positionals: readonly string[]): string[] {
+function asArguments(given: Readonly<Record<string, Argument>>, positionals: readonly string[]): string[] {
   const flags = Object.entries(given).filter(([name]) => !positionals.includes(name));
   return [
     ...positionals.map((name) => String(given[name])),
     ...flags.flatMap(([name, value]) =>
-      value === true
-        ? [`--${name}`]
-        : [value].flat().flatMap((one) => (one === undefined ? [] : [`--${name}`, String(one)])),
+      value === true ? [`--${name}`] : [value ?? []].flat().flatMap((one) => [`--${name}`, String(one)]),
     ),
   ];
 }

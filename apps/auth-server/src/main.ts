@@ -52,7 +52,7 @@ const internal = await startInternalServer({
   port: config.INTERNAL_PORT,
   routes: [messageOutcomes(database)],
 });
-shutdown.add('internal', () => Promise.resolve(internal.close()));
+shutdown.add('internal port', () => internal.close());
 
 await connectWhenUp(dataSource, (error) =>
   logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.'),

@@ -67,7 +67,7 @@ waitingBookings.start();
 logger.info('Ready.');
 
 // The last added stops first: take nothing more, finish what is in hand, then close what it stood on.
-shutdown.add('internal port', () => new Promise((resolve) => internal.close(resolve)));
+shutdown.add('internal port', () => internal.close());
 shutdown.add('redis', () => redis.stop());
 shutdown.add('postgres', () => dataSource.destroy());
 shutdown.add('waiting bookings', () => waitingBookings.stop());

@@ -65,7 +65,7 @@ resumeOrders.start();
 logger.info('Ready.');
 
 // The last added stops first: take nothing more, finish what is in hand, then close what it stood on.
-shutdown.add('internal port', () => new Promise((resolve) => internal.close(resolve)));
+shutdown.add('internal port', () => internal.close());
 shutdown.add('redis', () => redis.stop());
 shutdown.add('postgres', () => dataSource.destroy());
 shutdown.add('messaging', () => messaging.stop());

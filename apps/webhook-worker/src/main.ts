@@ -68,7 +68,7 @@ const internal = await startInternalServer({
   routes: [messageOutcomes(database)],
 });
 shutdown.add('http', () => app.close());
-shutdown.add('internal port', async () => internal.close());
+shutdown.add('internal port', () => internal.close());
 shutdown.listen();
 
 await connectWhenUp(dataSource, (error) =>
