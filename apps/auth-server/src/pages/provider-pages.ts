@@ -40,7 +40,7 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
     ctx,
     messagePage({
       title: 'Sign out?',
-      text: 'Apps that keep access while you are away stay connected.',
+      text: 'Apps that keep access while you are away stay connected. Close this page to stay signed in.',
       status: 200,
       formTargets: typeof next === 'string' ? [formTarget(next)] : [],
       more: html`${new Html(form)}
