@@ -28,9 +28,7 @@ export async function configurationReference(): Promise<string> {
 /** The settings schema a service's compiled config exports. */
 async function settingsOf(service: string): Promise<z.ZodObject> {
   const module: unknown = await import(pathToFileURL(join(root, 'apps', service, 'dist', 'config.js')).href);
-  const schema = Object.values(Object(module)).find(
-    (value): value is z.ZodObject => value instanceof z.ZodObject,
-  );
+  const schema = exportsOf(module).find((value) => value instanceof z.ZodObject);
   if (schema === undefined) throw new Failure(`${service} exports no settings schema.`);
   return schema;
 }
