@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
@@ -116,6 +117,27 @@ describe('revocation (RFC 7009)', () => {
       if (told === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(told).toBe(1);
+  });
+});
+
+describe('the audit log', () => {
+  it('has the token that was revoked and the family that ended', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
+    const events = await eventually(async () => {
+      const rows = await server.database.rows<{ event: string; user_id: string }>(
+        {
+          name: 'test.audit-tokens',
+          text: `SELECT event, user_id FROM audit_log WHERE client_id = $1 AND event LIKE 'token_%' ORDER BY position`,
+        },
+        [app.clientId],
+      );
+      return rows.length < 3 ? undefined : rows;
+    });
+    expect(events.map(({ event }) => event)).toEqual(['token_issued', 'token_revoked', 'token_family_ended']);
+    expect(events[1]?.user_id).toBe(server.people.owner.user_id);
   });
 });
 
