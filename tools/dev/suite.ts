@@ -168,7 +168,12 @@ export class Suite {
 
   private async command(name: string, argument: string): Promise<unknown> {
     const verb: Verb | undefined = verbs.find((candidate) => candidate === name);
-    if (verb !== undefined && argument !== '') return this.supervisor.act(verb, argument);
+    if (verb !== undefined && argument !== '') {
+      if (this.choice.dependencies.some((one) => one.name === argument && isGiven(one))) {
+        throw new Failure(`${argument} was given in the environment: it is not ours to ${verb}.`);
+      }
+      return this.supervisor.act(verb, argument);
+    }
     switch (name) {
       case 'ping':
         return { ready: this.stack !== undefined, base_port: this.settings.basePort };

@@ -1,4 +1,4 @@
-import { Failure, reasonOf } from '../failure.ts';
+import { Failure } from '../failure.ts';
 import type { PartStatus } from '../supervisor/part.ts';
 import type { Dependency } from './dependency.ts';
 import { postgresAnswers, rabbitmqAnswers, redisAnswers } from './readiness.ts';
@@ -12,7 +12,10 @@ export function isGiven({ processes }: Dependency): boolean {
 
 /** A given dependency is not waited for: it must answer now. */
 export async function checkGiven({ name, url }: Dependency): Promise<void> {
-  const reason = await answers[name](url).then((ok) => (ok ? undefined : 'it does not answer'), reasonOf);
+  const reason = await answers[name](url).then(
+    (ok) => (ok ? undefined : 'it does not answer.'),
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
   if (reason === undefined) return;
   throw new Failure(`The ${name} given in ${name.toUpperCase()}_URL cannot be used: ${reason}`);
 }
