@@ -11,7 +11,14 @@ import { Failure, reasonOf } from './failure.ts';
 import { gatewayPlan } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './logs.ts';
 import { bareStack, operatorSite } from './operator-site.ts';
-import { isTaken, portsFrom, type Ports, serviceNames, withoutTakenPorts } from './ports.ts';
+import {
+  isTaken,
+  portsFrom,
+  type Ports,
+  serviceNames,
+  withFreeDependencyPorts,
+  withFreeServicePorts,
+} from './ports.ts';
 import { Progress, type Say } from './progress.ts';
 import { mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
@@ -95,7 +102,7 @@ export class Suite {
     if (leftovers.length > 0)
       this.terminal.say(`  An earlier suite was killed; ended what it left: ${leftovers.join(', ')}.`);
     if (wanted.gateway) await this.checkGatewayPort();
-    this.ports = await withoutTakenPorts(this.ports);
+    this.ports = await withFreeDependencyPorts(this.ports);
     await this.progress.step('PostgreSQL, Redis and RabbitMQ', async (note) => {
       const choosing = chooseDependencies(this.site(note), wanted);
       this.choosing = choosing;
@@ -121,6 +128,7 @@ export class Suite {
       ),
       this.progress.step('Build', buildAll),
     );
+    this.ports = await withFreeServicePorts(this.ports);
     const site: ServiceSite = {
       settings: this.settings,
       ports: this.ports,
