@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BareStack, Seeded } from '../dev/stack-file.ts';
-import type { OperatorSite } from '../dev/suite.ts';
+import type { OperatorSite } from '../dev/operator-site.ts';
 import { waitUntilApplied } from '../ops/applied.ts';
 import { operate } from '../ops/operate.ts';
 import { dashboardRedirect, operator, organisations } from './accounts.ts';
