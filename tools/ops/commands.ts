@@ -175,7 +175,14 @@ const authCommands = [
   }),
 ];
 
-export const commands: readonly Command[] = [...orderCommands, ...productCommands, ...authCommands];
+const keyCommands = [authCommand(['keys', 'rotate'], '', {})];
+
+export const commands: readonly Command[] = [
+  ...orderCommands,
+  ...productCommands,
+  ...authCommands,
+  ...keyCommands,
+];
 
 function packageOf(given: z.output<z.ZodObject<typeof parcel>>) {
   return {
