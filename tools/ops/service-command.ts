@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { waitUntilApplied } from './applied.ts';
 import type { Command } from './commands.ts';
@@ -10,22 +11,23 @@ type Argument = z.infer<typeof argument>;
 /** Services that must know of a creator before it can be used. */
 const creatorReaders = ['store-api', 'creator-api'];
 
-/** A command that auth-server's own program carries out, on its own database. */
-export function authCommand(
+/** A command that a service's own program carries out, on its own database, given the words as they stand. */
+export function serviceCommand(
+  service: string,
   words: Command['words'],
   usage: string,
-  flags: Command['flags'],
+  flags: Command['flags'] = {},
   positionals: readonly string[] = [],
 ): Command {
   return {
     words,
-    usage: `${words.join(' ')} ${usage}`,
+    usage: `${words.join(' ')} ${usage}`.trim(),
     positionals,
     flags,
     arguments: z.record(z.string(), argument),
     run: async (suite, all) => {
       const given = z.record(z.string(), argument).parse(all);
-      const { message_id: messageId, ...result } = await operate(suite, 'auth-server', [
+      const { message_id: messageId, ...result } = await operate(suite, service, [
         ...words,
         ...asArguments(given, positionals),
         '--json',
@@ -41,9 +43,14 @@ export function authCommand(
 function asArguments(given: Readonly<Record<string, Argument>>, positionals: readonly string[]): string[] {
   const flags = Object.entries(given).filter(([name]) => !positionals.includes(name));
   return [
-    ...positionals.map((name) => String(given[name])),
+    ...positionals.map((name) => operand(name, String(given[name]))),
     ...flags.flatMap(([name, value]) =>
       value === true ? [`--${name}`] : [value ?? []].flat().flatMap((one) => [`--${name}`, String(one)]),
     ),
   ];
+}
+
+/** npm runs a script in the repository's root; a file is meant from where the person stands. */
+function operand(name: string, value: string): string {
+  return name === 'FILE' && value !== '-' ? resolve(process.env.INIT_CWD ?? process.cwd(), value) : value;
 }
