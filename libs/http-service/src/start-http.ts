@@ -1,8 +1,9 @@
-import { DtoPipe, ErrorEnvelopeFilter } from '@fulfilment/error-envelope';
+import { DtoPipe, ErrorEnvelopeFilter, toErrorAnswer } from '@fulfilment/error-envelope';
 import { type Logger, nestLogger } from '@fulfilment/runtime';
-import type { CanActivate, DynamicModule } from '@nestjs/common';
+import { type CanActivate, type DynamicModule, NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Request, Response } from 'express';
 import { AnswerInterceptor } from './answer.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { requestId } from './request-id.js';
@@ -54,11 +55,18 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   app.useGlobalFilters(
     new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
   );
+  await app.init();
+  app.use(answerNotFound); // Nest answers for what lies below the prefix; this is for all else
   const server = await app.listen(options.port, options.host);
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = maxHeaderWaitMs;
   logger.info({ port: options.port }, 'Listening.');
   return app;
+}
+
+function answerNotFound(_request: Request, response: Response): void {
+  const { status, body } = toErrorAnswer(new NotFoundException());
+  response.status(status).json(body);
 }
 
 function allowAnyOrigin(app: NestExpressApplication): void {

@@ -1,0 +1,120 @@
+import { DtoPipe, ValidationFailed } from '@fulfilment/error-envelope';
+import fc from 'fast-check';
+import { IntegerField, IntegerParameter } from './integers.js';
+import { TextField } from './texts.js';
+import { UuidField } from './uuids.js';
+
+class NumbersDto {
+  @IntegerField(1, 1000) quantity: number;
+}
+class WideDto {
+  @IntegerField(0, Number.MAX_SAFE_INTEGER) amount: number;
+}
+class QueryDto {
+  @IntegerParameter(1, 100) limit: number;
+}
+class TextDto {
+  @TextField({ most: 60 }) text: string;
+}
+class TitleDto {
+  @TextField({ most: 60, tidy: true }) title: string;
+}
+class UuidDto {
+  @UuidField() uuid: string;
+}
+
+const pipe = new DtoPipe();
+
+/** What the pipe makes of a body or query as JSON would bring it; undefined when it is refused. */
+function read(metatype: new () => object, value: object, type: 'body' | 'query' = 'body'): unknown {
+  try {
+    return { ...Object(pipe.transform(value, { type, metatype })) };
+  } catch (error) {
+    if (error instanceof ValidationFailed) return undefined;
+    throw error;
+  }
+}
+
+describe('an integer', () => {
+  it('is taken when it is whole and within bounds, and never otherwise', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.integer(), fc.integer({ min: -5, max: 1005 }), fc.double()), (quantity) => {
+        const good = Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= 1000;
+        expect(read(NumbersDto, { quantity }) !== undefined).toBe(good);
+      }),
+    );
+  });
+
+  it.each(['1', '', true, [1], { a: 1 }, 1.5, Number.NaN, Infinity])('is never %p', (quantity) => {
+    expect(read(NumbersDto, { quantity })).toBeUndefined();
+  });
+
+  it('ends at 9007199254740991', () => {
+    expect(read(WideDto, JSON.parse('{"amount":9007199254740991}'))).toEqual({ amount: 9007199254740991 });
+    expect(read(WideDto, JSON.parse('{"amount":9007199254740992}'))).toBeUndefined();
+    expect(read(WideDto, JSON.parse('{"amount":1.0}'))).toEqual({ amount: 1 });
+  });
+
+  it('comes as plain digits in a query', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -50, max: 150 }), (limit) => {
+        const expected = limit >= 1 && limit <= 100 ? { limit } : undefined;
+        expect(read(QueryDto, { limit: String(limit) }, 'query')).toEqual(expected);
+      }),
+    );
+    for (const limit of ['', ' 5', '1e1', '0x10', '5.0', '+5', '٥', '99999999999999999999']) {
+      expect(read(QueryDto, { limit }, 'query')).toBeUndefined();
+    }
+  });
+});
+
+describe('a text', () => {
+  it('is kept exactly as sent, its length counted in code points', () => {
+    const graphemes = fc.string({ unit: 'grapheme', maxLength: 40 });
+    fc.assert(
+      fc.property(graphemes, (text) => {
+        const good = text.trim() !== '' && [...text].length <= 60;
+        expect(read(TextDto, { text })).toEqual(good ? { text } : undefined);
+      }),
+    );
+  });
+
+  it('may be 60 emoji, not 61', () => {
+    expect(read(TextDto, { text: '🎸'.repeat(60) })).toBeDefined();
+    expect(read(TextDto, { text: '🎸'.repeat(61) })).toBeUndefined();
+  });
+
+  it.each(['', '   ', '\u00a0', 'a\u0000b', 'a\nb', '\ud800', 'line\u2028separator', 5, true, ['a'], {}])(
+    'is never %j',
+    (text) => {
+      expect(read(TextDto, { text })).toBeUndefined();
+    },
+  );
+
+  it('is trimmed and composed where it is a title, and so the same the second time', () => {
+    expect(read(TitleDto, { title: '  Cafe\u0301 ' })).toEqual({ title: 'Caf\u00e9' });
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (title) => {
+        const once = read(TitleDto, { title });
+        if (once !== undefined) expect(read(TitleDto, Object(once))).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe('a UUID', () => {
+  it('is taken in either case and becomes lower case', () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.boolean(), (uuid, upper) => {
+        expect(read(UuidDto, { uuid: upper ? uuid.toUpperCase() : uuid })).toEqual({ uuid });
+      }),
+    );
+  });
+
+  it.each(['', 'x', '00000000000000000000000000000000', '{00000000-0000-0000-0000-000000000000}', 5])(
+    'is never %j',
+    (uuid) => {
+      expect(read(UuidDto, { uuid })).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { ValidationFailed } from '@fulfilment/error-envelope';
+import fc from 'fast-check';
+import { SignedCursors } from './signed-cursors.js';
+
+const cursors = new SignedCursors('a cursor secret of the tests, long enough');
+const key = fc.record({ micros: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), id: fc.uuid() });
+const bindings = fc.array(fc.option(fc.string(), { nil: undefined }), { minLength: 1, maxLength: 6 });
+
+describe('signed cursors', () => {
+  it('open to the key they were made of', () => {
+    fc.assert(
+      fc.property(bindings, key, (boundTo, last) => {
+        expect(cursors.open(boundTo, cursors.seal(boundTo, last))).toEqual(last);
+      }),
+    );
+  });
+
+  it('open for nothing they were not bound to', () => {
+    fc.assert(
+      fc.property(bindings, bindings, key, (boundTo, other, last) => {
+        fc.pre(JSON.stringify(boundTo) !== JSON.stringify(other));
+        expect(() => cursors.open(other, cursors.seal(boundTo, last))).toThrow(ValidationFailed);
+      }),
+    );
+  });
+
+  it('do not open when one character is another', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    fc.assert(
+      fc.property(key, fc.nat(), fc.constantFrom(...alphabet), (last, place, character) => {
+        const sealed = cursors.seal(['list'], last);
+        const index = place % (sealed.length - 1); // the last digit of base64url carries unused bits
+        fc.pre(sealed[index] !== character);
+        expect(() =>
+          cursors.open(['list'], sealed.slice(0, index) + character + sealed.slice(index + 1)),
+        ).toThrow(ValidationFailed);
+      }),
+    );
+  });
+
+  it('do not open under another secret', () => {
+    const others = new SignedCursors('another cursor secret of the tests, long enough');
+    const sealed = cursors.seal(['list'], { micros: 1, id: 'a' });
+    expect(() => others.open(['list'], sealed)).toThrow(ValidationFailed);
+  });
+
+  it('name the parameter whatever text is given', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          cursors.open(['list'], text);
+          throw new Error('It opened.');
+        } catch (error) {
+          expect(error).toMatchObject({ details: [{ field: 'cursor' }] });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,160 @@
+/** The promises of libs/http-service about bodies, ids, health and errors. */
+import request from 'supertest';
+import { type TokenMaker, tokenMaker } from '../../token-maker.js';
+import { type SmallApi, smallApi } from './small-api.fixture.js';
+
+describe('requests to an API', () => {
+  let maker: TokenMaker;
+  let api: SmallApi;
+  let token: string;
+  let databaseIsUp = true;
+  beforeAll(async () => {
+    maker = await tokenMaker();
+    api = await smallApi(maker, {
+      readiness: {
+        postgres: () => (databaseIsUp ? Promise.resolve() : Promise.reject(new Error('secret address'))),
+        rabbitmq: () => true,
+      },
+    });
+    token = await maker.token({ scope: 'orders:create' });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await maker.stop();
+  });
+
+  const post = (type = 'application/json') =>
+    request(api.url).post('/store/notes').set('authorization', `Bearer ${token}`).set('content-type', type);
+  const good = JSON.stringify({ title: 'A note', quantity: 3 });
+
+  it.each(['application/json', 'application/json; charset=utf-8', 'application/ld+json'])(
+    'reads %s',
+    async (type) => {
+      const answer = await post(type).send(good).expect(201);
+      expect(answer.body).toEqual({ title: 'A note', quantity: 3 });
+    },
+  );
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/xml',
+    'multipart/form-data; boundary=x',
+  ])('answers 415 to %s', async (type) => {
+    const answer = await post(type).send(good).expect(415);
+    expect(answer.body).toMatchObject({ statusCode: 415, code: 'VALIDATION_ERROR' });
+  });
+
+  it('answers 415 to a compressed body', async () => {
+    const answer = await post().set('content-encoding', 'gzip').send(good).expect(415);
+    expect(answer.body.code).toBe('VALIDATION_ERROR');
+  });
+
+  it('reads 256 KiB and answers 413 to one byte more', async () => {
+    const padded = (bytes: number) => {
+      const open = '{"title":"A note","quantity":3,"pad":"';
+      return `${open}${'x'.repeat(bytes - open.length - 2)}"}`;
+    };
+    await post().send(padded(262_144)).expect(201);
+    const answer = await post().send(padded(262_145)).expect(413);
+    expect(answer.body).toMatchObject({
+      statusCode: 413,
+      code: 'VALIDATION_ERROR',
+      error: 'Payload Too Large',
+    });
+  });
+
+  it.each([
+    ['malformed JSON', '{"title":', 'malformed_json'],
+    ['an array', '[]', 'must be an object'],
+    ['a bare word', '"text"', 'malformed_json'],
+    ['null', 'null', 'malformed_json'],
+  ])('answers 400 to %s', async (_name, body, reason) => {
+    const answer = await post().send(body).expect(400);
+    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'body', reason }] });
+  });
+
+  it('takes no body for an empty object, and names each member that is missing', async () => {
+    const answer = await post().expect(400);
+    const fields = answer.body.details.map(({ field }: { field: string }) => field);
+    expect(new Set(fields)).toEqual(new Set(['title', 'quantity']));
+  });
+
+  it('drops unknown members, prototypes included', async () => {
+    const answer = await post()
+      .send('{"title":"A note","quantity":3,"admin":true,"__proto__":{"admin":true}}')
+      .expect(201);
+    expect(answer.body).toEqual({ title: 'A note', quantity: 3 });
+  });
+
+  it("carries the caller's request id when it is well formed, else one of ours", async () => {
+    const send = (id: string) => request(api.url).get('/store/notes/open').set('x-request-id', id);
+    expect((await send('order-42.a/b')).headers['x-request-id']).toBe('order-42.a/b');
+    for (const bad of ['has space', 'a'.repeat(129), '<script>']) {
+      expect((await send(bad)).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    const unknown = await request(api.url).get('/store/nowhere').set('x-request-id', 'mine').expect(404);
+    expect(unknown.headers['x-request-id']).toBe('mine');
+  });
+
+  it.each([
+    ['get', '/store/nowhere'],
+    ['get', '/nowhere'],
+    ['delete', '/store/notes'],
+    ['put', '/store/notes'],
+  ] as const)('answers 404 to %s %s, in the envelope', async (method, path) => {
+    const answer = await request(api.url)[method](path).expect(404);
+    expect(answer.body).toEqual({
+      statusCode: 404,
+      code: 'NOT_FOUND',
+      error: 'Not Found',
+      message: expect.any(String),
+    });
+  });
+
+  it('answers 400 to a path that does not decode', async () => {
+    const answer = await request(api.url).get('/store/notes/%E0%A4%A');
+    expect([400, 404]).toContain(answer.status);
+    expect(answer.body.statusCode).toBe(answer.status);
+  });
+
+  it('tells nothing of an error nobody foresaw', async () => {
+    const answer = await request(api.url).get('/store/notes/broken').expect(500);
+    expect(answer.body).toMatchObject({ statusCode: 500, code: 'INTERNAL_ERROR' });
+    expect(answer.text).not.toContain('hunter2');
+  });
+
+  it('is live always, and ready when all it stands on is there', async () => {
+    const ready = await request(api.url).get('/store/health/ready').expect(200);
+    expect(ready.body).toEqual({ status: 'ok', checks: { postgres: 'ok', rabbitmq: 'ok' } });
+    expect(ready.headers['cache-control']).toBe('no-store');
+    databaseIsUp = false;
+    const refused = await request(api.url).get('/store/health/ready').expect(503);
+    expect(refused.body).toEqual({
+      statusCode: 503,
+      code: 'SERVICE_UNAVAILABLE',
+      error: 'Service Unavailable',
+      message: expect.any(String),
+      details: [{ field: 'postgres', reason: 'unavailable' }],
+    });
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(refused.text).not.toContain('secret address');
+    await request(api.url).get('/store/health/live').expect(200, { status: 'ok' });
+    databaseIsUp = true;
+  });
+
+  it('lets browsers of any origin call, without credentials', async () => {
+    const preflight = await request(api.url)
+      .options('/store/notes')
+      .set('origin', 'https://shop.example')
+      .set('access-control-request-method', 'POST')
+      .set('access-control-request-headers', 'authorization,content-type,idempotency-key')
+      .expect(204);
+    expect(preflight.headers['access-control-allow-origin']).toBe('*');
+    expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
+    const refused = await request(api.url).get('/store/notes').set('origin', 'https://shop.example');
+    expect(refused.headers['access-control-allow-origin']).toBe('*');
+    expect(refused.headers['access-control-expose-headers']).toContain('X-Request-Id');
+  });
+});
