@@ -9,8 +9,9 @@ const layers = {
   runtime: ['pure', 'runtime'],
   database: ['pure', 'runtime', 'database'],
   platform: ['pure', 'runtime', 'database'],
+  host: ['pure', 'runtime', 'database', 'platform'],
   testing: ['pure', 'runtime', 'database', 'platform', 'testing'],
-  app: ['pure', 'runtime', 'database', 'platform', 'testing'],
+  app: ['pure', 'runtime', 'database', 'platform', 'host', 'testing'],
   e2e: ['pure', 'testing'],
   tools: ['pure', 'runtime', 'testing'],
 };

@@ -51,12 +51,12 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
   const server = await startAuthServer({
     config,
     logger,
-    shutdown,
     database,
     redis,
-    rabbitmqReady: () => true,
+    readiness: {},
   });
-  server.startLoops();
+  server.startLoops(shutdown);
+  shutdown.add('http', () => server.app.close());
   const oidc = server.app.get(OidcServer);
   await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
   return {
