@@ -1,0 +1,303 @@
+import { publicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually, storeUrl, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { Redis } from 'ioredis';
+import {
+  aClient,
+  deliveriesOf,
+  deliveriesWhen,
+  forgetRedis,
+  isSignedWith,
+  orderCreated,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+
+let stores: WebhookStores;
+let worker: Worker;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  worker = await startWorker(stores);
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+beforeEach(async () => {
+  receiver = await webhookReceiver();
+  await stores.database.run(
+    statement(
+      'test.clear',
+      'TRUNCATE webhook_subscriptions, webhook_events, webhook_deliveries, webhook_attempts',
+    ),
+  );
+});
+afterEach(() => receiver.stop());
+
+const status =
+  (...expected: string[]) =>
+  (rows: readonly { status: string }[]) =>
+    rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
+
+describe('a delivery', () => {
+  it('goes from the message to the receiver, signed, with the lean body', async () => {
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url, ['order.created'], 'wh sec é 🎶');
+    const message = orderCreated(client.creatorId);
+    await stores.broker.publish(message);
+    const [delivery] = await receiver.waitFor(1);
+    const headers = delivery?.headers ?? {};
+    expect(delivery?.body).toEqual({
+      id: publicId('evt', message.id),
+      api_version: '2026-11-01',
+      created_at: message.occurred_at,
+      event: 'order.created',
+      data: {
+        order_id: expect.stringMatching(/^ord_/),
+        status: 'pending',
+        source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
+        total: { amount: 5348, currency: 'GBP' },
+        item_count: 2,
+        updated_at: '2026-11-01T12:00:00.000Z',
+      },
+    });
+    expect(
+      isSignedWith('wh sec é 🎶', headers['x-service-signature'], delivery?.rawBody ?? Buffer.alloc(0)),
+    ).toBe(true);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'Service-Webhooks/1',
+      'x-service-event': 'order.created',
+      'x-service-delivery': expect.stringMatching(/^whd_[0-9a-z]{26}$/),
+      'x-service-attempt': '1',
+      traceparent: expect.stringMatching(/^00-/),
+      'accept-encoding': 'identity',
+    });
+    await deliveriesWhen(stores, status('succeeded'));
+  });
+
+  it('is one, however often the message comes', async () => {
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url);
+    const message = orderCreated(client.creatorId);
+    await stores.broker.publish(message, message, message);
+    await receiver.waitFor(1);
+    await stores.broker.publish(message, message, orderCreated(client.creatorId));
+    await deliveriesWhen(stores, status('succeeded', 'succeeded'));
+    expect(receiver.deliveries).toHaveLength(2);
+  });
+
+  it('goes to each subscription that asked for the event, of that creator only', async () => {
+    const [one, other] = [await aClient(stores, worker), await aClient(stores, worker)];
+    await one.subscribe(receiver.url, ['order.created']);
+    await one.subscribe(receiver.url, ['order.created', 'order.shipped']);
+    await one.subscribe(receiver.url, ['order.shipped']);
+    await other.subscribe(receiver.url, ['order.created']);
+    await stores.broker.publish(orderCreated(one.creatorId));
+    const rows = await deliveriesWhen(stores, status('succeeded', 'succeeded'));
+    expect(new Set(rows.map((row) => row.id)).size).toBe(2);
+    expect(receiver.deliveries).toHaveLength(2);
+  });
+
+  it('is tried again until the receiver takes it: the same bytes, a fresh number, the failures counted', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    let answered = 0;
+    receiver.answerWith((response) => {
+      answered += 1;
+      response.writeHead(answered < 3 ? 500 : 200).end();
+    });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    const [first, second, third] = await receiver.waitFor(3);
+    expect(second?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
+    expect(third?.headers['x-service-attempt']).toBe('3');
+    expect(third?.headers['x-service-delivery']).toBe(first?.headers['x-service-delivery']);
+    const [row] = await deliveriesWhen(stores, status('succeeded'));
+    expect(row?.outcomes).toEqual(['http_error', 'http_error', 'succeeded']);
+    const { body } = await client.get(`/${id}`);
+    expect(body).toMatchObject({ consecutive_failures: 0, status: 'active' });
+    expect(body.last_failure_at).not.toBeNull();
+    expect(body.last_delivery_at).not.toBeNull();
+  });
+
+  it('fails when the schedule is spent', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    receiver.answerWith((response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
+    await stores.broker.publish(orderCreated(client.creatorId));
+    const [row] = await deliveriesWhen(stores, status('failed'));
+    expect(row).toMatchObject({ failure_reason: 'exhausted', attempt_count: 4 });
+    expect(new Set(row?.outcomes)).toEqual(new Set(['redirect_not_followed']));
+    expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 4 });
+  });
+
+  it('times out when the receiver does not answer', async () => {
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url);
+    let answered = 0;
+    receiver.answerWith((response) => {
+      answered += 1;
+      if (answered > 1) response.writeHead(204).end();
+    });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    const [row] = await deliveriesWhen(stores, status('succeeded'));
+    expect(row?.outcomes).toEqual(['timeout', 'succeeded']);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url);
+    const at: number[] = [];
+    receiver.answerWith((response) => {
+      at.push(performance.now());
+      response.writeHead(at.length === 1 ? 503 : 204, at.length === 1 ? { 'retry-after': '1' } : {}).end();
+    });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await receiver.waitFor(2);
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(950);
+  });
+
+  it('that was lost with its process is made again, under the same id', async () => {
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url);
+    receiver.answerWith(() => undefined); // the process "dies" while it waits for this answer
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await receiver.waitFor(1);
+    receiver.answerWith((response) => response.writeHead(204).end());
+    await stores.database.run(
+      statement('test.expire', "UPDATE webhook_deliveries SET lease_until = now() - interval '1 second'"),
+    );
+    worker.reconcile();
+    const deliveries = await receiver.waitFor(2);
+    expect(deliveries[1]?.headers['x-service-delivery']).toBe(deliveries[0]?.headers['x-service-delivery']);
+    const [row] = await deliveriesWhen(stores, status('succeeded'));
+    expect(row?.outcomes).toEqual(['lost', 'succeeded']);
+    await eventually(async () => ((await deliveriesOf(stores))[0]?.attempt_count === 2 ? true : undefined));
+  });
+
+  it('comes although Redis forgot everything', async () => {
+    const redis = new Redis(storeUrl('TEST_REDIS_URL'));
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url);
+    let answered = 0;
+    receiver.answerWith((response) => {
+      answered += 1;
+      response.writeHead(answered <= 20 ? 500 : 204).end();
+    });
+    await stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
+    await receiver.waitFor(1);
+    await forgetRedis(redis, stores.prefix);
+    redis.disconnect();
+    const rows = await deliveriesWhen(
+      stores,
+      (all) => all.length === 20 && all.every((row) => row.status === 'succeeded'),
+    );
+    expect(rows).toHaveLength(20);
+  });
+});
+
+describe('a subscription', () => {
+  it('is disabled at once by a 410: that delivery fails, later ones are held and released on re-enabling', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    receiver.answerWith((response) => response.writeHead(410).end());
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(stores, status('failed'));
+    const { body } = await client.get(`/${id}`);
+    expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
+    expect(body.disabled_at).not.toBeNull();
+    expect((await client.get()).body).toEqual({ data: [] });
+
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(stores, status('failed', 'held'));
+    expect(receiver.deliveries).toHaveLength(1);
+
+    receiver.answerWith((response) => response.writeHead(204).end());
+    const enabled = await client.patch(id, { status: 'active' });
+    expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
+    await deliveriesWhen(stores, status('failed', 'succeeded'));
+  });
+
+  it('may be disabled by its owner: what is open is held', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    await client.patch(id, { status: 'disabled' });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(stores, status('held'));
+    expect(receiver.deliveries).toHaveLength(0);
+    await client.patch(id, { status: 'active' });
+    await receiver.waitFor(1);
+  });
+
+  it('gets nothing more once it is deleted, retries included', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(stores, status('retrying'));
+    expect((await client.delete(id)).status).toBe(204);
+    const [row] = await deliveriesOf(stores);
+    expect(row).toMatchObject({ status: 'failed', failure_reason: 'subscription_deleted' });
+    expect(receiver.deliveries).toHaveLength(1);
+  });
+
+  it('signs with the new secret at once, and for a day with the old one in a header of its own', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url, ['order.created'], 'old');
+    await client.patch(id, { secret: 'new' });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    const [delivery] = await receiver.waitFor(1);
+    const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
+    expect(isSignedWith('new', headers['x-service-signature'], rawBody)).toBe(true);
+    expect(isSignedWith('old', headers['x-service-signature-previous'], rawBody)).toBe(true);
+  });
+});
+
+describe('a worker', () => {
+  it('disables a subscription after enough failures and time, and holds the rest', async () => {
+    await worker.stop();
+    worker = await startWorker(stores, { WEBHOOK_DISABLE_FAILURES: '3', WEBHOOK_DISABLE_AFTER_MS: '0' });
+    try {
+      const client = await aClient(stores, worker);
+      const id = await client.subscribe(receiver.url);
+      receiver.answerWith((response) => response.writeHead(500).end());
+      await stores.broker.publish(orderCreated(client.creatorId));
+      const [row] = await deliveriesWhen(stores, status('held'));
+      expect(row?.attempt_count).toBe(3);
+      expect((await client.get(`/${id}`)).body).toMatchObject({
+        status: 'disabled',
+        consecutive_failures: 3,
+      });
+    } finally {
+      await worker.stop();
+      worker = await startWorker(stores);
+    }
+  });
+
+  it('delivers while Redis is away', async () => {
+    await worker.stop();
+    worker = await startWorker(stores, { REDIS_URL: 'redis://127.0.0.1:1/' });
+    try {
+      const client = await aClient(stores, worker);
+      await client.subscribe(receiver.url);
+      await stores.broker.publish(orderCreated(client.creatorId));
+      await deliveriesWhen(stores, status('succeeded'));
+    } finally {
+      await worker.stop();
+      worker = await startWorker(stores);
+    }
+  });
+
+  it('takes up what came while none was running', async () => {
+    const client = await aClient(stores, worker);
+    await client.subscribe(receiver.url);
+    await worker.stop();
+    await stores.broker.publish(orderCreated(client.creatorId));
+    worker = await startWorker(stores);
+    await receiver.waitFor(1);
+  });
+});

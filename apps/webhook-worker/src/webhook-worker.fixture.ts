@@ -1,0 +1,250 @@
+import { type Message, messages, type OrderSnapshot, storeScopes, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { RedisConnection, startApi } from '@fulfilment/http-service';
+import { Messaging } from '@fulfilment/messaging';
+import { createLogger, Shutdown } from '@fulfilment/runtime';
+import {
+  eventually,
+  scratchBroker,
+  scratchDatabase,
+  storeUrl,
+  tokenMaker,
+  uniqueName,
+} from '@fulfilment/testing';
+import { Redis } from 'ioredis';
+import { createHmac } from 'node:crypto';
+import request from 'supertest';
+import { startBackground } from './background.js';
+import { webhookWorkerSettings } from './config.js';
+import { Reconciler } from './delivery/reconciler.js';
+import { migrations } from './migrations/index.js';
+import { WebhookWorkerModule } from './webhook-worker.module.js';
+
+const allDeliveries = statement(
+  'test.deliveries',
+  `SELECT d.*, (SELECT array_agg(a.outcome ORDER BY a.number) FROM webhook_attempts a WHERE a.delivery_id = d.id) AS outcomes
+   FROM webhook_deliveries d ORDER BY created_at, id`,
+);
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly subscription_id: string;
+  readonly event_id: string;
+  readonly status: string;
+  readonly failure_reason: string | null;
+  readonly attempt_count: number;
+  readonly outcomes: string[] | null;
+}
+
+/** Stores and tokens that outlive one worker, so a test may stop a worker and start another. */
+export async function webhookStores() {
+  const stores = await scratchDatabase(migrations);
+  const broker = await scratchBroker();
+  const tokens = await tokenMaker();
+  const prefix = uniqueName('webhooks');
+  return {
+    ...stores,
+    broker,
+    tokens,
+    prefix,
+    stop: async () => {
+      const redis = new Redis(storeUrl('TEST_REDIS_URL'));
+      await forgetRedis(redis, prefix);
+      redis.disconnect();
+      await tokens.stop();
+      await broker.drop();
+      await stores.drop();
+    },
+  };
+}
+export type WebhookStores = Awaited<ReturnType<typeof webhookStores>>;
+
+/** What FLUSHALL would do to our keys. */
+export async function forgetRedis(redis: Redis, prefix: string): Promise<void> {
+  for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 500 })) {
+    if (Array.isArray(keys) && keys.length > 0) await redis.del(...keys.map(String));
+  }
+}
+
+/** A webhook-worker of the test's own, on real stores. */
+export async function startWorker(
+  stores: WebhookStores,
+  environment: Readonly<Record<string, string>> = {},
+  client?: GuardedClient,
+) {
+  const { broker, tokens, database } = stores;
+  const logger = createLogger('webhook-worker', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const config = webhookWorkerSettings.parse({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_URL: stores.url,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: broker.url,
+    RABBITMQ_NAMESPACE: broker.namespace,
+    BASE_URL: tokens.baseUrl,
+    AUTH_URL: tokens.authUrl,
+    JWKS_URL: tokens.jwksUrl,
+    CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
+    SECRET_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    WEBHOOK_QUEUE_PREFIX: stores.prefix,
+    WEBHOOK_RETRY_SCHEDULE_MS: '0,100,200,400',
+    WEBHOOK_TIMEOUT_MS: '2000',
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    ...environment,
+  });
+  const redis = new RedisConnection(storeUrl('TEST_REDIS_URL'), logger);
+  const messaging = new Messaging(
+    { url: broker.url, service: 'webhook-worker', namespace: broker.namespace },
+    database,
+    logger,
+  );
+  const guarded =
+    client ??
+    new GuardedClient({
+      allowLoopback: config.ALLOW_LOOPBACK_TARGETS,
+      ownUrls: [config.BASE_URL, config.AUTH_URL],
+    });
+  const shutdown = new Shutdown(logger);
+  const app = await startApi({
+    api: 'store',
+    resourceName: 'Store API',
+    scopes: Object.keys(storeScopes),
+    settings: config,
+    module: WebhookWorkerModule.with({ config, logger, database, messaging, client: guarded }),
+    redis,
+    logger,
+    shutdown,
+    readiness: { postgres: () => database.ping() },
+  });
+  startBackground(app, shutdown);
+  shutdown.add('messaging', () => messaging.stop());
+  messaging.start();
+  await eventually(() => messaging.connected || undefined);
+  return {
+    app,
+    config,
+    server: app.getHttpServer(),
+    /** Makes the reconciler look now. */
+    reconcile: () => app.get(Reconciler).wake(),
+    stop: async () => {
+      await shutdown.run();
+      await guarded.close();
+      await redis.stop();
+    },
+  };
+}
+export type Worker = Awaited<ReturnType<typeof startWorker>>;
+
+/** A client of the Store API that is connected to a creator of its own. */
+export async function aClient(
+  stores: WebhookStores,
+  worker: Worker,
+  claims: Readonly<Record<string, unknown>> = {},
+) {
+  const creatorId = uuidv7();
+  const token = await stores.tokens.token({
+    creator_id: creatorId,
+    client_id: uniqueName('client'),
+    scope: Object.keys(storeScopes).join(' '),
+    ...claims,
+  });
+  const path = (rest: string): string => `/store/v1/webhooks${rest}`;
+  const auth = { type: 'bearer' } as const;
+  return {
+    creatorId,
+    token,
+    get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth),
+    post: (body: unknown, rest = '') =>
+      request(worker.server).post(path(rest)).auth(token, auth).send(Object(body)),
+    patch: (id: string, body: unknown) =>
+      request(worker.server)
+        .patch(path(`/${id}`))
+        .auth(token, auth)
+        .send(Object(body)),
+    delete: (id: string) =>
+      request(worker.server)
+        .delete(path(`/${id}`))
+        .auth(token, auth),
+    /** Subscribes and answers the id. */
+    subscribe: async (url: string, events = ['order.created'], secret = 'whsec_test'): Promise<string> => {
+      const answer = await request(worker.server)
+        .post(path(''))
+        .auth(token, auth)
+        .send({ url, events, secret });
+      if (answer.status !== 201)
+        throw new Error(`Subscribing gave ${answer.status}: ${JSON.stringify(answer.body)}`);
+      return String(answer.body.id);
+    },
+  };
+}
+
+/** An order as its events tell it. */
+export function anOrder(creatorId: string, changes: Partial<OrderSnapshot> = {}): OrderSnapshot {
+  return {
+    id: uuidv7(),
+    version: 1,
+    creator_id: creatorId,
+    status: 'pending',
+    source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
+    placed_at: '2026-11-01T12:00:00.000Z',
+    updated_at: '2026-11-01T12:00:00.000Z',
+    currency: 'GBP',
+    country_code: 'GB',
+    total_amount: 5348,
+    shipping_amount: 350,
+    item_count: 2,
+    payment: { method: 'card', status: 'pending', charged_at: null, refunded_at: null },
+    tracking: null,
+    delivered_at: null,
+    items: [
+      {
+        id: uuidv7(),
+        product_id: uuidv7(),
+        release_id: uuidv7(),
+        release_title: 'Tidal Maps',
+        product_type: 'vinyl_12_lp',
+        ean: null,
+        quantity: 2,
+        unit_amount: 2499,
+        royalty_rate: 1500,
+      },
+    ],
+    ...changes,
+  };
+}
+
+export function orderCreated(creatorId: string): Message {
+  return messages.orderCreated.make({ order: anOrder(creatorId) }, { occurredAt: new Date() });
+}
+
+export function deliveriesOf(stores: WebhookStores): Promise<DeliveryRow[]> {
+  return stores.database.rows<DeliveryRow>(allDeliveries);
+}
+
+/** The deliveries, once they are as they should be. */
+export function deliveriesWhen(
+  stores: WebhookStores,
+  asTheyShouldBe: (rows: readonly DeliveryRow[]) => boolean,
+): Promise<DeliveryRow[]> {
+  let last: DeliveryRow[] = [];
+  return eventually(
+    async () => {
+      last = await deliveriesOf(stores);
+      return asTheyShouldBe(last) ? last : undefined;
+    },
+    15_000,
+    () => JSON.stringify(last.map(({ status, outcomes }) => ({ status, outcomes }))),
+  );
+}
+
+/** What a receiver computes, written without looking at ours: interface.md, Signature. */
+export function isSignedWith(secret: string, header: unknown, rawBody: Buffer): boolean {
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
+  if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;
+  const expected = createHmac('sha256', Buffer.from(secret, 'utf8'))
+    .update(Buffer.concat([Buffer.from(`${t}.`), rawBody]))
+    .digest('hex');
+  return v1 === expected;
+}
