@@ -1,4 +1,5 @@
-import request, { type Test } from 'supertest';
+import request, { type Response, type Test } from 'supertest';
+import type { z } from 'zod';
 import { certificateAuthority, suite } from './the-suite.js';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
@@ -6,6 +7,12 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
 /** A request to the gateway, over HTTPS, trusting the suite's own certificate authority. */
 export function send(method: Method, path: string): Test {
   return request(suite.base_url)[method](path).ca(certificateAuthority);
+}
+
+/** The answer's body, in the shape the caller goes on with. @throws when it has another */
+export function bodyOf<Shape extends z.ZodType>({ body }: Response, shape: Shape): z.output<Shape> {
+  const given: unknown = body;
+  return shape.parse(given);
 }
 
 /** The two APIs as one who holds this token calls them. */

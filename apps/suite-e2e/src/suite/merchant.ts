@@ -1,7 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ApiClient } from './api-client.js';
+import { ApiClient, bodyOf } from './api-client.js';
 import { operate, ops } from './operator.js';
 import { type App, dashboardToken, signIn } from './sign-in.js';
 import type { User } from './the-suite.js';
@@ -18,6 +18,7 @@ export const storeScopes = [
   'webhooks:delete',
 ] as const;
 
+const named = z.object({ id: z.string() });
 const redirectUri = 'https://merchant.example/callback';
 
 /** An organisation of the test's own, with an owner, one creator, and a third-party app that may do everything in the Store. */
@@ -100,17 +101,18 @@ export async function newProduct(merchant: Merchant): Promise<Product> {
   const made = await merchant.dashboard
     .post('/creator/api/v1/releases', { title, release_type_id: 1 })
     .expect(201);
-  const releaseUuid = z.uuid().parse(made.body.id);
+  const { id: releaseUuid } = bodyOf(made, z.object({ id: z.uuid() }));
   const releaseId = await storeReleaseId(merchant, title);
   await operate(['release', 'approve', releaseUuid]);
   const release = await merchant.store.get(`/store/v1/releases/${releaseId}`).expect(200);
-  return { releaseUuid, releaseId, sku: z.string().parse(release.body.products[0].id) };
+  const { products } = bodyOf(release, z.object({ products: z.tuple([named]) }));
+  return { releaseUuid, releaseId, sku: products[0].id };
 }
 
 /** The Store's id of a release, once the Store knows it. */
 export function storeReleaseId({ store }: Merchant, title: string): Promise<string> {
   return eventually(async () => {
     const found = await store.get(`/store/v1/releases?search=${encodeURIComponent(title)}`).expect(200);
-    return z.string().optional().parse(found.body.data[0]?.id);
+    return bodyOf(found, z.object({ data: z.array(named) })).data[0]?.id;
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApiClient } from './api-client.js';
+import { type ApiClient, bodyOf } from './api-client.js';
 
 export const address = {
   full_name: 'Aiko Mori',
@@ -14,6 +14,9 @@ export interface Line {
   readonly quantity: number;
 }
 
+const rate = z.object({ id: z.string(), price: z.object({ amount: z.number() }) });
+const rates = z.object({ data: z.tuple([rate], rate) });
+
 export const unitPrice = { amount: 2999, currency: 'GBP' };
 
 /** The cheapest way to send these to London. */
@@ -22,10 +25,8 @@ export async function quote(
   items: readonly Line[],
 ): Promise<{ id: string; amount: number }> {
   const answer = await store.post('/store/v1/shipping-rates', { country_code: 'GB', items }).expect(200);
-  const [cheapest] = answer.body.data;
-  return z
-    .object({ id: z.string(), amount: z.number() })
-    .parse({ id: cheapest?.id, amount: cheapest?.price?.amount });
+  const [cheapest] = bodyOf(answer, rates).data;
+  return { id: cheapest.id, amount: cheapest.price.amount };
 }
 
 export function orderOf(items: readonly Line[], rateId: string) {
@@ -40,5 +41,5 @@ export function orderOf(items: readonly Line[], rateId: string) {
 export async function placeOrder(store: ApiClient, items: readonly Line[]): Promise<string> {
   const rate = await quote(store, items);
   const placed = await store.post('/store/v1/orders', orderOf(items, rate.id)).expect(201);
-  return z.string().parse(placed.body.id);
+  return bodyOf(placed, z.object({ id: z.string() })).id;
 }

@@ -1,12 +1,12 @@
 import { eventually } from '@fulfilment/testing';
+import { connect } from 'node:net';
 import { send } from './api-client.js';
 import { suite } from './the-suite.js';
 
 const askWithinMs = 2_000;
 
-/** Returns once every service says that it is ready, and the gateway reaches both APIs; answers how long that took. @throws when it takes longer */
-export async function untilReady(withinMs: number): Promise<number> {
-  const startedAt = performance.now();
+/** Returns once every service says that it is ready, and the gateway reaches both APIs. @throws when it takes longer */
+export async function untilReady(withinMs: number): Promise<void> {
   let missing: string[] = [];
   await eventually(
     async () => {
@@ -16,11 +16,25 @@ export async function untilReady(withinMs: number): Promise<number> {
     withinMs,
     () => `not ready: ${missing.join(', ')}`,
   );
-  return performance.now() - startedAt;
+}
+
+/** Returns once a dependency takes connections again. */
+export async function untilDependencyAnswers(name: string, withinMs: number): Promise<void> {
+  const { hostname, port } = new URL(suite.dependencies[name] ?? '');
+  await eventually(
+    () =>
+      new Promise<true | undefined>((resolve) => {
+        const socket = connect(Number(port), hostname);
+        socket.once('connect', () => resolve(true)).once('error', () => resolve(undefined));
+        socket.once('connect', () => socket.destroy());
+      }),
+    withinMs,
+    () => `${name} takes no connections`,
+  );
 }
 
 /** The readiness that a service tells at its own address. */
-export async function isReady(service: string): Promise<boolean> {
+async function isReady(service: string): Promise<boolean> {
   const url = `${suite.services[service]?.url ?? ''}/health/ready`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(askWithinMs) }).catch(() => undefined);
   await answer?.body?.cancel();

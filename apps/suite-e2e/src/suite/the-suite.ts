@@ -18,6 +18,7 @@ const stackSchema = z.object({
     resource_server: z.object({ client_id: z.string(), client_secret: z.string() }),
   }),
   services: z.record(z.string(), z.object({ url: z.string() })),
+  dependencies: z.record(z.string(), z.string()),
 });
 
 /** The running suite, as `stack.json` describes it. */
