@@ -9,8 +9,9 @@ const layers = {
   runtime: ['pure', 'runtime'],
   database: ['pure', 'runtime', 'database'],
   platform: ['pure', 'runtime', 'database'],
+  host: ['pure', 'runtime', 'database', 'platform'],
   testing: ['pure', 'runtime', 'database', 'platform', 'testing'],
-  app: ['pure', 'runtime', 'database', 'platform', 'testing'],
+  app: ['pure', 'runtime', 'database', 'platform', 'host', 'testing'],
   e2e: ['pure', 'testing'],
   tools: ['pure', 'runtime', 'testing'],
 };
@@ -67,7 +68,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.spec.ts', '**/*.e2e.ts'],
+    files: ['**/*.spec.ts', '**/*.fixture.ts'],
     rules: {
       // supertest's bodies are `any`; the assertions are what checks them.
       '@typescript-eslint/no-unsafe-argument': 'off',

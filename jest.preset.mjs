@@ -1,6 +1,7 @@
 /** One Jest setup for every project: ESM like production, libs read from their sources. */
 export default {
   testEnvironment: 'node',
+  testTimeout: 30_000,
   extensionsToTreatAsEsm: ['.ts'],
   setupFiles: ['reflect-metadata'],
   testMatch: ['<rootDir>/**/*.spec.ts'],

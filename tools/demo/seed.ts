@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { BareStack, Seeded } from '../dev/stack-file.ts';
-import type { OperatorSite } from '../dev/suite.ts';
+import type { OperatorSite } from '../dev/operator-site.ts';
 import { waitUntilApplied } from '../ops/applied.ts';
 import { operate } from '../ops/operate.ts';
 import { dashboardRedirect, operator, organisations } from './accounts.ts';
 import { demoCatalogue } from './catalogue.ts';
+import { demoRates } from './rates.ts';
 import { demoShipping } from './shipping.ts';
 
 const batchResults = z.object({ results: z.array(z.record(z.string(), z.unknown())) });
@@ -21,6 +22,7 @@ export async function seed(_stack: BareStack, site: OperatorSite): Promise<Seede
   const [accounts] = await Promise.all([
     loadAccounts(site),
     operate(site, 'store-api', ['shipping', 'load'], JSON.stringify(demoShipping())),
+    operate(site, 'creator-api', ['rates', 'load', '-'], demoRates(new Date())),
     operate(
       site,
       'store-api',

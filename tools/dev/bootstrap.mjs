@@ -13,10 +13,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const oldestNode = 20;
 const oldestTypeScriptNode = [22, 18]; // the first that strips types without a flag
 
-/** @param {string} script a TypeScript file, relative to the root of the repository */
-export async function run(script) {
+/**
+ * @param {string} script a TypeScript file, relative to the root of the repository
+ * @param {{ evenIfStale?: boolean }} [modules] whether modules of an older lock file do as well
+ */
+export async function run(script, { evenIfStale = false } = {}) {
   checkNode();
-  installNodeModules();
+  if (!evenIfStale || !existsSync(join(root, 'node_modules'))) installNodeModules();
   const child = spawn(
     nodeProgram(),
     ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],

@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net';
+import { Failure } from './failure.ts';
 
 /** Services in the order in which their ports follow the base port. */
 export const serviceNames = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
@@ -39,30 +40,43 @@ export function portsFrom(base: number): Ports {
   };
 }
 
-/** The same plan with each port but the gateway's moved where another program holds it. */
-export async function withoutTakenPorts(plan: Ports): Promise<Ports> {
-  const taken = new Set<number>();
-  const pick = async (wanted: number): Promise<number> => {
-    let port = wanted;
-    while (taken.has(port) || (await isTaken(port))) port = await freePort();
-    taken.add(port);
-    return port;
+/** The plan with the dependencies' ports moved where another program holds them. */
+export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
+  const pick = picker();
+  return {
+    ...plan,
+    postgres: await pick(plan.postgres),
+    redis: await pick(plan.redis),
+    rabbitmq: await pick(plan.rabbitmq),
+    rabbitmqDistribution: await pick(plan.rabbitmqDistribution),
+    epmd: await pick(plan.epmd),
   };
+}
+
+/** The plan with the services' ports moved where another program holds them. Asked for just before they start. */
+export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
+  const pick = picker();
   const pickEach = async (ports: Ports['services']): Promise<Ports['services']> => ({
     'store-api': await pick(ports['store-api']),
     'creator-api': await pick(ports['creator-api']),
     'auth-server': await pick(ports['auth-server']),
     'webhook-worker': await pick(ports['webhook-worker']),
   });
-  return {
-    gateway: plan.gateway,
-    services: await pickEach(plan.services),
-    internal: await pickEach(plan.internal),
-    postgres: await pick(plan.postgres),
-    redis: await pick(plan.redis),
-    rabbitmq: await pick(plan.rabbitmq),
-    rabbitmqDistribution: await pick(plan.rabbitmqDistribution),
-    epmd: await pick(plan.epmd),
+  return { ...plan, services: await pickEach(plan.services), internal: await pickEach(plan.internal) };
+}
+
+const stride = 100; // further than a whole suite, so that neighbours keep their places
+
+/** Gives each port once. Not one of the system's choosing: those are also handed to every outgoing connection. */
+function picker(): (wanted: number) => Promise<number> {
+  const given = new Set<number>();
+  return async (wanted) => {
+    for (let port = wanted; port <= 65535; port += stride) {
+      if (given.has(port) || (await isTaken(port))) continue;
+      given.add(port);
+      return port;
+    }
+    throw new Failure(`No port is free from ${wanted} upwards in steps of ${stride}.`);
   };
 }
 
@@ -89,19 +103,5 @@ function canListen(port: number): Promise<boolean> {
     const server = createServer();
     server.once('error', () => resolve(false));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ port: 0, host: '127.0.0.1' }, () => {
-      const address = server.address();
-      server.close(() => {
-        if (address === null || typeof address === 'string') reject(new Error('No free port was found.'));
-        else resolve(address.port);
-      });
-    });
   });
 }

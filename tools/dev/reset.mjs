@@ -1,3 +1,3 @@
 import { run } from './bootstrap.mjs';
 
-await run('tools/dev/reset.ts');
+await run('tools/dev/reset.ts', { evenIfStale: true });

@@ -3,7 +3,7 @@ import { databaseUrl, type DatabaseName } from './databases.ts';
 import type { DependencyName } from './dependencies/dependency.ts';
 import type { Ports, ServiceName } from './ports.ts';
 import type { Secrets } from './secrets.ts';
-import { root, type Settings } from './settings.ts';
+import { root, type Settings, suiteTag } from './settings.ts';
 import type { ProcessPlan } from './supervisor/process-part.ts';
 
 export interface ServiceSite {
@@ -22,6 +22,14 @@ const databases = {
 } as const satisfies Record<ServiceName, DatabaseName>;
 
 const probeWithinMs = 3_000;
+
+/** Names of exchanges and queues: on a broker that is not ours, other suites may have theirs. */
+export function rabbitmqNamespace(settings: Settings): string {
+  return (
+    settings.environment.RABBITMQ_NAMESPACE ||
+    (settings.given.rabbitmq === undefined ? 'suite' : suiteTag(settings))
+  );
+}
 
 export function baseUrl(ports: Ports): string {
   return `https://localhost:${ports.gateway}`;
@@ -64,6 +72,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     DATABASE_URL: databaseUrl(dependencyUrls.postgres, databases[name], settings, secrets),
     REDIS_URL: dependencyUrls.redis,
     RABBITMQ_URL: dependencyUrls.rabbitmq,
+    RABBITMQ_NAMESPACE: rabbitmqNamespace(settings),
     BASE_URL: baseUrl(ports),
     AUTH_URL: baseUrl(ports),
     JWKS_URL: `http://127.0.0.1:${ports.services['auth-server']}/api/auth/jwks`,

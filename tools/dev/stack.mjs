@@ -1,3 +1,3 @@
 import { run } from './bootstrap.mjs';
 
-await run('tools/dev/stack.ts');
+await run('tools/dev/stack.ts', { evenIfStale: true });

@@ -1,3 +1,3 @@
 import { run } from './bootstrap.mjs';
 
-await run('tools/dev/stop.ts');
+await run('tools/dev/stop.ts', { evenIfStale: true });

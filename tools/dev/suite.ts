@@ -1,44 +1,34 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { buildAll } from './build.ts';
 import { type Certificates, certificatesIn } from './certificates.ts';
 import { createDatabases } from './databases.ts';
 import { chooseDependencies, type Choice, describeSource } from './dependencies/choose.ts';
-import type { Dependency, DependencyName, Site } from './dependencies/dependency.ts';
-import { postgresAnswers, rabbitmqAnswers, redisAnswers } from './dependencies/readiness.ts';
+import type { DependencyName, Site } from './dependencies/dependency.ts';
+import { checkGiven, givenStatus, isGiven } from './dependencies/given.ts';
 import { Failure, reasonOf } from './failure.ts';
 import { gatewayPlan } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './logs.ts';
-import { isTaken, portsFrom, type Ports, serviceNames, withoutTakenPorts } from './ports.ts';
+import { bareStack, operatorSite } from './operator-site.ts';
+import {
+  isTaken,
+  portsFrom,
+  type Ports,
+  serviceNames,
+  withFreeDependencyPorts,
+  withFreeServicePorts,
+} from './ports.ts';
 import { Progress, type Say } from './progress.ts';
 import { mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
-import { baseUrl, serviceEnvironment, servicePlan, type ServiceSite } from './services.ts';
+import { serviceEnvironment, servicePlan, type ServiceSite } from './services.ts';
 import { root, type Settings } from './settings.ts';
-import {
-  type BareStack,
-  removeStack,
-  type Seeded,
-  seededSchema,
-  type Stack,
-  writeStack,
-} from './stack-file.ts';
+import { removeStack, type Stack, writeStack } from './stack-file.ts';
 import { serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
-
-/** Where an operator's commands go. */
-export interface OperatorSite {
-  readonly rabbitmq: string;
-  readonly namespace: string;
-  /** Where each service tells what became of a message. */
-  readonly internal_urls: Readonly<Record<string, string>>;
-  /** What each service's own programs are told. */
-  readonly environments: Readonly<Record<string, Readonly<Record<string, string>>>>;
-}
 
 export interface Terminal {
   /** Progress and notices. */
@@ -112,7 +102,7 @@ export class Suite {
     if (leftovers.length > 0)
       this.terminal.say(`  An earlier suite was killed; ended what it left: ${leftovers.join(', ')}.`);
     if (wanted.gateway) await this.checkGatewayPort();
-    this.ports = await withoutTakenPorts(this.ports);
+    this.ports = await withFreeDependencyPorts(this.ports);
     await this.progress.step('PostgreSQL, Redis and RabbitMQ', async (note) => {
       const choosing = chooseDependencies(this.site(note), wanted);
       this.choosing = choosing;
@@ -123,7 +113,7 @@ export class Suite {
       await this.startLayer(plans.filter(({ hidden }) => hidden));
       await Promise.all([
         this.startLayer(plans.filter(({ hidden }) => !hidden)),
-        ...dependencies.filter(({ processes }) => processes.length === 0).map(answersNow),
+        ...dependencies.filter(isGiven).map(checkGiven),
       ]);
       this.checkNotStopping();
       note(dependencies.map(describeSource).join(' · '));
@@ -138,6 +128,7 @@ export class Suite {
       ),
       this.progress.step('Build', buildAll),
     );
+    this.ports = await withFreeServicePorts(this.ports);
     const site: ServiceSite = {
       settings: this.settings,
       ports: this.ports,
@@ -147,9 +138,12 @@ export class Suite {
     };
     await this.step('Databases and migrations', () => this.migrate(site));
     await this.step('Services', () => this.startLayer(serviceNames.map((name) => servicePlan(name, site))));
-    const bare = this.bareStack(certificates);
     this.serviceSite = site;
-    const seeded = await this.step('Demo data', () => loadDemoData(bare, this.operatorSite()));
+    const bare = bareStack(site, certificates.caFile);
+    const seeded = await this.step('Demo data', async () => {
+      const { seed } = await import('../demo/seed.ts'); // only now: it reads what was just compiled
+      return seed(bare, operatorSite(site));
+    });
     await this.step('Gateway', () => this.startGateway(certificates));
     this.stack = { ...bare, ...seeded };
     writeStack(this.settings.stateDir, this.stack);
@@ -182,12 +176,18 @@ export class Suite {
 
   private async command(name: string, argument: string): Promise<unknown> {
     const verb: Verb | undefined = verbs.find((candidate) => candidate === name);
-    if (verb !== undefined && argument !== '') return this.supervisor.act(verb, argument);
+    if (verb !== undefined && argument !== '') {
+      if (this.choice.dependencies.some((one) => one.name === argument && isGiven(one))) {
+        throw new Failure(`${argument} was given in the environment: it is not ours to ${verb}.`);
+      }
+      return this.supervisor.act(verb, argument);
+    }
     switch (name) {
       case 'ping':
         return { ready: this.stack !== undefined, base_port: this.settings.basePort };
       case 'site':
-        return this.operatorSite();
+        if (this.serviceSite === undefined) throw new Failure('The suite is still starting.');
+        return operatorSite(this.serviceSite);
       case 'status':
         return this.status();
       case 'end':
@@ -197,33 +197,8 @@ export class Suite {
     }
   }
 
-  /** What the operator's commands and the demo data reach. */
-  private operatorSite(): OperatorSite {
-    const site = this.serviceSite;
-    if (site === undefined) throw new Failure('The suite is still starting.');
-    return {
-      rabbitmq: site.dependencyUrls.rabbitmq,
-      namespace: this.settings.environment.RABBITMQ_NAMESPACE ?? 'suite',
-      internal_urls: Object.fromEntries(
-        serviceNames.map((name) => [name, `http://127.0.0.1:${this.ports.internal[name]}`]),
-      ),
-      environments: Object.fromEntries(serviceNames.map((name) => [name, serviceEnvironment(name, site)])),
-    };
-  }
-
   private status(): PartStatus[] {
-    const given = this.choice.dependencies.filter(({ processes }) => processes.length === 0);
-    return [
-      ...given.map(({ name }): PartStatus => ({
-        name,
-        kind: 'dependency',
-        state: 'given',
-        pid: null,
-        uptime_seconds: null,
-        restarts: 0,
-      })),
-      ...this.supervisor.status(),
-    ];
+    return [...this.choice.dependencies.filter(isGiven).map(givenStatus), ...this.supervisor.status()];
   }
 
   private async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
@@ -297,49 +272,4 @@ export class Suite {
   private site(note: Say): Site {
     return { settings: this.settings, ports: this.ports, secrets: this.secrets, note };
   }
-
-  private bareStack({ caFile }: Certificates): BareStack {
-    const at = (port: number): string => `http://127.0.0.1:${port}`;
-    return {
-      base_url: baseUrl(this.ports),
-      auth_url: baseUrl(this.ports),
-      ca_file: caFile,
-      services: Object.fromEntries(
-        serviceNames.map((name) => {
-          const internal = at(this.ports.internal[name]);
-          return [
-            name,
-            {
-              url: at(this.ports.services[name]),
-              metrics_url: `${internal}/metrics`,
-              internal_url: internal,
-            },
-          ];
-        }),
-      ),
-      dependencies: this.dependencyUrls(),
-    };
-  }
-}
-
-async function answersNow({ name, url }: Dependency): Promise<void> {
-  const check = { postgres: postgresAnswers, redis: redisAnswers, rabbitmq: rabbitmqAnswers }[name];
-  const reason = await check(url).then((ok) => (ok ? undefined : 'it does not answer'), reasonOf);
-  if (reason !== undefined)
-    throw new Failure(`The ${name} given in ${name.toUpperCase()}_URL cannot be used: ${reason}`);
-}
-
-/** Loading again what is there changes nothing. */
-async function loadDemoData(stack: BareStack, site: OperatorSite): Promise<Seeded> {
-  const script = join(root, 'tools', 'demo', 'seed.ts');
-  if (!existsSync(script)) throw new Failure(`${script} is missing.`);
-  const module: unknown = await import(pathToFileURL(script).href);
-  const seed: unknown =
-    typeof module === 'object' && module !== null ? Reflect.get(module, 'seed') : undefined;
-  if (!isSeed(seed)) throw new Failure(`${script} exports no seed().`);
-  return seededSchema.parse(await seed(stack, site));
-}
-
-function isSeed(value: unknown): value is (stack: BareStack, site: OperatorSite) => Promise<unknown> {
-  return typeof value === 'function';
 }

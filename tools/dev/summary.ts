@@ -2,7 +2,8 @@ import type { Stack } from './stack-file.ts';
 
 /** What a person needs next, once the suite is ready. */
 export function summary(stack: Stack, options: { elapsed?: string; stays: boolean }): string[] {
-  const width = Math.max(...stack.users.map(({ email }) => email.length), 0);
+  const emails = Math.max(...stack.users.map(({ email }) => email.length), 0);
+  const passwords = Math.max(...stack.users.map(({ password }) => password.length), 0);
   return [
     '',
     `The suite is ready${options.elapsed === undefined ? '' : ` (${options.elapsed})`}.`,
@@ -14,7 +15,7 @@ export function summary(stack: Stack, options: { elapsed?: string; stays: boolea
     '  Accounts',
     ...stack.users.map(
       ({ email, password, org_role, creators }) =>
-        `    ${email.padEnd(width)}  ${password}  ${org_role ?? 'no organisation'}${creators.map(({ name }) => ` · ${name}`).join('')}`,
+        `    ${email.padEnd(emails)}  ${password.padEnd(passwords)}  ${org_role ?? 'no organisation'}${creators.map(({ name }) => ` · ${name}`).join('')}`,
     ),
     '',
     '  Next           npm run demo',

@@ -1,9 +1,10 @@
 import { messages } from '@fulfilment/contracts';
 import type { ParseArgsConfig } from 'node:util';
 import { z } from 'zod';
-import { authCommand } from './auth-command.ts';
+
 import { report } from './report.ts';
 import type { RunningSuite } from './running-suite.ts';
+import { serviceCommand } from './service-command.ts';
 
 export interface Command {
   readonly words: readonly [string, string];
@@ -144,16 +145,17 @@ const productCommands = [
   }),
 ];
 
-/** Accounts, creators and clients belong to auth-server: its own program does these, given the words as they stand. */
+/** Accounts, creators, clients and signing keys belong to auth-server. */
 const authCommands = [
-  authCommand(['organisation', 'create'], '--name N', { name: text }),
-  authCommand(['user', 'create'], '--email E --password P [--organisation O] [--role R]', {
+  serviceCommand('auth-server', ['organisation', 'create'], '--name N', { name: text }),
+  serviceCommand('auth-server', ['user', 'create'], '--email E --password P [--organisation O] [--role R]', {
     email: text,
     password: text,
     organisation: text,
     role: text,
   }),
-  authCommand(
+  serviceCommand(
+    'auth-server',
     ['creator', 'create'],
     '--organisation O --name N --payment-method pm_ok|pm_declined|pm_timeout',
     {
@@ -163,19 +165,35 @@ const authCommands = [
       'settlement-currency': text,
     },
   ),
-  authCommand(['creator', 'payment-method'], 'CREATOR pm_ok|pm_declined|pm_timeout', {}, [
+  serviceCommand('auth-server', ['creator', 'payment-method'], 'CREATOR pm_ok|pm_declined|pm_timeout', {}, [
     'CREATOR',
     'METHOD',
   ]),
-  authCommand(['client', 'create'], '--name N --redirect-uri U [--first-party] [--confidential]', {
-    name: text,
-    'redirect-uri': { type: 'string', multiple: true },
-    'first-party': { type: 'boolean' },
-    confidential: { type: 'boolean' },
-  }),
+  serviceCommand(
+    'auth-server',
+    ['client', 'create'],
+    '--name N --redirect-uri U [--first-party] [--confidential]',
+    {
+      name: text,
+      'redirect-uri': { type: 'string', multiple: true },
+      'first-party': { type: 'boolean' },
+      confidential: { type: 'boolean' },
+    },
+  ),
+  serviceCommand('auth-server', ['keys', 'rotate'], ''),
 ];
 
-export const commands: readonly Command[] = [...orderCommands, ...productCommands, ...authCommands];
+const statisticsCommands = [
+  serviceCommand('creator-api', ['rates', 'load'], 'FILE', {}, ['FILE']),
+  serviceCommand('creator-api', ['statistics', 'rebuild'], ''),
+];
+
+export const commands: readonly Command[] = [
+  ...orderCommands,
+  ...productCommands,
+  ...authCommands,
+  ...statisticsCommands,
+];
 
 function packageOf(given: z.output<z.ZodObject<typeof parcel>>) {
   return {

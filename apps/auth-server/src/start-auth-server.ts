@@ -1,5 +1,5 @@
 import type { Database } from '@fulfilment/database';
-import { RateLimiter, type RedisConnection, startHttp } from '@fulfilment/http-service';
+import { RateLimiter, type ReadinessChecks, type RedisConnection, startHttp } from '@fulfilment/http-service';
 import { BackgroundLoop, type Logger, type Shutdown } from '@fulfilment/runtime';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AuthServerModule } from './auth-server.module.js';
@@ -14,19 +14,18 @@ const sweepEveryMs = 60_000;
 export interface AuthServer {
   readonly app: NestExpressApplication;
   /** Call once the database is connected. */
-  startLoops(): void;
+  startLoops(shutdown: Shutdown): void;
 }
 
 /** Opens the HTTP port with everything on it; not ready before the signing keys are read. */
 export async function startAuthServer(parts: {
   readonly config: Config;
   readonly logger: Logger;
-  readonly shutdown: Shutdown;
   readonly database: Database;
   readonly redis: RedisConnection;
-  readonly rabbitmqReady: () => boolean;
+  readonly readiness: ReadinessChecks;
 }): Promise<AuthServer> {
-  const { config, logger, shutdown, database, redis } = parts;
+  const { config, logger, database, redis, readiness } = parts;
   const limiter = new RateLimiter<AuthQuota>(redis, {
     token: config.RATE_LIMIT_TOKEN,
     register: config.RATE_LIMIT_REGISTER,
@@ -38,18 +37,12 @@ export async function startAuthServer(parts: {
     port: config.PORT,
     logger,
     anyOrigin: false,
-    readiness: {
-      postgres: () => database.ping(),
-      redis: () => redis.client.ping(),
-      rabbitmq: parts.rabbitmqReady,
-      signing_keys: () => app.get(OidcServer).ready,
-    },
+    readiness: { ...readiness, signing_keys: () => app.get(OidcServer).ready },
     before: (nest) => mountOidc(nest, config, nest.get(OidcServer), limiter),
   });
-  shutdown.add('http', () => app.close());
   return {
     app,
-    startLoops: () => {
+    startLoops: (shutdown) => {
       const denyList = app.get(DenyList);
       const sweep = new BackgroundLoop({
         name: 'sweep',

@@ -2,7 +2,11 @@
 export class Browser {
   private readonly cookies = new Map<string, { value: string; path: string }>();
 
-  constructor(private readonly origin: string) {}
+  /** @param via where the origin really is, behind a gateway that ends TLS */
+  constructor(
+    private readonly origin: string,
+    private readonly via = origin,
+  ) {}
 
   async get(url: string): Promise<Shown> {
     return this.follow(url, { method: 'GET' });
@@ -35,7 +39,7 @@ export class Browser {
     for (let hop = 0; hop < 12; hop += 1) {
       if (target.origin !== this.origin)
         return { url: target, status: 0, headers: new Headers(), text: '', forms: [] };
-      const response = await fetch(target, {
+      const response = await fetch(new URL(target.pathname + target.search, this.via), {
         ...request,
         redirect: 'manual',
         headers: { accept: 'text/html', ...request.headers, cookie: this.cookieHeader(target) },
@@ -99,14 +103,17 @@ export function formOf(shown: Shown, action: string): Form {
 }
 
 function formsOf(text: string): Form[] {
-  return [...text.matchAll(/<form[^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
-    ([, action = '', inner = '']) => ({
-      action,
-      hidden: Object.fromEntries(
-        [...inner.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
-          ([, name = '', value = '']) => [name, value],
-        ),
-      ),
-    }),
+  return [...text.replace(/\s+/g, ' ').matchAll(/<form[^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+    ([, action = '', inner = '']) => ({ action, hidden: sentAnyway(inner) }),
+  );
+}
+
+/** What a form sends when nobody touches it: hidden fields and the choice made beforehand. */
+function sentAnyway(form: string): Record<string, string> {
+  const inputs = form.matchAll(/<input ?type="(hidden|radio)" name="([^"]*)" value="([^"]*)"([^>]*)>/g);
+  return Object.fromEntries(
+    [...inputs].flatMap(([, type, name = '', value = '', rest = '']) =>
+      type === 'hidden' || rest.includes('checked') ? [[name, value]] : [],
+    ),
   );
 }

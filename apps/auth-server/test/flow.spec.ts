@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
-import { App } from './app.js';
+import { App, thirdPartyRedirect } from './app.js';
+import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -10,8 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const resourceServer = () => {
+  const { client_id, client_secret } = server.people.resourceServer;
+  return App.known(server, client_id, thirdPartyRedirect, client_secret);
+};
+const dashboard = () => App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+
 describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
-  it('goes from registration to tokens that UserInfo, introspection and revocation take', async () => {
+  it('goes from registration to a token that UserInfo, introspection and revocation take', async () => {
     const app = await App.registered(server);
     const { tokens, steps } = await app.signIn('openid profile email offline_access orders:read');
     expect(steps).toEqual(['login', 'consent']);
@@ -24,11 +31,202 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
       sub: server.people.owner.user_id,
       aud: ['https://suite.example/store'],
       client_id: app.clientId,
+      scope: 'openid profile email orders:read offline_access',
       org_id: 'org_harbour',
       org_role: 'owner',
       creator_id: server.people.harbour.uuid,
     });
+
+    const person = await client.fetchUserInfo(
+      app.configuration,
+      tokens.access_token,
+      server.people.owner.user_id,
+    );
+    expect(person).toEqual({
+      sub: server.people.owner.user_id,
+      name: 'A Person',
+      email: 'owner@harbour.example',
+      email_verified: true,
+      org_id: 'org_harbour',
+      org_role: 'owner',
+      creator_id: server.people.harbour.uuid,
+    });
+
+    const introspection = await client.tokenIntrospection(
+      (await resourceServer()).configuration,
+      tokens.access_token,
+    );
+    expect(introspection).toMatchObject({
+      active: true,
+      sub: server.people.owner.user_id,
+      aud: ['https://suite.example/store'],
+      client_id: app.clientId,
+      jti: claims.jti,
+      exp: claims.exp,
+      org_id: 'org_harbour',
+      token_type: 'Bearer',
+    });
+
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
+      active: false,
+    });
+    expect(await server.redis.client.exists(`deny:${claims.jti}`)).toBe(1);
+    await expect(
+      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
+    // Revoking an access token ends just that one (RFC 7009 §2.1 leaves the choice).
+    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toMatchObject({ token_type: 'bearer' });
+  });
+
+  it('gives a refresh token for offline_access alone, and none without it', async () => {
+    const app = await App.registered(server);
+    expect((await app.signIn('offline_access orders:read')).tokens.refresh_token).toEqual(expect.any(String));
+    const { tokens } = await app.signIn('openid orders:read', { browser: new Browser(server.url) });
+    expect(tokens.refresh_token).toBeUndefined();
+    expect(tokens.scope).toBe('openid orders:read');
+  });
+
+  it('narrows the scope at a refresh and never widens it (RFC 6749 §6)', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('offline_access orders:read webhooks:read');
+    const narrow = await app.refresh(tokens.refresh_token ?? '', { scope: 'orders:read' });
+    expect(decodeJwt(narrow.access_token).scope).toBe('orders:read');
+    await expect(
+      app.refresh(narrow.refresh_token ?? '', { scope: 'orders:read orders:create' }),
+    ).rejects.toMatchObject({ error: 'invalid_scope' });
+  });
+
+  it('tells the app access_denied, with state and iss, when the person says no', async () => {
+    const app = await App.registered(server);
+    const { url, state } = await app.request('orders:read');
+    const browser = new Browser(server.url);
+    const shown = await browser.submit(formOf(await browser.get(url), '/abort'));
+    expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
+    expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
+      error: 'access_denied',
+      state,
+      iss: `${server.url}/api/auth`,
+    });
+  });
+
+  it('signs in by an e-mail address in any case', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read', { email: 'OWNER@Harbour.Example' });
+    expect(decodeJwt(tokens.access_token).sub).toBe(server.people.owner.user_id);
   });
 });
-void client;
-void firstPartyRedirect;
+
+describe('consent', () => {
+  it('is remembered for user, client and creator, across browsers', async () => {
+    const app = await App.registered(server);
+    await app.signIn('openid orders:read');
+    expect((await app.signIn('orders:read')).steps).toEqual(['login']);
+  });
+
+  it('is asked again for a new scope, for prompt=consent, and each time for a native app (RFC 8252 §8.6)', async () => {
+    const app = await App.registered(server);
+    const { browser } = await app.signIn('orders:read');
+    expect((await app.signIn('orders:read orders:create', { browser })).steps).toEqual(['consent']);
+    expect((await app.signIn('orders:read', { browser })).steps).toEqual([]);
+    const prompted = await app.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });
+    expect(prompted.steps).toEqual(['consent']);
+    const native = await App.registered(server, {}, 'http://127.0.0.1/callback');
+    expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
+    expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
+  });
+
+  it('lets somebody with several creators pick one, and asks again when several were picked before', async () => {
+    const app = await App.registered(server);
+    const email = 'owner@meridian.example';
+    const { first, second } = server.people;
+    const one = await app.signIn('orders:read', { email, creator: second.uuid });
+    expect(decodeJwt(one.tokens.access_token)).toMatchObject({
+      org_id: 'org_meridian',
+      creator_id: second.uuid,
+    });
+    const again = await app.signIn('orders:read', { email });
+    expect(again.steps).toEqual(['login']);
+    expect(decodeJwt(again.tokens.access_token).creator_id).toBe(second.uuid);
+    const other = await app.signIn('orders:read', {
+      email,
+      creator: first.uuid,
+      parameters: { prompt: 'consent' },
+    });
+    expect(decodeJwt(other.tokens.access_token).creator_id).toBe(first.uuid);
+    expect((await app.signIn('orders:read', { email, creator: first.uuid })).steps).toEqual([
+      'login',
+      'consent',
+    ]);
+  });
+
+  it('does not connect to a creator of somebody else', async () => {
+    const app = await App.registered(server);
+    const { shown } = await app.authorize('orders:read', { creator: server.people.first.uuid });
+    expect(shown.url.pathname).toMatch(/^\/interaction\//);
+  });
+});
+
+describe('first-party clients', () => {
+  it('ask no consent and get a token for both APIs, for the oldest creator', async () => {
+    const app = await dashboard();
+    const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
+    expect(steps).toEqual(['login']);
+    expect(decodeJwt(tokens.access_token)).toMatchObject({
+      aud: ['https://suite.example/store', 'https://suite.example/creator'],
+      org_id: 'org_meridian',
+      creator_id: server.people.first.uuid,
+    });
+  });
+
+  it('may name the creator by UUID or id, of those the user acts for only', async () => {
+    const app = await dashboard();
+    const email = 'owner@meridian.example';
+    const { second, harbour } = server.people;
+    for (const creator of [second.uuid, second.id]) {
+      const { tokens } = await app.signIn('openid', { email, parameters: { creator } });
+      expect(decodeJwt(tokens.access_token).creator_id).toBe(second.uuid);
+    }
+    const { shown } = await app.authorize('openid', { email, parameters: { creator: harbour.uuid } });
+    expect(shown.url.searchParams.get('error')).toBe('invalid_request');
+  });
+
+  it('give a global admin a role and no organisation, and a user without one neither', async () => {
+    const app = await dashboard();
+    const operator = await app.signIn('openid', { email: 'operator@platform.example' });
+    expect(decodeJwt(operator.tokens.access_token)).toMatchObject({ org_role: 'global_admin' });
+    expect(decodeJwt(operator.tokens.access_token)).not.toHaveProperty('org_id');
+    const nobody = await app.signIn('openid', { email: 'nobody@nowhere.example' });
+    expect(decodeJwt(nobody.tokens.access_token)).not.toHaveProperty('org_role');
+    expect(decodeJwt(nobody.tokens.access_token)).not.toHaveProperty('creator_id');
+  });
+});
+
+describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
+  it('ends the tokens of the session at every API; those of offline_access live on', async () => {
+    const app = await dashboard();
+    const { tokens: bound, browser } = await app.signIn('openid');
+    const { tokens: offline } = await app.signIn('openid offline_access', { browser });
+    const page = await browser.get(`${server.url}/api/auth/oauth2/end-session`);
+    expect(page.text).toContain('Sign out?');
+    const done = await browser.submit(formOf(page, '/end-session/confirm'), { logout: 'yes' });
+    expect(done.text).toContain('Signed out');
+    const { configuration } = await resourceServer();
+    expect(await client.tokenIntrospection(configuration, bound.access_token)).toEqual({ active: false });
+    expect(await server.redis.client.exists(`deny:${decodeJwt(bound.access_token).jti}`)).toBe(1);
+    expect(await client.tokenIntrospection(configuration, offline.access_token)).toMatchObject({
+      active: true,
+    });
+    await expect(app.refresh(offline.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+    expect((await app.authorize('openid', { browser })).steps).toEqual(['login']);
+  });
+
+  it('asks nobody to sign in who has a session, and everybody for prompt=none without one', async () => {
+    const app = await dashboard();
+    const { browser } = await app.signIn('openid');
+    const silent = await app.signIn('openid', { browser, parameters: { prompt: 'none' } });
+    expect(silent.steps).toEqual([]);
+    const { shown } = await app.authorize('openid', { parameters: { prompt: 'none' } });
+    expect(shown.url.searchParams.get('error')).toBe('login_required');
+  });
+});

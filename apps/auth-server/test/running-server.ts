@@ -2,7 +2,7 @@ import { createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, Shutdown } from '@fulfilment/runtime';
-import { eventually, scratchDatabase, storeUrl } from '@fulfilment/testing';
+import { eventually, scratchDatabase, storeUrl, uniqueName } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createOrganisation } from '../src/accounts/create-organisation.js';
@@ -30,7 +30,7 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
     PORT: port,
     INTERNAL_PORT: 0,
     DATABASE_URL: stores.url,
-    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    REDIS_URL: `${storeUrl('TEST_REDIS_URL')}?keyPrefix=${uniqueName('auth')}:`, // counters of its own
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
     AUTH_URL: url,
@@ -51,12 +51,12 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
   const server = await startAuthServer({
     config,
     logger,
-    shutdown,
     database,
     redis,
-    rabbitmqReady: () => true,
+    readiness: {},
   });
-  server.startLoops();
+  server.startLoops(shutdown);
+  shutdown.add('http', () => server.app.close());
   const oidc = server.app.get(OidcServer);
   await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
   return {

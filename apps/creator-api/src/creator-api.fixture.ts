@@ -2,7 +2,7 @@ import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contra
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
-import { scratchBroker, scratchDatabase, storeUrl, tokenMaker } from '@fulfilment/testing';
+import { eventually, scratchBroker, scratchDatabase, storeUrl, tokenMaker } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import supertest from 'supertest';
 import { creatorApiSettings } from './config.js';
@@ -53,6 +53,7 @@ export async function creatorApi() {
     readiness: { postgres: () => database.ping() },
   });
   messaging.start();
+  await eventually(() => (messaging.connected ? true : undefined)); // so that stopping finds a connection to close
   return {
     app,
     database,

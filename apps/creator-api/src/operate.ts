@@ -1,11 +1,12 @@
 import { createDataSource, Database } from '@fulfilment/database';
 import { readConfig, serviceSettings } from '@fulfilment/runtime';
 import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { migrations } from './migrations/index.js';
 import { loadRates } from './statistics/load-rates.js';
 import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
-/** What the operator may do to this service's data: `node dist/operate.js rates load FILE`. Answers one JSON object. */
+/** What the operator may do to this service's data: `node dist/operate.js rates load FILE`, where `-` is standard input. Answers one JSON object. */
 const commands: Readonly<Record<string, (database: Database, argument: string) => Promise<object>>> = {
   'rates load': async (database, file) => loadRates(database, await readText(file)),
   'statistics rebuild': (database) => rebuildStatistics(database),
@@ -32,7 +33,7 @@ async function operate([noun = '', verb = '', argument = '']: readonly string[])
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch {
     throw new Error(`The file ${file} cannot be read.`);
   }

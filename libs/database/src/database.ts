@@ -65,6 +65,11 @@ export class Database implements Sql {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     let broken = false;
+    // pg tells a connection that dies between two statements by an event; unheard, it would end the process.
+    const onLost = (): void => {
+      broken = true;
+    };
+    client.on('error', onLost);
     try {
       await client.query('BEGIN');
       const result = await work(transactionOn(client, callbacks));
@@ -77,6 +82,7 @@ export class Database implements Sql {
       });
       throw error;
     } finally {
+      client.off('error', onLost);
       client.release(broken);
     }
   }

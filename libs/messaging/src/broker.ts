@@ -1,7 +1,6 @@
 import { type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { assertTopology } from './topology.js';
 
@@ -40,6 +39,11 @@ export class Broker {
     this.running ??= this.keepConnected();
   }
 
+  /** Ends the connection and opens another: what was in hand and not acknowledged comes again. */
+  reconnect(): void {
+    void this.connection?.close().catch(() => undefined);
+  }
+
   async stop(): Promise<void> {
     this.stopping = true;
     await this.connection?.close().catch(() => undefined);
@@ -70,13 +74,14 @@ export class Broker {
       timeout: 5_000,
     });
     connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));
-    const ended = once(connection, 'close').then(() => undefined);
+    const ended = new Promise<void>((resolve) => connection.once('close', () => resolve()));
     try {
       await this.openChannels(connection);
     } catch (error) {
       await connection.close().catch(() => undefined);
       throw error;
     }
+    if (this.stopping) return connection.close();
     this.connection = connection;
     onReady();
     this.logger.info('Connected to RabbitMQ.');
@@ -84,16 +89,18 @@ export class Broker {
   }
 
   private async openChannels(connection: ChannelModel): Promise<void> {
-    const setUp = await connection.createConfirmChannel();
+    const setUp = await this.openChannel(connection);
     await assertTopology(setUp, this.topology);
     await setUp.close();
-    for (const user of this.users) {
-      const channel = await connection.createConfirmChannel();
-      channel.on('error', (error: Error) => {
-        this.logger.warn({ error }, 'A RabbitMQ channel failed; connecting again.');
-        void connection.close().catch(() => undefined);
-      });
-      await user(channel);
-    }
+    for (const user of this.users) await user(await this.openChannel(connection));
+  }
+
+  private async openChannel(connection: ChannelModel): Promise<ConfirmChannel> {
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', (error: Error) => {
+      this.logger.warn({ error }, 'A RabbitMQ channel failed; connecting again.');
+      void connection.close().catch(() => undefined);
+    });
+    return channel;
   }
 }

@@ -68,7 +68,8 @@ export class Consumer {
     this.waiting = []; // unacknowledged on the old channel: the broker sends them again
     await channel.prefetch(this.options.batchSize * 2);
     await channel.consume(this.broker.topology.queue(this.options.queue), (raw) => {
-      if (raw === null || this.stopping || this.channel !== channel) return;
+      if (raw === null) return this.broker.reconnect(); // the broker ended this consumer, as when its queue moves
+      if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
       this.working ??= this.work().finally(() => {
         this.working = undefined;
@@ -81,7 +82,21 @@ export class Consumer {
     while (this.waiting.length > 0) {
       const channel = this.channel;
       const batch = this.waiting.splice(0, this.options.batchSize);
-      if (channel !== undefined) await this.handleBatch(channel, batch);
+      if (channel !== undefined) await this.handleOrReconnect(channel, batch);
+    }
+  }
+
+  /** What could neither be handled nor set aside comes again on a new connection. */
+  private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
+    try {
+      await this.handleBatch(channel, batch);
+    } catch (error) {
+      this.logger.error(
+        { error, queue: this.options.queue },
+        'Messages could not be set aside; taking them again.',
+      );
+      this.waiting = [];
+      this.broker.reconnect();
     }
   }
 

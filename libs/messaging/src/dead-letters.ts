@@ -1,5 +1,6 @@
 import type { MessageQueue, Topology } from '@fulfilment/contracts';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { confirmed } from './confirmed.js';
 
 /** Header that says why a message was set aside. */
 export const refusalReasonHeader = 'x-refusal-reason';
@@ -19,5 +20,5 @@ export async function publishDeadLetter(
     headers: { [refusalReasonHeader]: reason },
     ...(typeof messageId === 'string' ? { messageId } : {}),
   });
-  await channel.waitForConfirms();
+  await confirmed(channel);
 }

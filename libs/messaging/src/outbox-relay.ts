@@ -1,13 +1,12 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, Counter, type Logger, metrics } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
+import { confirmed } from './confirmed.js';
 import type { Outbox } from './outbox.js';
 
 const batchSize = 500;
 const pollEveryMs = 500; // finds what a process that died left behind
-const confirmWithinMs = 10_000;
 
 const published = new Counter({
   name: 'outbox_published_total',
@@ -92,18 +91,4 @@ async function sendBatch(tx: Transaction, channel: ConfirmChannel, exchange: str
   await confirmed(channel);
   await tx.run(deleteBatch, [rows.map((row) => row.position)]);
   return rows.length;
-}
-
-/** Rejects when RabbitMQ refuses a message or says nothing for too long. */
-async function confirmed(channel: ConfirmChannel): Promise<void> {
-  const timer = new AbortController();
-  const late = delay(confirmWithinMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error('RabbitMQ did not confirm in time.');
-  });
-  try {
-    await Promise.race([channel.waitForConfirms(), late]);
-  } finally {
-    timer.abort();
-    late.catch(() => undefined);
-  }
 }

@@ -1,15 +1,19 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { metrics } from './metrics.js';
 
 /** What a path of the internal port answers with; undefined is 404. */
 export type InternalRoute = (path: string) => Promise<object | undefined>;
+
+export interface InternalServer {
+  close(): Promise<void>;
+}
 
 /** The port operators and Prometheus read: `/metrics` and what the service adds. Plain HTTP, no authentication, never routed by the gateway. */
 export function startInternalServer(options: {
   host: string;
   port: number;
   routes?: readonly InternalRoute[];
-}): Promise<Server> {
+}): Promise<InternalServer> {
   const server = createServer((request, response) => {
     answer(request.url ?? '/', options.routes ?? [], response).catch(() => {
       response.writeHead(503).end();
@@ -17,7 +21,15 @@ export function startInternalServer(options: {
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => resolve(server));
+    server.listen(options.port, options.host, () => {
+      resolve({
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            server.closeAllConnections();
+          }),
+      });
+    });
   });
 }
 

@@ -11,3 +11,4 @@ export {
   type WebhookReceiver,
 } from './webhook-receiver.js';
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
+export { severableProxy, type SeverableProxy } from './severable-proxy.js';

@@ -1,4 +1,5 @@
-import type { Server } from 'node:http';
+import { Server as HttpServer } from 'node:http';
+import type { Server } from 'node:net';
 
 /** Listens on a free loopback port. */
 export function listen(server: Server): Promise<{ port: number; close: () => Promise<void> }> {
@@ -13,7 +14,7 @@ export function listen(server: Server): Promise<{ port: number; close: () => Pro
         close: () =>
           new Promise((done) => {
             server.close(() => done());
-            server.closeAllConnections();
+            if (server instanceof HttpServer) server.closeAllConnections();
           }),
       });
     });

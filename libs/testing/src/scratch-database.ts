@@ -7,6 +7,8 @@ export interface ScratchDatabase {
   readonly url: string;
   readonly dataSource: DataSource;
   readonly database: Database;
+  /** Cuts every connection to it, as a restart of the server would. */
+  endConnections(): Promise<void>;
   /** Closes and drops it. */
   drop(): Promise<void>;
 }
@@ -26,6 +28,8 @@ export async function scratchDatabase(
     url: url.href,
     dataSource,
     database: new Database(dataSource),
+    endConnections: () =>
+      administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
     drop: async () => {
       await dataSource.destroy();
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);

@@ -40,7 +40,7 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
     RABBITMQ_CONFIG_FILE: configuration,
     RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
-    RABBITMQ_MNESIA_DIR: join(home, 'data'),
+    RABBITMQ_MNESIA_BASE: join(home, 'data'), // all else that it writes follows: feature flags, plugins, pid
     RABBITMQ_LOG_BASE: join(home, 'log'),
     // One scheduler per core and no busy waiting: a broker for development should cost nothing while idle.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',

@@ -145,6 +145,7 @@ export class ProcessPart implements Part {
       this.state = 'stopped';
       throw error;
     }
+    if (!this.is('starting')) throw new Failure(`${this.name} was stopped while it was starting.`);
     this.lastLines = [];
     const child = spawn(plan.program, plan.args, {
       cwd: plan.cwd,
@@ -167,6 +168,10 @@ export class ProcessPart implements Part {
     child.once('exit', (code, signal) => this.exited(child, signal ?? `status ${code}`));
     this.becoming = this.untilReady(child);
     this.events.changed();
+  }
+
+  private is(state: PartState): boolean {
+    return this.state === state;
   }
 
   private take(line: string): void {

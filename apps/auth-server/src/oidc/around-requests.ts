@@ -1,6 +1,8 @@
 import { isOutage } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { default as Provider } from 'oidc-provider';
+import { unavailablePage } from '../pages/message.page.js';
+import { sendPage } from '../pages/provider-pages.js';
 import { noteArrival } from './reuse.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
@@ -11,13 +13,20 @@ interface Exchange {
   readonly path: string;
   status: number;
   body?: unknown;
+  set(fields: Record<string, string>): void;
   set(name: string, value: string): void;
+  remove(name: string): void;
 }
 type Next = () => Promise<unknown>;
 
 const tokenPath = '/oauth2/token';
 const publicDocuments = /^\/(jwks|\.well-known\/[\w-]+)$/;
 const cacheSeconds = 300;
+const visitedPaths = /^\/oauth2\/(authorize|end-session)(\/|$)/;
+const unavailable = {
+  error: 'temporarily_unavailable',
+  error_description: 'The service is temporarily unavailable.',
+};
 
 /** A dependency that is away is 503 with `Retry-After`, not a server error; what nobody foresaw is logged with its cause. */
 export function answerOutages(provider: Provider, logger: Logger) {
@@ -37,11 +46,10 @@ export function answerOutages(provider: Provider, logger: Logger) {
     logger.error({ error: failure }, 'A request to the authorization server failed.');
     if (!isOutage(failure)) return;
     ctx.status = 503;
-    ctx.set('Retry-After', '1');
-    ctx.body = {
-      error: 'temporarily_unavailable',
-      error_description: 'The service is temporarily unavailable.',
-    };
+    ctx.remove('Location');
+    ctx.set('Retry-After', '2');
+    if (visitedPaths.test(ctx.path)) sendPage(ctx, unavailablePage());
+    else ctx.body = unavailable;
   };
 }
 

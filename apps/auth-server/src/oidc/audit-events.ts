@@ -24,12 +24,11 @@ export function recordEvents(provider: Provider, audit: AuditLog): void {
     write(ctx, { event: 'client_deleted', clientId: client.clientId }),
   );
   provider.on('authorization.success', (ctx) => write(ctx, { event: 'code_issued' }));
-  provider.on('grant.success', (ctx) =>
-    write(ctx, {
-      event: 'token_issued',
-      details: { grant_type: ctx.oidc.params?.grant_type, jti: ctx.oidc.entities.AccessToken?.jti },
-    }),
-  );
+  provider.on('grant.success', (ctx) => {
+    // The start of a family; its refreshes are no news.
+    if (ctx.oidc.params?.grant_type !== 'authorization_code') return;
+    write(ctx, { event: 'token_issued', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
+  });
   provider.on('grant.revoked', (ctx, grantId) =>
     write(ctx, { event: 'token_family_ended', details: { grant_id: grantId, endpoint: ctx.oidc.route } }),
   );

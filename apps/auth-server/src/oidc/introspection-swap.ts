@@ -1,5 +1,7 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { stringify } from 'node:querystring';
+import { Readable } from 'node:stream';
 import { type AccessTokenFormat, handleOf, handleOfNothing } from './access-tokens.js';
 
 const parseForm = express.urlencoded({ extended: false, limit: 56 * 1024, parameterLimit: 20 });
@@ -14,18 +16,11 @@ export function swapSignedToken(format: () => AccessTokenFormat): RequestHandler
     parseForm,
     (request: Request, _response: Response, next: NextFunction): void => {
       const form: unknown = request.body;
-      if (!hasToken(form) || !form.token.startsWith('eyJ')) return next();
-      format()
-        .read(form.token)
-        .then((claims) => {
-          if (claims !== undefined) swapped.set(request, claims);
-          request.body = {
-            ...form,
-            token: claims === undefined ? handleOfNothing : handleOf(claims.jti),
-            token_type_hint: 'access_token',
-          };
-          next();
-        }, next);
+      if (typeof form !== 'object' || form === null) return next();
+      withoutJwt(request, { ...form }, format).then((readable) => {
+        readAgain(request, readable);
+        next();
+      }, next);
     },
   ];
 }
@@ -41,8 +36,33 @@ export async function describeSwappedToken(
     ctx.body = { ...ctx.body, aud: claims.aud, jti: claims.jti };
 }
 
-function hasToken(form: unknown): form is { token: string } {
-  return typeof form === 'object' && form !== null && 'token' in form && typeof form.token === 'string';
+async function withoutJwt(
+  request: Request,
+  form: Record<string, unknown>,
+  format: () => AccessTokenFormat,
+): Promise<Record<string, unknown>> {
+  const token = form['token'];
+  if (typeof token !== 'string' || !token.startsWith('eyJ')) return form;
+  const claims = await format().read(token);
+  if (claims === undefined) return { ...form, token: handleOfNothing };
+  swapped.set(request, claims);
+  return { ...form, token: handleOf(claims.jti), token_type_hint: 'access_token' };
+}
+
+/** Lets oidc-provider read the form as if nobody had before; a body that was parsed already makes it complain. */
+function readAgain(request: Request, form: Record<string, unknown>): void {
+  const bytes = Buffer.from(
+    stringify(Object.fromEntries(Object.entries(form).map(([name, value]) => [name, texts(value)]))),
+  );
+  request.headers['content-length'] = String(bytes.length);
+  delete request.headers['transfer-encoding'];
+  Object.defineProperty(request, 'readable', { value: true });
+  Object.defineProperty(request, 'iterator', { value: () => Readable.from([bytes]) });
+}
+
+/** A field that was sent twice stays so: that is refused further on. */
+function texts(value: unknown): string | string[] {
+  return Array.isArray(value) ? value.map(String) : String(value);
 }
 
 function isActive(body: unknown): body is { active: true } {

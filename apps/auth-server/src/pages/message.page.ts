@@ -22,3 +22,12 @@ export function messagePage(message: {
       ${message.code === undefined ? undefined : html`<p class="soft small">Reason: ${message.code}</p>`}`,
   });
 }
+
+export function unavailablePage(): Page {
+  return messagePage({
+    title: 'One moment, please',
+    text: 'We cannot sign you in right now. Try again in a few seconds.',
+    status: 503,
+    headers: { 'Retry-After': '2' },
+  });
+}

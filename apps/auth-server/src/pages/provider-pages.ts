@@ -20,7 +20,7 @@ export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
     return;
   }
   const expired = ctx.oidc.route === 'resume' && out.error === 'invalid_request';
-  send(
+  sendPage(
     ctx,
     messagePage({
       title: expired ? 'This sign-in has expired' : 'This request cannot go on',
@@ -36,11 +36,11 @@ export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
 /** Asks before signing out: a link from anywhere must not do it. @param form oidc-provider's own, made by it from safe parts */
 export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
-  send(
+  sendPage(
     ctx,
     messagePage({
       title: 'Sign out?',
-      text: 'Apps that keep access while you are away stay connected.',
+      text: 'Apps that keep access while you are away stay connected. Close this page to stay signed in.',
       status: 200,
       formTargets: typeof next === 'string' ? [formTarget(next)] : [],
       more: html`${new Html(form)}
@@ -53,10 +53,17 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
 }
 
 export function loggedOutPage(ctx: KoaContextWithOIDC): void {
-  send(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
+  sendPage(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
 }
 
-function send(ctx: KoaContextWithOIDC, page: Page): void {
+/** What sending a page needs of a Koa context. */
+interface PageTarget {
+  status: number;
+  body?: unknown;
+  set(fields: Record<string, string>): void;
+}
+
+export function sendPage(ctx: PageTarget, page: Page): void {
   ctx.status = page.status;
   ctx.set({ ...page.headers });
   ctx.body = page.body;

@@ -24,6 +24,9 @@ input[aria-invalid=true]{border-color:var(--bad)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .notice{background:var(--bad-soft);color:var(--bad);border-radius:8px;padding:.75rem .9rem;margin:0 0 1.2rem;font-size:.95rem}
 .actions{display:flex;flex-direction:column;gap:.6rem;margin-top:1.5rem}
+form+form .actions{margin-top:.6rem}
+main>:last-child{margin-bottom:0}
+form+p{margin-top:1.2rem}
 button,.button{display:block;width:100%;font:inherit;font-weight:600;text-align:center;text-decoration:none;border-radius:8px;padding:.7rem 1rem;border:1px solid transparent;background:var(--accent);color:var(--accent-ink);cursor:pointer}
 button:hover{filter:brightness(1.06)}
 button.quiet{background:transparent;color:var(--ink);border-color:var(--line)}

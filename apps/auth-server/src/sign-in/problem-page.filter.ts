@@ -2,7 +2,7 @@ import { Forbidden, isOutage, ServiceUnavailable } from '@fulfilment/error-envel
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
-import { messagePage } from '../pages/message.page.js';
+import { messagePage, unavailablePage } from '../pages/message.page.js';
 import type { Page } from '../pages/page.js';
 import { InteractionExpired } from './open-interaction.js';
 import { deliver } from './outcome.js';
@@ -34,14 +34,7 @@ function problemOf(thrown: unknown): Page {
       status: 403,
     });
   }
-  if (thrown instanceof ServiceUnavailable || isOutage(thrown)) {
-    return messagePage({
-      title: 'One moment, please',
-      text: 'We cannot sign you in right now. Try again in a few seconds.',
-      status: 503,
-      headers: { 'Retry-After': '2' },
-    });
-  }
+  if (thrown instanceof ServiceUnavailable || isOutage(thrown)) return unavailablePage();
   return messagePage({
     title: 'Something went wrong on our side',
     text: 'Nothing you did. Please try again.',

@@ -46,6 +46,38 @@ describe('GET /api/v1/orders', () => {
     expect(pages[3]?.data).toEqual([]);
   });
 
+  it('shows each order on one page, however days, times and statuses fall', async () => {
+    const busy = aCreator('org_harbour');
+    const orders = Array.from({ length: 83 }, (_, index) => {
+      const at = `2026-05-0${1 + (index % 4)}T0${index % 3}:00:00.000Z`;
+      const order = anOrder(busy.id, { placed_at: at, updated_at: at });
+      return index % 7 === 0 ? order : index % 11 === 0 ? moved(order, 'payment_failed') : paid(order);
+    });
+    await api.record({ creators: [busy], orders });
+    const sorted = [...orders].sort(
+      (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
+    );
+    const statesOf = {
+      pending: ['pending', 'payment_failed'],
+      paid: ['processing'],
+      failed: ['payment_failed'],
+    };
+    for (const [status, states] of Object.entries(statesOf)) {
+      for (const perPage of [1, 7, 20, 100]) {
+        const expected = sorted.filter((order) => states.includes(order.status)).map((order) => order.id);
+        const seen: string[] = [];
+        for (let page = 1; seen.length < expected.length; page += 1) {
+          const query = `creator=${busy.id}&status=${status}&per_page=${perPage}&page=${page}`;
+          const { body } = await api.get(`/api/v1/orders?${query}`, owner);
+          expect(body.meta.total).toBe(expected.length);
+          expect(body.data.length).toBe(Math.min(perPage, expected.length - seen.length));
+          seen.push(...body.data.map((order: { uuid: string }) => order.uuid));
+        }
+        expect(seen).toEqual(expected);
+      }
+    }
+  });
+
   it.each([
     ['paid', [made, sent, arrived]],
     ['failed', [failed]],

@@ -9,20 +9,31 @@ import type { OrdersQuery } from './orders.dto.js';
 
 const creatorIsVisible = statement('orders.creator', 'SELECT 1 FROM creators WHERE id = $1');
 
-const readPage = statement(
-  'orders.page',
-  `SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count
-   FROM orders
-   WHERE creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)
-     AND placed_at >= $3::date::timestamp AT TIME ZONE 'UTC' AND placed_at < ($4::date + 1)::timestamp AT TIME ZONE 'UTC'
-   ORDER BY placed_at DESC, id DESC LIMIT $5 OFFSET $6`,
-);
+const found = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
 
 const countAll = statement(
   'orders.count',
   `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM order_counts
-   WHERE creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)
-     AND placed_on BETWEEN $3::date AND $4::date`,
+   WHERE ${found} AND placed_on BETWEEN $3::date AND $4::date`,
+);
+
+// The counts say on which days the page lies and how many orders of its first day come before it, so neither a deep page
+// nor a rare status reads the orders of other days.
+const readPage = statement(
+  'orders.page',
+  `WITH days AS MATERIALIZED (
+     SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
+       sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS passed, sum(orders)::bigint AS own
+     FROM order_counts WHERE ${found} AND placed_on BETWEEN $3::date AND $4::date
+     GROUP BY placed_on HAVING sum(orders) > 0
+   )
+   SELECT o.* FROM days CROSS JOIN LATERAL (
+     SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count
+     FROM orders WHERE ${found} AND placed_at >= starts_at AND placed_at < ends_at
+     ORDER BY placed_at DESC, id DESC LIMIT $5 OFFSET GREATEST($6 - (passed - own), 0)
+   ) o
+   WHERE passed > $6 AND passed - own < $6 + $5
+   ORDER BY placed_at DESC, id DESC LIMIT $5`,
 );
 
 /** A creator's orders, the newest first, a numbered page at a time with the exact total. */
@@ -41,9 +52,10 @@ export class ListOrders {
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
     return this.visibility.as(who, async (tx) => {
       if ((await tx.row(creatorIsVisible, [creator])) === undefined) notFound('creator');
-      const rows = await tx.rows<OrderColumns>(readPage, [...filters, per_page, (page - 1) * per_page]);
-      const counted = await tx.row<{ total: number }>(countAll, filters);
-      return { data: rows.map(orderSummary), meta: { page, per_page, total: counted?.total ?? 0 } };
+      const total = (await tx.row<{ total: number }>(countAll, filters))?.total ?? 0;
+      const skip = (page - 1) * per_page;
+      const rows = skip < total ? await tx.rows<OrderColumns>(readPage, [...filters, per_page, skip]) : [];
+      return { data: rows.map(orderSummary), meta: { page, per_page, total } };
     });
   }
 }

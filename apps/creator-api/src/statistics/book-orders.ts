@@ -1,10 +1,10 @@
-import { statement, type Transaction } from '@fulfilment/database';
+import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import { bookingOf, type PaidLine } from './booking.rules.js';
 import { rateOfPayment } from './rate-of-payment.js';
 
 const readPaidLines = statement(
   'ledger.paid_lines',
-  `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
+  `SELECT i.order_id, i.id AS item_id, o.refunded_at IS NOT NULL AS refunded, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
      c.settlement_currency, r.rate_date, r.rate_from::text, r.rate_to::text
    FROM orders o
    JOIN order_items i ON i.order_id = o.id
@@ -35,8 +35,8 @@ const bookRefunds = statement(
    SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, to_char(o.refunded_at AT TIME ZONE 'UTC', 'YYYY-MM'),
      s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
      -s.settled_revenue, -s.settled_vat, -s.settled_royalty, s.rate_date, s.rate_from, s.rate_to
-   FROM orders o JOIN order_items i ON i.order_id = o.id JOIN ledger s ON s.item_id = i.id AND s.kind = 'sale'
-   WHERE o.id = ANY($1::uuid[]) AND o.refunded_at IS NOT NULL
+   FROM ledger s JOIN orders o ON o.id = s.order_id
+   WHERE s.item_id = ANY($1::uuid[]) AND s.kind = 'sale'
    ORDER BY s.item_id
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id`,
 );
@@ -65,6 +65,7 @@ const stopWaiting = statement(
 
 interface PaidLineRow extends PaidLine {
   order_id: string;
+  refunded: boolean;
 }
 
 /**
@@ -81,14 +82,17 @@ export async function bookOrders(tx: Transaction, orderIds: readonly string[]): 
     if (booking === undefined) waiting.add(line.order_id);
     return booking === undefined ? [] : [booking];
   });
-  const sales = await tx.rows<{ item_id: string }>(bookSales, [JSON.stringify(bookings)]);
-  const refunds = await tx.rows<{ item_id: string }>(bookRefunds, [orderIds]);
-  if (sales.length + refunds.length > 0) {
-    await tx.run(
-      addToMonths,
-      [sales, refunds].map((rows) => rows.map((row) => row.item_id)),
-    );
-  }
+  const sold = await book(tx, bookSales, bookings.length, JSON.stringify(bookings));
+  const returned = lines.filter((line) => line.refunded).map((line) => line.item_id);
+  const refunded = await book(tx, bookRefunds, returned.length, returned);
+  if (sold.length + refunded.length > 0) await tx.run(addToMonths, [sold, refunded]);
   if (waiting.size > 0) await tx.run(wait, [[...waiting]]);
   await tx.run(stopWaiting, [orderIds.filter((id) => !waiting.has(id))]);
+}
+
+/** Answers the items whose rows the ledger did not have before. */
+async function book(tx: Transaction, how: Statement, count: number, lines: unknown): Promise<string[]> {
+  if (count === 0) return [];
+  const rows = await tx.rows<{ item_id: string }>(how, [lines]);
+  return rows.map((row) => row.item_id);
 }

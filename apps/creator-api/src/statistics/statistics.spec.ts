@@ -3,6 +3,7 @@ import { statement } from '@fulfilment/database';
 import { creatorApi, type CreatorApi, ownerOf } from '../creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anItem, anOrder, type Item, moved, paid } from '../orders/order-snapshot.fixture.js';
+import { bookWaiting } from './book-waiting.js';
 import { loadRates } from './load-rates.js';
 import { rebuildStatistics } from './rebuild-statistics.js';
 
@@ -161,6 +162,21 @@ describe('statistics of a month', () => {
     ]);
   });
 
+  it('leave a waiting order alone while a message moves it, and book it after', async () => {
+    const creator = aCreator('org_harbour');
+    const order = paid(anOrder(creator.id));
+    await api.record({ orders: [order] });
+    await api.record({ creators: [creator] });
+    const lock = statement('test.lock', 'SELECT 1 FROM orders WHERE id = $1 FOR UPDATE');
+    await api.database.transaction(async (tx) => {
+      await tx.run(lock, [order.id]);
+      await bookWaiting(api.database);
+      expect(await api.database.rows(ledgerOf, [order.id])).toEqual([]);
+    });
+    await bookWaiting(api.database);
+    expect(await api.database.rows(ledgerOf, [order.id])).toMatchObject([{ kind: 'sale', units: 2 }]);
+  });
+
   it('go beyond what one integer holds without falling over', async () => {
     const creator = await newCreator();
     for (const at of ['2026-08-01T00:00:00.000Z', '2026-08-02T00:00:00.000Z'])
@@ -196,6 +212,12 @@ describe('statistics of a month', () => {
       expect(status).toBe(400);
       expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'period' }] });
     }
+  });
+
+  it.each(['sales', 'royalties'])('refuse a UUID that is none, for %s', async (which) => {
+    const { status, body } = await api.get(`/api/v1/creators/crt_1/stats/${which}?period=2026-01`, owner);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
   });
 
   it('can be summed anew from the ledger, and say what had been wrong', async () => {

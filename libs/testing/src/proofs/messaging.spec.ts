@@ -14,6 +14,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
 import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { type SeverableProxy, severableProxy } from '../severable-proxy.js';
 
 class Tables1700000000000 implements MigrationInterface {
   name = 'Tables1700000000000';
@@ -39,13 +40,14 @@ describe('messaging', () => {
   const logger = createLogger('test', 'silent');
   let stores: ScratchDatabase;
   let broker: ScratchBroker;
+  let line: SeverableProxy;
   let messaging: Messaging;
   /** What the handler does besides its effect. */
   let onHandle: (message: Message) => void = () => undefined;
 
   const start = (): Messaging => {
     const made = new Messaging(
-      { url: broker.url, service: 'test', namespace: broker.namespace },
+      { url: line.url, service: 'test', namespace: broker.namespace },
       stores.database,
       logger,
     );
@@ -72,11 +74,13 @@ describe('messaging', () => {
   beforeEach(async () => {
     stores = await scratchDatabase([Tables1700000000000]);
     broker = await scratchBroker();
+    line = await severableProxy(broker.url);
     onHandle = () => undefined;
     messaging = start();
   });
   afterEach(async () => {
     await messaging.stop();
+    await line.stop();
     await broker.drop();
     await stores.drop();
   });
@@ -158,6 +162,24 @@ describe('messaging', () => {
     await messaging.stop();
     onHandle = () => undefined;
     messaging = start();
+    await effectsReach(1);
+  });
+
+  it('survives the loss of its database connections in the middle of the work', async () => {
+    let lost = false;
+    onHandle = () => {
+      if (lost) return;
+      lost = true;
+      void stores.endConnections();
+    };
+    await broker.publish(stockSet(1), stockSet(2));
+    await effectsReach(2);
+    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+  });
+
+  it('goes on after its connection to the broker was closed', async () => {
+    line.sever();
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
     await effectsReach(1);
   });
 });

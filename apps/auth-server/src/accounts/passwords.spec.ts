@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { hashPassword, verifyPassword } from './passwords.js';
+
+const timed = async (work: () => Promise<unknown>) => {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+};
+
+describe('passwords', () => {
+  it('are hashed by argon2id, each with its own salt', async () => {
+    const [one, two] = await Promise.all([hashPassword('secret'), hashPassword('secret')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+    expect(await verifyPassword('secret', one)).toBe(true);
+    expect(await verifyPassword('Secret', one)).toBe(false);
+  });
+
+  it('are the same however the keyboard composed them', async () => {
+    expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
+  });
+
+  it('take about as long without a user as with a wrong password', async () => {
+    const stored = await hashPassword('secret');
+    await verifyPassword('warm up', stored);
+    const times = { known: Infinity, unknown: Infinity };
+    for (let round = 0; round < 5; round += 1) {
+      times.known = Math.min(times.known, await timed(() => verifyPassword('wrong', stored)));
+      times.unknown = Math.min(times.unknown, await timed(() => verifyPassword('wrong', undefined)));
+    }
+    expect(times.unknown / times.known).toBeGreaterThan(0.5);
+    expect(times.unknown / times.known).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  applicationType,
+  presentableName,
+  redirectRefusal,
+  registrationRefusal,
+} from './client-registration.rules.js';
+
+describe('redirect addresses', () => {
+  it.each([
+    'https://app.example/callback',
+    'https://app.example/callback?tenant=1',
+    'http://127.0.0.1/callback',
+    'http://127.0.0.1:8080/callback',
+    'http://[::1]:8080/callback',
+    'http://localhost:3000/',
+    'com.example.app:/callback',
+  ])('may be %s', (uri) => {
+    expect(redirectRefusal(uri)).toBeUndefined();
+  });
+
+  it.each([
+    'http://127.0.0.1.evil.example/',
+    'http://localhost.evil.example/',
+    'http://[::2]/',
+    'https://user:password@app.example/',
+    'https://app.example\\@evil.example/',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://app.example/x',
+    ' https://app.example/',
+    '//app.example/',
+    '',
+  ])('may not be %s', (uri) => {
+    expect(redirectRefusal(uri)).toEqual(expect.any(String));
+  });
+});
+
+it('counts a name in characters, not in code units', () => {
+  expect(registrationRefusal({ client_name: '🎵'.repeat(100) })).toBeUndefined();
+  expect(registrationRefusal({ client_name: '🎵'.repeat(101) })).toEqual({
+    member: 'client_name',
+    reason: 'must be at most 100 characters',
+  });
+});
+
+it('calls a client native as soon as one redirect is not https', () => {
+  expect(applicationType(['https://app.example/'])).toBe('web');
+  expect(applicationType(['https://app.example/', 'http://127.0.0.1/'])).toBe('native');
+});
+
+it('shows no name with marks that hide or turn letters', () => {
+  expect(presentableName('\u200bBank\u202eknaB\u2028 ')).toBe('BankknaB');
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseMessage } from '@fulfilment/contracts';
+import { Outbox } from '@fulfilment/messaging';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { createClient } from '../src/registration/create-client.js';
+import { createUser } from '../src/accounts/create-user.js';
+import { changePaymentMethod } from '../src/creators/change-payment-method.js';
+import { registerCreator } from '../src/creators/register-creator.js';
+import { sweepExpired } from '../src/oidc/sweep.js';
+import { App } from './app.js';
+import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const run = (name: string, text: string, values: readonly unknown[] = []) =>
+  server.database.run({ name: `test.${name}`, text }, values);
+
+describe('what changes about a person', () => {
+  it('shows at the next refresh: another role, and nothing once they left the creator’s organisation', async () => {
+    const app = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    const { tokens } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
+    const { user_id } = server.people.meridian;
+    await run('role', `UPDATE memberships SET role = 'member' WHERE user_id = $1`, [user_id]);
+    const refreshed = await app.refresh(tokens.refresh_token ?? '');
+    expect(decodeJwt(refreshed.access_token).org_role).toBe('member');
+    await run('leave', 'DELETE FROM memberships WHERE user_id = $1', [user_id]);
+    await expect(app.refresh(refreshed.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  it('ends sign-in, refresh and UserInfo of somebody who was disabled', async () => {
+    const { user_id, email } = await createUser(server.database, {
+      email: 'leaver@harbour.example',
+      password,
+      organisation: 'org_harbour',
+      role: 'member',
+    });
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('openid offline_access', { email });
+    await run('disable', 'UPDATE users SET disabled_at = now() WHERE id = $1', [user_id]);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(client.fetchUserInfo(app.configuration, tokens.access_token, user_id)).rejects.toMatchObject(
+      { status: 401 },
+    );
+    const { shown } = await app.authorize('openid', { email });
+    expect(shown.status).toBe(401);
+  });
+});
+
+describe('pushed requests (RFC 9126) and key-bound tokens (RFC 9449)', () => {
+  it('keep offline_access, and a pushed request serves once', async () => {
+    const app = await App.registered(server);
+    const verifier = client.randomPKCECodeVerifier();
+    const url = await client.buildAuthorizationUrlWithPAR(app.configuration, {
+      redirect_uri: app.redirectUri,
+      scope: 'orders:read offline_access',
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    const { browser, shown } = await app.authorize('openid');
+    expect(shown.url.searchParams.has('code')).toBe(true);
+    const consent = await browser.get(url.href);
+    const [form] = consent.forms;
+    if (form === undefined) throw new Error('Expected the consent page.');
+    const back = await browser.submit(form);
+    const tokens = await client.authorizationCodeGrant(app.configuration, back.url, {
+      pkceCodeVerifier: verifier,
+    });
+    expect(tokens.scope).toBe('orders:read offline_access');
+    expect(tokens.refresh_token).toEqual(expect.any(String));
+    const again = await browser.get(url.href);
+    expect(again.url.searchParams.get('error') ?? again.status).toBe(400);
+  });
+
+  it('bind a token to the client’s key, and are no bearer tokens', async () => {
+    const app = await App.registered(server);
+    const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
+    const { shown, verifier, state } = await app.authorize('openid offline_access');
+    const tokens = await client.authorizationCodeGrant(
+      app.configuration,
+      shown.url,
+      { pkceCodeVerifier: verifier, expectedState: state },
+      undefined,
+      { DPoP },
+    );
+    expect(tokens.token_type).toBe('dpop');
+    expect(decodeJwt(tokens.access_token).cnf).toEqual({ jkt: expect.any(String) });
+    await expect(
+      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck, { DPoP }),
+    ).resolves.toHaveProperty('sub');
+    await expect(
+      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('creators', () => {
+  it('are told of in the commit that registers or changes them', async () => {
+    const outbox = new Outbox();
+    const uuid = '01920000-0000-7000-8000-000000000001';
+    const creator = {
+      id: uuid,
+      organisation: 'org_harbour',
+      name: 'A creator',
+      paymentMethod: 'pm_ok',
+      settlementCurrency: 'EUR',
+    } as const;
+    const registered = await registerCreator(server.database, outbox, creator);
+    const again = await registerCreator(server.database, outbox, { ...creator, name: 'Another name' });
+    expect(again).toMatchObject({ uuid, id: registered.id, name: 'A creator' });
+    const changed = await changePaymentMethod(server.database, outbox, registered.id, 'pm_declined');
+    const rows = await server.database.rows<{ body: string }>(
+      {
+        name: 'test.outbox',
+        text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
+      },
+      [[registered.message_id, again.message_id, changed.message_id]],
+    );
+    const told = rows.map(({ body }) => parseMessage(body));
+    expect(told.map(({ type }) => type)).toEqual([
+      'creator.registered',
+      'creator.registered',
+      'creator.changed',
+    ]);
+    expect(told[2]?.data).toMatchObject({
+      creator: { id: uuid, version: 2, payment_method: 'pm_declined', settlement_currency: 'EUR' },
+    });
+    await expect(
+      registerCreator(server.database, outbox, { ...creator, organisation: 'org_meridian' }),
+    ).rejects.toThrow('another organisation');
+    await expect(changePaymentMethod(server.database, outbox, 'crt_x', 'pm_ok')).rejects.toThrow(
+      'There is no creator crt_x.',
+    );
+  });
+
+  it('and users and clients with a given id or e-mail are made once', async () => {
+    const { database, config } = server;
+    const user = {
+      email: 'Twice@Harbour.example',
+      password,
+      organisation: 'org_harbour',
+      role: 'member',
+    } as const;
+    const one = await createUser(database, user);
+    const two = await createUser(database, { ...user, email: 'twice@harbour.example' });
+    expect(two.user_id).toBe(one.user_id);
+    const make = () =>
+      createClient(
+        database,
+        { id: 'a-resource-server', name: 'RS', redirectUris: [], firstParty: false, confidential: true },
+        () => config.KEY_ENCRYPTION_KEY,
+      );
+    expect(await make()).toEqual(await make());
+  });
+});
+
+describe('expired records', () => {
+  it('go in batches, with the registration tokens of clients nobody ever used', async () => {
+    const used = await App.registered(server);
+    await used.signIn('orders:read');
+    const unused = await App.registered(server);
+    await run(
+      'age',
+      `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE expires_at IS NOT NULL AND id = ANY ($1)`,
+      [[used.clientId, unused.clientId]],
+    );
+    await run(
+      'old',
+      `INSERT INTO oidc_model (model, id, payload, expires_at)
+       SELECT 'AccessToken', 'old-' || number, '{}', now() - interval '1 hour' FROM generate_series(1, 2500) AS number`,
+    );
+    while (await sweepExpired(server.database));
+    const left = await server.database.rows<{ model: string; id: string }>(
+      {
+        name: 'test.left-over',
+        text: `SELECT model, id FROM oidc_model WHERE id LIKE 'old-%' OR client_id = $1 OR id = ANY ($2)`,
+      },
+      [unused.clientId, [used.clientId, unused.clientId]],
+    );
+    expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { App } from './app.js';
+import { json } from './json.js';
+import { runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const isActive = async (app: App, token: string) =>
+  (await client.tokenIntrospection(app.configuration, token)).active;
+
+describe('parallel use', () => {
+  it('lets exactly one of four exchanges of a code succeed, and what it got is good', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 5; round += 1) {
+      const { shown, verifier } = await app.authorize('orders:read offline_access');
+      const answers = await Promise.all(
+        [1, 2, 3, 4].map(async () => {
+          const response = await app.post('token', {
+            grant_type: 'authorization_code',
+            code: shown.url.searchParams.get('code') ?? '',
+            redirect_uri: app.redirectUri,
+            code_verifier: verifier,
+          });
+          return { status: response.status, body: await json(response) };
+        }),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
+      const won = answers.find(({ status }) => status === 200);
+      expect(await isActive(app, won?.body.access_token)).toBe(true);
+    }
+  });
+
+  it('lets exactly one of four refreshes succeed, and what it got is good', async () => {
+    const app = await App.registered(server);
+    let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(
+        [1, 2, 3, 4].map(async () => {
+          const response = await app.post('token', {
+            grant_type: 'refresh_token',
+            refresh_token: refreshToken,
+          });
+          return { status: response.status, body: await json(response) };
+        }),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
+      expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
+      refreshToken = answers.find(({ status }) => status === 200)?.body.refresh_token;
+    }
+  });
+});
+
+describe('reuse (RFC 9700 §4.14.2)', () => {
+  it('of a refresh token ends its family at once, and no other family of the same person and app', async () => {
+    const app = await App.registered(server);
+    const { tokens: first, browser } = await app.signIn('orders:read offline_access');
+    const { tokens: other } = await app.signIn('orders:read offline_access', { browser });
+    const second = await app.refresh(first.refresh_token ?? '');
+    await expect(app.refresh(first.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(app.refresh(second.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    for (const dead of [first, second]) {
+      expect(await isActive(app, dead.access_token)).toBe(false);
+      expect(await server.redis.client.exists(`deny:${decodeJwt(dead.access_token).jti}`)).toBe(1);
+    }
+    expect(await isActive(app, other.access_token)).toBe(true);
+    await expect(app.refresh(other.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+  });
+
+  it('of a code ends what it was exchanged for (RFC 6749 §4.1.2)', async () => {
+    const app = await App.registered(server);
+    const { tokens, shown, verifier } = await app.signIn('orders:read offline_access');
+    const again = await app.post('token', {
+      grant_type: 'authorization_code',
+      code: shown.url.searchParams.get('code') ?? '',
+      redirect_uri: app.redirectUri,
+      code_verifier: verifier,
+    });
+    expect(again.status).toBe(400);
+    expect(await again.json()).toMatchObject({ error: 'invalid_grant' });
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
+describe('revocation (RFC 7009)', () => {
+  it('of a refresh token ends its family; of somebody else’s token does nothing', async () => {
+    const app = await App.registered(server);
+    const stranger = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    await client.tokenRevocation(stranger.configuration, tokens.refresh_token ?? '');
+    await client.tokenRevocation(stranger.configuration, tokens.access_token);
+    expect(await isActive(app, tokens.access_token)).toBe(true);
+    expect(await isActive(stranger, tokens.access_token)).toBe(false);
+    await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('keeps the truth in PostgreSQL and tells Redis again when Redis has lost it', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read');
+    const { jti } = decodeJwt(tokens.access_token);
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    await server.redis.client.del(`deny:${jti}`);
+    server.redis.client.disconnect(true);
+    const until = Date.now() + 5_000;
+    let told = 0;
+    while (told === 0 && Date.now() < until) {
+      told = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
+      if (told === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(told).toBe(1);
+  });
+});
+
+describe('the audit log', () => {
+  it('has the token that was revoked and the family that ended', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
+    const events = await eventually(async () => {
+      const rows = await server.database.rows<{ event: string; user_id: string }>(
+        {
+          name: 'test.audit-tokens',
+          text: `SELECT event, user_id FROM audit_log WHERE client_id = $1 AND event LIKE 'token_%' ORDER BY position`,
+        },
+        [app.clientId],
+      );
+      return rows.length < 3 ? undefined : rows;
+    });
+    expect(events.map(({ event }) => event)).toEqual(['token_issued', 'token_revoked', 'token_family_ended']);
+    expect(events[1]?.user_id).toBe(server.people.owner.user_id);
+  });
+});
+
+describe('what is stored', () => {
+  it('holds no code, refresh token, session or registration token that could be used', async () => {
+    const app = await App.registered(server);
+    const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
+    const pending = await app.authorize('orders:read offline_access', { browser });
+    const session = browser.cookieNames().find((name) => name.startsWith('session@')) ?? '';
+    const secrets = [
+      tokens.refresh_token ?? '',
+      shown.url.searchParams.get('code') ?? '',
+      pending.shown.url.searchParams.get('code') ?? '',
+      browser.cookie(session) ?? '',
+    ];
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(20);
+      const found = await server.database.rows(
+        {
+          name: `test.${secret.slice(0, 20)}`,
+          text: 'SELECT model FROM oidc_model WHERE payload::text LIKE $1 OR id = $2',
+        },
+        [`%${secret}%`, secret],
+      );
+      expect(found).toEqual([]);
+    }
+  });
+
+  it('encrypts client secrets', async () => {
+    const app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const row = await server.database.row<{ payload: Record<string, unknown> }>(
+      { name: 'test.client', text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1` },
+      [app.clientId],
+    );
+    expect(row?.payload).toHaveProperty('client_secret_sealed');
+    expect(row?.payload).not.toHaveProperty('client_secret');
+    await expect(app.signIn('orders:read')).resolves.toHaveProperty('tokens');
+  });
+});

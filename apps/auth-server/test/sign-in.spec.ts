@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App } from './app.js';
+import { Browser, formOf } from './browser.js';
+import { password, runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer({ SIGN_IN_FAILURES: '4/900' });
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const freshPage = async () => {
+  await server.redis.client.del('sign-in:address:127.0.0.1');
+  const browser = new Browser(server.url);
+  const { url } = await app.request('orders:read');
+  return { browser, page: await browser.get(url) };
+};
+
+describe('the sign-in page', () => {
+  it('cannot be framed, runs no script, and lets only the way to the app through', async () => {
+    const { page } = await freshPage();
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/app\.example; frame-ancestors 'none'; base-uri 'none'/,
+    );
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.headers.get('access-control-allow-origin')).toBeNull();
+    expect(page.text).not.toContain('<script');
+  });
+
+  it('fills in login_hint, as text', async () => {
+    const { url } = await app.request('orders:read', { login_hint: '"><script>alert(1)</script>' });
+    const page = await new Browser(server.url).get(url);
+    expect(page.text).toContain('value="&quot;&gt;&lt;script&gt;');
+    expect(page.text).not.toContain('<script');
+  });
+
+  it('answers a wrong password and an unknown name with the same page and 401', async () => {
+    const answers: string[] = [];
+    for (const email of ['owner@harbour.example', 'nobody@harbour.example']) {
+      const { browser, page } = await freshPage();
+      const shown = await browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
+      expect(shown.status).toBe(401);
+      answers.push(
+        shown.text
+          .replaceAll(email, 'EMAIL')
+          .replace(/interaction\/[\w-]+/g, 'interaction/UID')
+          .replace(/name="csrf" value="[^"]*"/g, 'csrf'),
+      );
+      const again = await browser.submit(formOf(shown, '/login'), {
+        email: 'owner@harbour.example',
+        password,
+      });
+      expect(again.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
+    }
+    expect(answers[0]).toBe(answers[1]);
+  });
+
+  it('locks the account, whatever the password, after too many failures', async () => {
+    const email = 'owner@meridian.example';
+    const { browser, page } = await freshPage();
+    const statuses = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        await server.redis.client.del('sign-in:address:127.0.0.1');
+        return (await browser.submit(formOf(page, '/login'), { email, password: 'wrong' })).status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(4);
+    await server.redis.client.del('sign-in:address:127.0.0.1');
+    const shown = await browser.submit(formOf(page, '/login'), { email, password });
+    expect(shown.status).toBe(429);
+    expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
+  });
+
+  it('locks an address after too many failures with whatever names', async () => {
+    const { browser, page } = await freshPage();
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const email = `guess-${attempt}@harbour.example`;
+      expect((await browser.submit(formOf(page, '/login'), { email, password: 'x' })).status).toBe(401);
+    }
+    const shown = await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
+    expect(shown.status).toBe(429);
+  });
+});
+
+describe('forms', () => {
+  it('are not taken without their token, with another’s, or from another site', async () => {
+    const { browser, page } = await freshPage();
+    const { page: other } = await freshPage();
+    const form = formOf(page, '/login');
+    const fields = { email: 'owner@harbour.example', password };
+    for (const [csrf, origin] of [
+      ['', server.url],
+      [formOf(other, '/login').hidden['csrf'] ?? '', server.url],
+      [form.hidden['csrf'] ?? '', 'https://evil.example'],
+      [form.hidden['csrf'] ?? '', 'null'],
+    ] as const) {
+      expect((await browser.submit(form, { ...fields, csrf }, { origin })).status).toBe(403);
+    }
+    const consent = await browser.submit(form, fields);
+    expect((await browser.submit(formOf(consent, '/consent'), { csrf: 'x' })).status).toBe(403);
+    const allowed = await browser.submit(formOf(consent, '/consent'));
+    expect(allowed.url.searchParams.get('code')).toEqual(expect.any(String));
+  });
+
+  it('of another browser’s sign-in are not shown and not taken', async () => {
+    const { page } = await freshPage();
+    const stranger = new Browser(server.url);
+    expect((await stranger.get(page.url.href)).status).toBe(400);
+    const sent = await stranger.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
+    expect(sent.status).toBe(400);
+    expect(sent.text).toContain('has expired');
+  });
+
+  it('give the browser another session at sign-in, so a planted one is worth nothing', async () => {
+    const { browser, page } = await freshPage();
+    const session = () => browser.cookie('session@/');
+    const before = session();
+    await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
+    const signedIn = session();
+    expect(signedIn).toEqual(expect.any(String));
+    expect(signedIn).not.toBe(before);
+  });
+});
+
+describe('the audit log', () => {
+  it('has sign-ins, failures, consents and registrations, and only grows', async () => {
+    const rows = await server.database.rows<{ event: string; ip: string }>({
+      name: 'test.audit',
+      text: 'SELECT DISTINCT event, ip FROM audit_log',
+    });
+    expect(rows.map(({ event }) => event)).toEqual(
+      expect.arrayContaining([
+        'signed_in',
+        'sign_in_failed',
+        'sign_in_locked',
+        'consent_given',
+        'client_registered',
+        'code_issued',
+      ]),
+    );
+    expect(new Set(rows.map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']));
+    await expect(
+      server.database.run({ name: 'test.audit-delete', text: 'DELETE FROM audit_log' }),
+    ).rejects.toThrow('audit_log only grows');
+  });
+});

@@ -1,0 +1,57 @@
+import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { aCreator } from './creator-snapshot.fixture.js';
+
+describe('GET /api/v1/creators', () => {
+  let api: CreatorApi;
+  const creators = [1, 2, 3, 4, 5].map((day) =>
+    aCreator(day === 3 ? 'org_meridian' : 'org_harbour', { registered_at: `2026-01-0${day}T00:00:00.000Z` }),
+  );
+  const newestFirst = creators.map((creator) => creator.id).toReversed();
+
+  beforeAll(async () => {
+    api = await creatorApi();
+    await api.record({ creators });
+  });
+  afterAll(() => api.stop());
+
+  const list = async (query: string, claims: Readonly<Record<string, unknown>>) => {
+    const { body } = await api.get(`/api/v1/creators${query}`, claims);
+    return { uuids: body.data.map((creator: { uuid: string }) => creator.uuid), meta: body.meta };
+  };
+
+  it('shows the newest first, a page at a time, with the exact total', async () => {
+    expect(await list('?per_page=2', operator)).toEqual({
+      uuids: newestFirst.slice(0, 2),
+      meta: { page: 1, per_page: 2, total: 5 },
+    });
+    expect((await list('?per_page=2&page=3', operator)).uuids).toEqual(newestFirst.slice(4));
+    expect(await list('?page=10000&per_page=100', operator)).toEqual({
+      uuids: [],
+      meta: { page: 10_000, per_page: 100, total: 5 },
+    });
+    expect((await list('', ownerOf('org_harbour'))).meta.total).toBe(4);
+  });
+
+  it('follows a creator that changes, and not one that comes late', async () => {
+    const [first] = creators;
+    if (first === undefined) return;
+    await api.record({ creators: [{ ...first, version: 3, organisation_id: 'org_sold_to' }] });
+    await api.record({ creators: [{ ...first, version: 2 }] });
+    expect((await list('', ownerOf('org_sold_to'))).uuids).toEqual([first.id]);
+    expect((await list('', ownerOf('org_harbour'))).meta.total).toBe(3);
+    await api.record({ creators: [{ ...first, version: 4 }] });
+  });
+
+  it.each([
+    ['page=0', 'page'],
+    ['page=abc', 'page'],
+    ['page=10001', 'page'],
+    ['per_page=0', 'per_page'],
+    ['per_page=101', 'per_page'],
+    ['per_page=5&per_page=6', 'per_page'],
+  ])('refuses ?%s', async (query, field) => {
+    const { status, body } = await api.get(`/api/v1/creators?${query}`, operator);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
+  });
+});

@@ -1,0 +1,2 @@
+export { openService, type Service } from './open-service.js';
+export { migrateService } from './migrate-service.js';

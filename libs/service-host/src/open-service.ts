@@ -1,0 +1,85 @@
+import { connectWhenUp, createDataSource, Database } from '@fulfilment/database';
+import { type ReadinessChecks, RedisConnection } from '@fulfilment/http-service';
+import { messageOutcomes, Messaging } from '@fulfilment/messaging';
+import {
+  collectProcessMetrics,
+  createLogger,
+  type Logger,
+  type ServiceSettings,
+  Shutdown,
+  startInternalServer,
+} from '@fulfilment/runtime';
+import type { INestApplication } from '@nestjs/common';
+import type { MigrationInterface } from 'typeorm';
+
+/** What every service stands on. Nothing of it is connected yet; all of it may be handed on. */
+export interface Service {
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly redis: RedisConnection;
+  readonly messaging: Messaging;
+  /** Holds while PostgreSQL, Redis and RabbitMQ answer. */
+  readonly readiness: ReadinessChecks;
+  readonly shutdown: Shutdown;
+  /**
+   * From a listening HTTP port to a working service: waits for the database however long it takes, then starts messaging and
+   * what else works without being asked.
+   * @param startBackground adds to the shutdown what it starts
+   */
+  run(app: INestApplication, startBackground?: (shutdown: Shutdown) => void): Promise<void>;
+}
+
+export function openService(options: {
+  readonly name: string;
+  readonly settings: ServiceSettings;
+  readonly migrations: readonly (new () => MigrationInterface)[];
+}): Service {
+  const { name, settings, migrations } = options;
+  const logger = createLogger(name, settings.LOG_LEVEL);
+  const shutdown = new Shutdown(logger);
+  shutdown.listen();
+  collectProcessMetrics();
+  const dataSource = createDataSource({
+    url: settings.DATABASE_URL,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    applicationName: name,
+    migrations,
+  });
+  const database = new Database(dataSource);
+  const redis = new RedisConnection(settings.REDIS_URL, logger);
+  const messaging = new Messaging(
+    { url: settings.RABBITMQ_URL, service: name, namespace: settings.RABBITMQ_NAMESPACE },
+    database,
+    logger,
+  );
+  // The last added stops first: HTTP, then RabbitMQ, then the background, then what they stood on.
+  shutdown.add('postgres', async () => {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  });
+  shutdown.add('redis', () => redis.stop());
+  return {
+    logger,
+    database,
+    redis,
+    messaging,
+    shutdown,
+    readiness: {
+      postgres: () => database.ping(),
+      redis: () => redis.client.ping(),
+      rabbitmq: () => messaging.connected,
+    },
+    run: async (app, startBackground) => {
+      const { HOST: host, INTERNAL_PORT: port } = settings;
+      const internal = await startInternalServer({ host, port, routes: [messageOutcomes(database)] });
+      shutdown.add('internal port', () => internal.close());
+      await connectWhenUp(dataSource, (error) => {
+        logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.');
+      });
+      startBackground?.(shutdown);
+      messaging.start();
+      shutdown.add('messaging', () => messaging.stop());
+      shutdown.add('http', () => app.close());
+      logger.info('Ready.');
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { storeScopes } from '@fulfilment/contracts';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Failure, reasonOf } from '../dev/failure.ts';
+import { readSettings } from '../dev/settings.ts';
+import { readStack } from '../dev/stack-file.ts';
+import { authorizationCodeFlow } from './authorization.ts';
+
+/** Prints an access token of a demo account, got as a person with a browser would get it. For trying things by hand. */
+async function main(): Promise<void> {
+  const stack = readStack(readSettings().stateDir);
+  if (stack === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  const { values } = parseArgs({
+    options: {
+      email: { type: 'string', default: 'owner@harbour.example' },
+      password: { type: 'string' },
+      scope: { type: 'string', default: `openid ${Object.keys(storeScopes).join(' ')}` },
+      client: { type: 'string', default: stack.clients.dashboard.client_id },
+      'redirect-uri': { type: 'string', default: stack.clients.dashboard.redirect_uri },
+    },
+  });
+  const password = values.password ?? stack.users.find(({ email }) => email === values.email)?.password;
+  if (password === undefined) throw new Failure(`${values.email} is no demo account: give its --password.`);
+  const tokens = await authorizationCodeFlow(stack.auth_url, readFileSync(stack.ca_file, 'utf8'), {
+    clientId: values.client,
+    redirectUri: values['redirect-uri'],
+    scopes: values.scope.split(' '),
+    email: values.email,
+    password,
+  });
+  console.log(tokens.access_token);
+}
+
+main().catch((error: unknown) => {
+  console.error(reasonOf(error));
+  process.exit(1);
+});

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { waitUntilApplied } from './applied.ts';
+import type { Command } from './commands.ts';
+import { operate } from './operate.ts';
+
+/** A positional, or a flag that may stand alone or several times. */
+const argument = z.union([z.string(), z.boolean(), z.array(z.string())]).optional();
+type Argument = z.infer<typeof argument>;
+
+/** Services that must know of a creator before it can be used. */
+const creatorReaders = ['store-api', 'creator-api'];
+
+/** A command that a service's own program carries out, on its own database, given the words as they stand. */
+export function serviceCommand(
+  service: string,
+  words: Command['words'],
+  usage: string,
+  flags: Command['flags'] = {},
+  positionals: readonly string[] = [],
+): Command {
+  return {
+    words,
+    usage: `${words.join(' ')} ${usage}`.trim(),
+    positionals,
+    flags,
+    arguments: z.record(z.string(), argument),
+    run: async (suite, all) => {
+      const given = z.record(z.string(), argument).parse(all);
+      const { message_id: messageId, ...result } = await operate(suite, service, [
+        ...words,
+        ...asArguments(given, positionals),
+        '--json',
+      ]);
+      if (typeof messageId === 'string') {
+        await Promise.all(creatorReaders.map((service) => waitUntilApplied(suite, service, messageId)));
+      }
+      return result;
+    },
+  };
+}
+
+function asArguments(given: Readonly<Record<string, Argument>>, positionals: readonly string[]): string[] {
+  const flags = Object.entries(given).filter(([name]) => !positionals.includes(name));
+  return [
+    ...positionals.map((name) => operand(name, String(given[name]))),
+    ...flags.flatMap(([name, value]) =>
+      value === true ? [`--${name}`] : [value ?? []].flat().flatMap((one) => [`--${name}`, String(one)]),
+    ),
+  ];
+}
+
+/** npm runs a script in the repository's root; a file is meant from where the person stands. */
+function operand(name: string, value: string): string {
+  return name === 'FILE' && value !== '-' ? resolve(process.env.INIT_CWD ?? process.cwd(), value) : value;
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { Failure } from '../dev/failure.ts';
+import { serviceNames } from '../dev/ports.ts';
+import { root } from '../dev/settings.ts';
+
+const described = z.object({
+  description: z.string().optional(),
+  default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+});
+
+/** Every setting of every service, from the schema that reads it. */
+export async function configurationReference(): Promise<string> {
+  const sections = await Promise.all(
+    serviceNames.map(async (name) => [`## ${name}`, '', ...table(await settingsOf(name)), '']),
+  );
+  return [
+    '# Settings',
+    '',
+    'Each service reads its environment once, at start. A value that cannot be used is named on standard error and ends the start with status 78.',
+    'An empty value counts as none.',
+    '',
+    ...sections.flat(),
+  ].join('\n');
+}
+
+/** The settings schema a service's compiled config exports. */
+async function settingsOf(service: string): Promise<z.ZodObject> {
+  const module: unknown = await import(pathToFileURL(join(root, 'apps', service, 'dist', 'config.js')).href);
+  const schema = exportsOf(module).find((value) => value instanceof z.ZodObject);
+  if (schema === undefined) throw new Failure(`${service} exports no settings schema.`);
+  return schema;
+}
+
+function exportsOf(module: unknown): unknown[] {
+  return typeof module === 'object' && module !== null ? Object.values(module) : [];
+}
+
+function table(schema: z.ZodObject): string[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const rows = Object.entries(properties).map(([name, property]) => {
+    const { description = '', default: byDefault } = described.parse(property);
+    const value =
+      byDefault !== undefined ? `\`${String(byDefault)}\`` : required.includes(name) ? 'required' : 'none';
+    return `| \`${name}\` | ${value} | ${description} |`;
+  });
+  return ['| Setting | Default | Meaning |', '| --- | --- | --- |', ...rows];
+}
