@@ -1,1 +1,4 @@
-export { default } from '../../jest.preset.mjs';
+import preset from '../../jest.preset.mjs';
+
+/** In band: the faults of one file must not meet the requests of another. */
+export default { ...preset, maxWorkers: 1, testTimeout: 60_000 };

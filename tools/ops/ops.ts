@@ -41,8 +41,9 @@ function readArguments(
   const named = Object.fromEntries(
     command.positionals.map((name, index) => [name, parsed.positionals[index]]),
   );
-  const result = command.arguments.safeParse({ ...flags, ...named });
-  if (result.success) return { json: json === true, given: result.data };
+  const given = { ...flags, ...named };
+  const result = command.arguments.safeParse(given);
+  if (result.success) return { json: json === true, given }; // as typed: the command reads them itself
   const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
   throw new Failure(`${problems}\nUsage: npm run -s ops -- ${command.usage}`);
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertTopology } from './topology.js';
 
 const firstRetryMs = 200;
-const lastRetryMs = 5_000;
+const lastRetryMs = 1_000; // a broker that is back should not be waited for: an attempt costs next to nothing
 const heartbeatSeconds = 10;
 
 /** Sets up its own channel (consumes, or keeps it to publish). Called again with a new one after every reconnect. */

@@ -1,0 +1,208 @@
+import { eventually, formsIn } from '@fulfilment/testing';
+import { ApiClient, send } from './suite/api-client.js';
+import { errorOf } from './suite/error-envelope.js';
+import { type Merchant, newMerchant } from './suite/merchant.js';
+import { Authorization, dashboard, signIn, tokenRequest } from './suite/sign-in.js';
+import { suite } from './suite/the-suite.js';
+
+const issuer = `${suite.auth_url}/api/auth`;
+const at = (path: string) => `${issuer}/oauth2/${path}`;
+
+describe('the authorization server', () => {
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await newMerchant();
+  });
+
+  const introspect = (token: string) =>
+    send('post', '/api/auth/oauth2/introspect')
+      .type('form')
+      .auth(suite.clients.resource_server.client_id, suite.clients.resource_server.client_secret)
+      .send({ token });
+  const revoke = (token: string) =>
+    send('post', '/api/auth/oauth2/revoke').type('form').send({ token, client_id: dashboard.clientId });
+  const refresh = (token: string) =>
+    tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: merchant.app.clientId });
+
+  it.each(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server/api/auth'])(
+    'describes itself at %s',
+    async (path) => {
+      const { body } = await send('get', path).expect(200);
+      expect(body).toMatchObject({
+        issuer,
+        authorization_endpoint: at('authorize'),
+        token_endpoint: at('token'),
+        registration_endpoint: at('register'),
+        userinfo_endpoint: at('userinfo'),
+        introspection_endpoint: at('introspect'),
+        revocation_endpoint: at('revoke'),
+        jwks_uri: `${issuer}/jwks`,
+        code_challenge_methods_supported: ['S256'],
+        response_types_supported: ['code'],
+        authorization_response_iss_parameter_supported: true,
+      });
+    },
+  );
+
+  it('publishes public keys, and nothing private', async () => {
+    const { body } = await send('get', '/api/auth/jwks').expect(200);
+    expect(body.keys).toContainEqual(expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256' }));
+    for (const key of body.keys) {
+      expect(key).toMatchObject({ kid: expect.any(String), use: 'sig' });
+      for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) expect(key[secret]).toBeUndefined();
+    }
+  });
+
+  it('lets an app register itself, but never as a first-party one', async () => {
+    const redirectUri = 'https://merch-sync.example/callback';
+    const register = (more: object) =>
+      send('post', '/api/auth/oauth2/register').send({
+        client_name: 'Merch Sync',
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        ...more,
+      });
+    expect((await register({ first_party: true }).expect(400)).body.error).toBe('invalid_client_metadata');
+    const { body } = await register({}).expect(201);
+    expect(body).toMatchObject({
+      client_id: expect.any(String),
+      client_name: 'Merch Sync',
+      redirect_uris: [redirectUri],
+      token_endpoint_auth_method: 'none',
+    });
+    expect(body.client_secret).toBeUndefined();
+    expect(body.first_party).toBeUndefined();
+    const tokens = await signIn(merchant.owner, { clientId: body.client_id, redirectUri }, ['releases:read']);
+    const client = new ApiClient(tokens.access_token);
+    await client.get('/store/v1/releases').expect(200);
+    await client.get('/creator/api/v1/creators').expect(401); // not its audience
+  });
+
+  it('signs in, asks for consent in words, and comes back with code, state and issuer', async () => {
+    const authorization = new Authorization(merchant.app, [
+      'openid',
+      'email',
+      'orders:create',
+      'releases:write',
+    ]);
+    const signInPage = await authorization.open();
+    expect(signInPage.status).toBe(200);
+    expect(signInPage.headers['content-security-policy']).toContain("default-src 'none'");
+    const refused = await authorization.goOn(signInPage, { email: merchant.owner.email, password: 'wrong' });
+    expect(refused.status).toBe(401);
+    expect(refused.text).not.toContain('wrong"');
+    const consent = await authorization.goOn(refused, { ...merchant.owner });
+    expect(consent.text).toContain('Place fulfilment orders');
+    expect(consent.text).toContain('your e-mail address');
+    const back = new URL((await authorization.goOn(consent)).url);
+    expect(back.origin + back.pathname).toBe(merchant.app.redirectUri);
+    expect(back.searchParams.get('state')).toBe(authorization.state);
+    expect(back.searchParams.get('iss')).toBe(issuer);
+    const code = back.searchParams.get('code') ?? '';
+    const tokens = await authorization.exchange(code).expect(200);
+    expect(tokens.body).toMatchObject({
+      token_type: 'Bearer',
+      expires_in: 3600,
+      id_token: expect.any(String),
+    });
+    expect(tokens.body.refresh_token).toBeUndefined();
+    expect(tokens.get('cache-control')).toContain('no-store');
+    expect((await authorization.exchange(code).expect(400)).body.error).toBe('invalid_grant'); // once only
+    await authorization.browser.close();
+  });
+
+  it('comes back with access_denied when the person says no', async () => {
+    const authorization = new Authorization(merchant.app, ['releases:write', 'webhooks:read', 'profile']);
+    const consent = await authorization.goOn(await authorization.open(), { ...merchant.owner });
+    const [, refuse] = formsIn(consent);
+    if (refuse === undefined) throw new Error('There is no way to say no.');
+    const back = await authorization.browser.submit(consent, refuse, {}, merchant.app.redirectUri);
+    expect(new URL(back.url).searchParams.get('error')).toBe('access_denied');
+    await authorization.browser.close();
+  });
+
+  it.each([
+    ['without PKCE', { code_challenge: '' }, 'invalid_request'],
+    ['with a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['for an unknown scope', { scope: 'everything' }, 'invalid_scope'],
+    ['for a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
+  ])('refuses a request %s', async (_what, parameters, error) => {
+    const authorization = new Authorization(merchant.app, ['releases:read']);
+    const { search, hash } = new URL((await authorization.open(parameters)).url);
+    const answer = new URLSearchParams(search === '' ? hash.slice(1) : search); // OAuth 2.0 Multiple Response Types §5
+    expect(answer.get('error')).toBe(error);
+    expect(answer.get('state')).toBe(authorization.state);
+    await authorization.browser.close();
+  });
+
+  it('never sends anybody to an address that was not registered', async () => {
+    const authorization = new Authorization(merchant.app, ['releases:read']);
+    const page = await authorization.open({ redirect_uri: `${merchant.app.redirectUri}/evil` });
+    expect(page.status).toBe(400);
+    expect(page.url).toContain(suite.auth_url);
+    await authorization.browser.close();
+  });
+
+  it('exchanges a code only with its verifier', async () => {
+    const authorization = new Authorization(dashboard, ['openid']);
+    const code = (await authorization.approve(merchant.owner)).searchParams.get('code') ?? '';
+    const refused = await authorization.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
+    expect(refused.body.error).toBe('invalid_grant');
+  });
+
+  it('rotates refresh tokens, and ends the whole family when an old one comes again', async () => {
+    const first = await signIn(merchant.owner, merchant.app, ['openid', 'offline_access', 'releases:read']);
+    const second = await refresh(first.refresh_token ?? '').expect(200);
+    expect(second.body.refresh_token).not.toBe(first.refresh_token);
+    const store = new ApiClient(second.body.access_token);
+    await store.get('/store/v1/releases').expect(200);
+    expect((await refresh(first.refresh_token ?? '').expect(400)).body.error).toBe('invalid_grant');
+    expect((await refresh(second.body.refresh_token).expect(400)).body.error).toBe('invalid_grant');
+    await eventually(
+      async () => ((await store.get('/store/v1/releases')).status === 401 ? true : undefined),
+      1_000,
+    );
+  });
+
+  it('tells who the user is, and a resource server what a token is worth', async () => {
+    const tokens = await signIn(merchant.owner, merchant.app, ['openid', 'email', 'releases:read']);
+    const who = await new ApiClient(tokens.access_token).get('/api/auth/oauth2/userinfo').expect(200);
+    expect(who.body).toMatchObject({ sub: expect.any(String), email: merchant.owner.email });
+    const told = await introspect(tokens.access_token).expect(200);
+    expect(told.body).toMatchObject({
+      active: true,
+      client_id: merchant.app.clientId,
+      sub: who.body.sub,
+      iss: issuer,
+      org_id: merchant.organisationId,
+      org_role: 'owner',
+      creator_id: merchant.creator.uuid,
+    });
+    expect(told.body.scope.split(' ')).toContain('releases:read');
+    expect((await introspect('garbage').expect(200)).body).toEqual({ active: false });
+    const stranger = await introspect(tokens.access_token).auth(
+      suite.clients.resource_server.client_id,
+      'wrong',
+    );
+    expect(stranger.status).toBe(401);
+    expect(stranger.body).toMatchObject({ error: 'invalid_client' });
+  });
+
+  it('revokes a token for both APIs within a second', async () => {
+    const { access_token: token } = await signIn(merchant.owner, dashboard, ['openid', 'releases:read']);
+    const client = new ApiClient(token);
+    await client.get('/store/v1/releases').expect(200);
+    await client.get('/creator/api/v1/creators').expect(200);
+    await revoke(token).expect(200);
+    for (const path of ['/store/v1/releases', '/creator/api/v1/creators']) {
+      const refused = await eventually(async () => {
+        const answer = await client.get(path);
+        return answer.status === 401 ? answer : undefined;
+      }, 1_000);
+      expect(errorOf(refused).code).toBe('UNAUTHORIZED');
+    }
+    expect((await introspect(token).expect(200)).body).toEqual({ active: false });
+    await revoke('garbage').expect(200); // RFC 7009 §2.2
+  });
+});

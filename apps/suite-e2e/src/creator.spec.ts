@@ -1,0 +1,212 @@
+import { eventually } from '@fulfilment/testing';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ApiClient } from './suite/api-client.js';
+import { errorOf, fieldsOf } from './suite/error-envelope.js';
+import {
+  type Merchant,
+  newMerchant,
+  newProduct,
+  newUser,
+  type Product,
+  storeReleaseId,
+} from './suite/merchant.js';
+import { operate } from './suite/operator.js';
+import { placeOrder, unitPrice } from './suite/orders.js';
+import { dashboardToken } from './suite/sign-in.js';
+import { demoUser } from './suite/the-suite.js';
+
+const api = '/creator/api/v1';
+const month = () => new Date().toISOString().slice(0, 7);
+
+describe('the Creator API', () => {
+  let merchant: Merchant;
+  let stranger: Merchant;
+  let operator: ApiClient;
+  let product: Product;
+  let order: string;
+  beforeAll(async () => {
+    [merchant, stranger] = await Promise.all([newMerchant(), newMerchant()]);
+    operator = new ApiClient(await dashboardToken(demoUser('operator@platform.example')));
+    product = await newProduct(merchant);
+    order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 3 }]);
+  });
+
+  const orders = (client: ApiClient, query = '') =>
+    client.get(`${api}/orders?creator=${merchant.creator.uuid}${query}`);
+  const projected = () =>
+    eventually(async () => {
+      const { body } = await orders(merchant.dashboard).expect(200);
+      return body.data.find((row: Record<string, string>) => row.human_order_id === order);
+    });
+
+  it("shows each organisation its own creators, and the operator everybody's", async () => {
+    const seenBy = async (client: ApiClient) => {
+      const { body } = await client.get(`${api}/creators?per_page=100`).expect(200);
+      expect(body.meta).toEqual({ page: 1, per_page: 100, total: expect.any(Number) });
+      return body.data.map(({ uuid }: { uuid: string }) => uuid);
+    };
+    expect(await seenBy(merchant.dashboard)).toEqual([merchant.creator.uuid]);
+    expect(await seenBy(stranger.dashboard)).toEqual([stranger.creator.uuid]);
+    const all = await operator.get(`${api}/creators?per_page=1`).expect(200);
+    expect(all.body.meta.total).toBeGreaterThanOrEqual(5);
+    const member = {
+      email: `${randomBytes(6).toString('hex')}@member.example`,
+      password: 'correct horse battery',
+    };
+    await newUser(merchant.organisationId, member, 'member');
+    expect(await seenBy(new ApiClient(await dashboardToken(member)))).toEqual([merchant.creator.uuid]);
+  });
+
+  it("shows the demo's two organisations apart", async () => {
+    const [harbour, meridian] = await Promise.all(
+      ['owner@harbour.example', 'owner@meridian.example'].map(async (email) => {
+        const client = new ApiClient(await dashboardToken(demoUser(email)));
+        return (await client.get(`${api}/creators`).expect(200)).body.data;
+      }),
+    );
+    expect(harbour).toHaveLength(1);
+    expect(meridian).toHaveLength(2);
+    expect(meridian.map(({ uuid }: { uuid: string }) => uuid)).not.toContain(harbour[0].uuid);
+  });
+
+  it('shows an order of the Store, with its figures', async () => {
+    const summary = await projected();
+    expect(summary).toEqual({
+      uuid: expect.any(String),
+      human_order_id: order,
+      placed_at: expect.any(String),
+      currency: 'GBP',
+      payment_status: 'paid',
+      dispatch_status: expect.stringMatching(/^(pending|in_production)$/),
+      tracking_code: '',
+      totals: { gross: 3 * unitPrice.amount, royalty: expect.any(Number) },
+      items_count: 3,
+    });
+    const { body } = await merchant.dashboard.get(`${api}/orders/${summary.uuid}`).expect(200);
+    expect(body.totals).toEqual({ royalty: summary.totals.royalty });
+    const [item] = body.items;
+    expect(item).toMatchObject({
+      release_group: product.releaseUuid,
+      quantity: 3,
+      unit_amount: unitPrice.amount,
+      total_amount: 3 * unitPrice.amount,
+    });
+    const vat = Math.round((item.total_amount * 20) / 120); // British VAT is inside the total
+    expect(item.vat_amount).toBe(vat);
+    expect(
+      Math.abs(item.royalty_amount - ((item.total_amount - vat) * item.royalty_rate) / 10_000),
+    ).toBeLessThanOrEqual(0.5);
+    expect(summary.totals.royalty).toBe(item.royalty_amount);
+  });
+
+  it('filters orders by status and by day', async () => {
+    const placedOn = (await projected()).placed_at.slice(0, 10);
+    const found = async (query: string) =>
+      (await orders(merchant.dashboard, query).expect(200)).body.meta.total;
+    expect(await found('&status=paid')).toBe(1);
+    expect(await found('&status=delivered')).toBe(0);
+    expect(await found('&from=2020-01-01&to=2020-01-31')).toBe(0);
+    expect(await found(`&from=${placedOn}&to=${placedOn}`)).toBe(1); // both inclusive
+    expect(await found('&page=5')).toBe(1);
+    for (const [query, field] of [
+      ['&from=2020-02-30', 'from'],
+      ['&status=eaten', 'status'],
+      ['&page=0', 'page'],
+      ['&per_page=101', 'per_page'],
+    ] as const) {
+      expect(fieldsOf(await orders(merchant.dashboard, query).expect(400))).toEqual([field]);
+    }
+    await orders(merchant.dashboard, '&from=2020-02-02&to=2020-02-01').expect(400);
+    expect(fieldsOf(await merchant.dashboard.get(`${api}/orders`).expect(400))).toEqual(['creator']);
+  });
+
+  it("hides everything of one organisation's from another", async () => {
+    const { uuid } = await projected();
+    const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
+    for (const path of [
+      `${api}/orders?creator=${merchant.creator.uuid}`,
+      `${api}/orders/${uuid}`,
+      `${stats}/sales?period=${month()}`,
+      `${stats}/royalties?period=${month()}`,
+    ]) {
+      const refused = await stranger.dashboard.get(path);
+      if (refused.status === 200) expect(refused.body.data).toEqual([]);
+      else expect(errorOf(refused).code).toBe('NOT_FOUND');
+      await operator.get(path).expect(200);
+    }
+    await merchant.dashboard.get(`${api}/orders/${randomUUID()}`).expect(404);
+    await merchant.dashboard.get(`${api}/orders/not-a-uuid`).expect(400);
+    expect(errorOf(await merchant.store.get(`${api}/creators`).expect(401)).code).toBe('UNAUTHORIZED');
+  });
+
+  it('adds up the sales and royalties of the month', async () => {
+    const { totals } = await projected();
+    const stats = (what: string, period = month()) =>
+      merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/stats/${what}?period=${period}`);
+    const sales = await eventually(async () => {
+      const { body } = await stats('sales').expect(200);
+      return body.totals.units > 0 ? body : undefined;
+    });
+    expect(sales).toEqual({ period: month(), currency: 'GBP', totals: { units: 3, revenue: totals.gross } });
+    const { body: royalties } = await stats('royalties').expect(200);
+    expect(royalties.totals).toEqual({ units: 3, revenue: totals.gross, royalties: totals.royalty });
+    expect(royalties.by_release).toEqual([
+      {
+        release_group: product.releaseUuid,
+        ean: expect.any(String),
+        units: 3,
+        royalty_amount: totals.royalty,
+      },
+    ]);
+    expect((await stats('sales', '2031-01').expect(200)).body.totals).toEqual({ units: 0, revenue: 0 });
+    for (const period of ['2026-13', '2026-00', '2026', '2026-1']) {
+      expect(fieldsOf(await stats('sales', period).expect(400))).toEqual(['period']);
+    }
+  });
+
+  it('creates a release that the Store shows as pending, until the operator approves it', async () => {
+    const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
+    const { body } = await merchant.dashboard
+      .post(`${api}/releases`, { title: `  ${title} `, release_type_id: 3, ean: '2012345678905' })
+      .expect(201);
+    expect(body).toEqual({
+      id: expect.any(String),
+      title,
+      release_type_id: 3,
+      ean: '2012345678905',
+      created_at: expect.any(String),
+    });
+    const id = await storeReleaseId(merchant, title);
+    const shown = async () => (await merchant.store.get(`/store/v1/releases/${id}`).expect(200)).body;
+    const pending = await shown();
+    expect(pending).toMatchObject({ name: title, status: 'pending', products: [{ status: 'pending' }] });
+    const [{ id: sku }] = pending.products;
+    const refused = await merchant.store
+      .post('/store/v1/shipping-rates', { country_code: 'GB', items: [{ sku, quantity: 1 }] })
+      .expect(422);
+    expect(errorOf(refused).details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
+    await operate(['release', 'approve', id]);
+    expect(await shown()).toMatchObject({
+      status: 'available',
+      products: [{ id: sku, status: 'available' }],
+    });
+    await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
+  });
+
+  it.each([
+    ['an empty title', { title: ' ' }, 'title'],
+    ['a title of 61 characters', { title: '🎸'.repeat(61) }, 'title'],
+    ['an unknown type', { release_type_id: 9 }, 'release_type_id'],
+    ['a type in words', { release_type_id: '1' }, 'release_type_id'],
+    ['an EAN of 33 characters', { ean: '1'.repeat(33) }, 'ean'],
+  ])('refuses a release with %s', async (_what, wrong, field) => {
+    const wish = { title: 'A title', release_type_id: 1, ...wrong };
+    expect(fieldsOf(await merchant.dashboard.post(`${api}/releases`, wish).expect(400))).toEqual([field]);
+  });
+
+  it("asks a caller without a creator whose release it is, and takes nobody else's", async () => {
+    const wish = { title: 'A title', release_type_id: 1 };
+    expect(fieldsOf(await operator.post(`${api}/releases`, wish).expect(400))).toEqual(['creator']);
+    await stranger.dashboard.post(`${api}/releases`, { ...wish, creator: merchant.creator.uuid }).expect(404);
+  });
+});

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
+import { operate, tryOps } from './suite/operator.js';
+import { placeOrder } from './suite/orders.js';
+
+const parcel = (number: string) => [
+  ...['--carrier', 'Royal Mail', '--tracking-number', number],
+  ...['--tracking-url', `https://track.example/${number}`],
+];
+
+describe("the operator's commands", () => {
+  let merchant: Merchant;
+  let product: Product;
+  beforeAll(async () => {
+    merchant = await newMerchant();
+    product = await newProduct(merchant);
+  });
+
+  const place = () => placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
+  const order = async (id: string) => (await merchant.store.get(`/store/v1/orders/${id}`).expect(200)).body;
+  const firstProduct = async () =>
+    (await merchant.store.get(`/store/v1/releases/${product.releaseId}`).expect(200)).body.products[0];
+
+  it('ship, correct and deliver an order, and have it applied when they return', async () => {
+    const id = await place();
+    expect(await operate(['order', 'ship', id, ...parcel('A1')])).toMatchObject({ outcome: 'applied' });
+    expect(await order(id)).toMatchObject({
+      status: 'shipped',
+      tracking: { carrier: 'Royal Mail', tracking_number: 'A1', tracking_url: 'https://track.example/A1' },
+    });
+    await operate(['order', 'track', id, ...parcel('A2')]);
+    expect((await order(id)).tracking).toMatchObject({ tracking_number: 'A2' });
+    await operate(['order', 'deliver', id]);
+    expect((await order(id)).status).toBe('delivered');
+  });
+
+  it('cancel an order before it ships, refunding it', async () => {
+    const id = await place();
+    await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
+    expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
+  });
+
+  it('set stock, withdraw a product and release it again', async () => {
+    await operate(['stock', 'set', product.sku, '7']);
+    expect((await firstProduct()).availability).toEqual({ limited_edition: true, quantity: 7 });
+    await operate(['product', 'withdraw', product.sku]);
+    expect((await firstProduct()).status).toBe('unavailable');
+    await operate(['product', 'release', product.sku]);
+    expect((await firstProduct()).status).toBe('available');
+  });
+
+  it('change how a creator pays, from the next order on', async () => {
+    await operate(['creator', 'payment-method', merchant.creator.id, 'pm_declined']);
+    expect((await order(await place())).status).toBe('payment_failed');
+    await operate(['creator', 'payment-method', merchant.creator.uuid, 'pm_ok']);
+    expect((await order(await place())).status).toBe('processing');
+  });
+
+  it('make a confidential client, with a secret told once', async () => {
+    const made = await operate(['client', 'create', '--name', 'Resource server', '--confidential']);
+    expect(made).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
+  });
+
+  it('print words without --json', async () => {
+    const { status, output } = await tryOps(['organisation', 'create', '--name', 'In words']);
+    expect(status).toBe(0);
+    expect(output).toMatch(/^org_id: \S+$/m);
+  });
+
+  it('say in one line what is wrong, and end with 1', async () => {
+    const shipped = await place();
+    await operate(['order', 'ship', shipped, ...parcel('B1')]);
+    const unknown = `ord_${'0'.repeat(26)}`;
+    const mistakes: readonly (readonly string[])[] = [
+      ['order', 'cancel', shipped, '--reason', 'too late'],
+      ['order', 'ship', unknown, ...parcel('C1')],
+      ['order', 'deliver', 'nonsense'],
+      ['stock', 'set', `prod_${'0'.repeat(26)}`, '5'],
+      ['release', 'approve', `prod_${'0'.repeat(26)}`],
+      ['creator', 'payment-method', merchant.creator.id, 'pm_wrong'],
+      ['user', 'create', '--email', 'nonsense', '--password', 'long enough to pass'],
+      ['creator', 'create', '--organisation', 'org_nobody', '--name', 'N', '--payment-method', 'pm_ok'],
+      ['client', 'create', '--name', 'No address'],
+    ];
+    const ended = await Promise.all(mistakes.map((args) => tryOps(args)));
+    for (const [index, { status, output, complaint }] of ended.entries()) {
+      const said = {
+        command: mistakes[index]?.join(' '),
+        status,
+        output,
+        lines: complaint.trim().split('\n'),
+      };
+      expect(said).toEqual({
+        command: said.command,
+        status: 1,
+        output: '',
+        lines: [expect.stringMatching(/\w/)],
+      });
+    }
+    expect((await order(shipped)).status).toBe('shipped');
+  });
+
+  it('show the usage for a command that is not written right', async () => {
+    for (const args of [
+      ['order', 'ship'],
+      ['stock', 'set', product.sku, 'many'],
+      ['order', 'eat', 'x'],
+    ]) {
+      const { status, complaint } = await tryOps(args);
+      expect(status).toBe(1);
+      expect(complaint).toMatch(/Usage|There is no command/);
+    }
+  });
+
+  it('name a new creator that both APIs know at once', async () => {
+    const name = `Creator ${randomBytes(4).toString('hex')}`;
+    const made = await operate([
+      ...['creator', 'create', '--organisation', merchant.organisationId],
+      ...['--name', name, '--payment-method', 'pm_ok'],
+    ]);
+    const { body } = await merchant.dashboard.get('/creator/api/v1/creators').expect(200);
+    expect(body.data).toContainEqual({ uuid: made.uuid, org_id: merchant.organisationId });
+    expect(made.id).toMatch(/^crt_/);
+  });
+});

@@ -1,0 +1,118 @@
+import { eventually } from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { ApiClient, bodyOf } from './api-client.js';
+import { operate, ops } from './operator.js';
+import { type App, dashboardToken, signIn } from './sign-in.js';
+import type { User } from './the-suite.js';
+
+export const storeScopes = [
+  'creator:read',
+  'releases:read',
+  'orders:read',
+  'orders:create',
+  'shipping:read',
+  'webhooks:read',
+  'webhooks:create',
+  'webhooks:update',
+  'webhooks:delete',
+] as const;
+
+const named = z.object({ id: z.string() });
+const redirectUri = 'https://merchant.example/callback';
+
+/** An organisation of the test's own, with an owner, one creator, and a third-party app that may do everything in the Store. */
+export interface Merchant {
+  readonly organisationId: string;
+  readonly owner: User;
+  readonly creator: { readonly uuid: string; readonly id: string };
+  readonly app: App;
+  /** The third-party app, connected to the creator. */
+  readonly store: ApiClient;
+  /** The owner's first-party session. */
+  readonly dashboard: ApiClient;
+}
+
+export interface Product {
+  readonly releaseUuid: string;
+  readonly releaseId: string;
+  readonly sku: string;
+}
+
+export async function newMerchant(paymentMethod = 'pm_ok'): Promise<Merchant> {
+  const name = `Merchant ${randomBytes(4).toString('hex')}`;
+  const owner = {
+    email: `${randomBytes(6).toString('hex')}@merchant.example`,
+    password: 'correct horse battery',
+  };
+  const { org_id: organisationId } = await ops(
+    ['organisation', 'create', '--name', name],
+    z.object({ org_id: z.string() }),
+  );
+  const [creator, { client_id: clientId }] = await Promise.all([
+    ops(
+      [
+        'creator',
+        'create',
+        '--organisation',
+        organisationId,
+        '--name',
+        name,
+        '--payment-method',
+        paymentMethod,
+      ],
+      z.object({ uuid: z.uuid(), id: z.string() }),
+    ),
+    ops(
+      ['client', 'create', '--name', name, '--redirect-uri', redirectUri],
+      z.object({ client_id: z.string() }),
+    ),
+    newUser(organisationId, owner),
+  ]);
+  const app = { clientId, redirectUri };
+  const [thirdParty, session] = await Promise.all([
+    signIn(owner, app, storeScopes),
+    dashboardToken(owner, storeScopes),
+  ]);
+  return {
+    organisationId,
+    owner,
+    creator,
+    app,
+    store: new ApiClient(thirdParty.access_token),
+    dashboard: new ApiClient(session),
+  };
+}
+
+export async function newUser(
+  organisationId: string,
+  { email, password }: User,
+  role = 'owner',
+): Promise<void> {
+  await operate([
+    ...['user', 'create', '--email', email, '--password', password],
+    ...['--organisation', organisationId, '--role', role],
+  ]);
+}
+
+/** A release made through the Creator API, found in the Store, approved by the operator: one product that can be ordered. */
+export async function newProduct(merchant: Merchant): Promise<Product> {
+  const title = `Release ${randomBytes(4).toString('hex')}`;
+  const made = await merchant.dashboard
+    .post('/creator/api/v1/releases', { title, release_type_id: 1 })
+    .expect(201);
+  const { id: releaseUuid } = bodyOf(made, z.object({ id: z.uuid() }));
+  const releaseId = await storeReleaseId(merchant, title);
+  await operate(['release', 'approve', releaseUuid]);
+  const release = await merchant.store.get(`/store/v1/releases/${releaseId}`).expect(200);
+  const { products } = bodyOf(release, z.object({ products: z.tuple([named]) }));
+  return { releaseUuid, releaseId, sku: products[0].id };
+}
+
+/** The Store's id of a release, once the Store knows it. */
+export function storeReleaseId({ store }: Merchant, title: string): Promise<string> {
+  return eventually(async () => {
+    const found = await store.get(`/store/v1/releases?search=${encodeURIComponent(title)}`).expect(200);
+    return bodyOf(found, z.object({ data: z.array(named) })).data[0]?.id;
+  });
+}

@@ -1,0 +1,109 @@
+import { FormBrowser, formsIn, type Page } from '@fulfilment/testing';
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { send } from './api-client.js';
+import { certificateAuthority, suite, type User } from './the-suite.js';
+
+export interface App {
+  readonly clientId: string;
+  readonly redirectUri: string;
+}
+
+const tokensSchema = z.object({
+  access_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.number(),
+  scope: z.string().optional(),
+  refresh_token: z.string().optional(),
+  id_token: z.string().optional(),
+});
+export type Tokens = z.infer<typeof tokensSchema>;
+
+export const dashboard: App = {
+  clientId: suite.clients.dashboard.client_id,
+  redirectUri: suite.clients.dashboard.redirect_uri,
+};
+
+/** One authorization request, with its PKCE verifier and state. */
+export class Authorization {
+  readonly verifier = randomBytes(48).toString('base64url');
+  readonly state = randomBytes(12).toString('base64url');
+  readonly browser = new FormBrowser(certificateAuthority);
+
+  constructor(
+    readonly app: App,
+    readonly scopes: readonly string[],
+  ) {}
+
+  /** Where the user is sent. Parameters given here win. */
+  url(parameters: Readonly<Record<string, string>> = {}): string {
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: this.app.clientId,
+      redirect_uri: this.app.redirectUri,
+      scope: this.scopes.join(' '),
+      code_challenge: createHash('sha256').update(this.verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      state: this.state,
+      ...parameters,
+    });
+    return `${suite.auth_url}/api/auth/oauth2/authorize?${query.toString()}`;
+  }
+
+  open(parameters: Readonly<Record<string, string>> = {}): Promise<Page> {
+    return this.browser.open(this.url(parameters), this.app.redirectUri);
+  }
+
+  /** Sends the first form of the page: the one that goes on. */
+  goOn(page: Page, values: Readonly<Record<string, string>> = {}): Promise<Page> {
+    const [form] = formsIn(page);
+    if (form === undefined) throw new Error(`${page.url} answered ${page.status} without a form.`);
+    return this.browser.submit(page, form, values, this.app.redirectUri);
+  }
+
+  /** Signs in and, where it is asked, consents; ends at the redirect back. */
+  async approve(user: User, choices: Readonly<Record<string, string>> = {}): Promise<URL> {
+    let page = await this.open();
+    for (let pages = 0; pages < 3 && !page.url.startsWith(this.app.redirectUri); pages += 1) {
+      const [form] = formsIn(page);
+      page = await this.goOn(page, form !== undefined && 'password' in form.fields ? { ...user } : choices);
+    }
+    await this.browser.close();
+    return new URL(page.url);
+  }
+
+  /** Exchanges the code; parameters given here win. */
+  exchange(code: string, parameters: Readonly<Record<string, string>> = {}) {
+    return tokenRequest({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: this.app.redirectUri,
+      client_id: this.app.clientId,
+      code_verifier: this.verifier,
+      ...parameters,
+    });
+  }
+}
+
+export function tokenRequest(parameters: Readonly<Record<string, string>>) {
+  return send('post', '/api/auth/oauth2/token').type('form').send(parameters);
+}
+
+/** The whole way: sign in, consent, exchange. */
+export async function signIn(
+  user: User,
+  app: App,
+  scopes: readonly string[],
+  choices: Readonly<Record<string, string>> = {},
+): Promise<Tokens> {
+  const authorization = new Authorization(app, scopes);
+  const back = await authorization.approve(user, choices);
+  const code = back.searchParams.get('code');
+  if (code === null) throw new Error(`No code came back: ${back.search}`);
+  return tokensSchema.parse((await authorization.exchange(code).expect(200)).body);
+}
+
+/** A first-party session token: valid for both APIs, holding no more scopes than asked for. */
+export async function dashboardToken(user: User, scopes: readonly string[] = []): Promise<string> {
+  return (await signIn(user, dashboard, ['openid', ...scopes])).access_token;
+}

@@ -1,0 +1,203 @@
+import {
+  eventually,
+  type ReceivedDelivery,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import { errorOf, fieldsOf } from './suite/error-envelope.js';
+import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
+import { operate } from './suite/operator.js';
+import { placeOrder } from './suite/orders.js';
+import { signatureHolds } from './suite/signature.js';
+
+const secret = 'ein Geheimnis 🎸 with spaces ';
+const hooks = '/store/v1/webhooks';
+
+describe('webhooks', () => {
+  let merchant: Merchant;
+  let product: Product;
+  const receivers: WebhookReceiver[] = [];
+  beforeAll(async () => {
+    merchant = await newMerchant();
+    product = await newProduct(merchant);
+  });
+  afterAll(() => Promise.all(receivers.map((receiver) => receiver.stop())));
+
+  async function subscribe(events: readonly string[]): Promise<{ receiver: WebhookReceiver; id: string }> {
+    const receiver = await webhookReceiver();
+    receivers.push(receiver);
+    const { body } = await merchant.store.post(hooks, { url: receiver.url, secret, events }).expect(201);
+    return { receiver, id: body.id };
+  }
+  const place = () => placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
+  const about = (id: string, event: string, { deliveries }: WebhookReceiver) =>
+    deliveries.filter(({ body }) => body.event === event && Object.values(body.data).includes(id));
+  const first = (id: string, event: string, receiver: WebhookReceiver): Promise<ReceivedDelivery> =>
+    eventually(
+      () => about(id, event, receiver)[0],
+      15_000,
+      () => `no ${event}`,
+    );
+
+  it('creates, shows, lists, changes and deletes a subscription, and never tells the secret', async () => {
+    const url = 'https://shop.example/hooks';
+    const events = ['order.created', 'order.created', 'order.shipped'];
+    const created = await merchant.store.post(hooks, { url, secret, events }).expect(201);
+    const { id } = created.body;
+    expect(created.get('location')).toMatch(new RegExp(`${hooks}/${id}$`));
+    expect(created.body).toEqual({
+      id: expect.stringMatching(/^whk_/),
+      url,
+      events: ['order.created', 'order.shipped'],
+      status: 'active',
+      consecutive_failures: 0,
+      last_delivery_at: null,
+      last_failure_at: null,
+      disabled_at: null,
+    });
+    expect((await merchant.store.get(`${hooks}/${id}`).expect(200)).body).toEqual(created.body);
+    const listed = async () => {
+      const { body } = await merchant.store.get(hooks).expect(200);
+      return body.data.map((one: { id: string }) => one.id);
+    };
+    expect(await listed()).toContain(id);
+    expect(errorOf(await merchant.dashboard.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND'); // another client
+
+    const disabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'disabled' }).expect(200);
+    expect(disabled.body).toMatchObject({ status: 'disabled', disabled_at: expect.any(String) });
+    expect(await listed()).not.toContain(id);
+    const enabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'active' }).expect(200);
+    expect(enabled.body).toMatchObject({ status: 'active', disabled_at: null });
+    const changed = await merchant.store.patch(`${hooks}/${id}`, {
+      events: ['order.cancelled'],
+      secret: 'new',
+    });
+    expect(changed.body.events).toEqual(['order.cancelled']);
+
+    const deleted = await merchant.store.delete(`${hooks}/${id}`).expect(204);
+    expect(deleted.text).toBe('');
+    await merchant.store.delete(`${hooks}/${id}`).expect(404);
+    await merchant.store.get(`${hooks}/${id}`).expect(404);
+  });
+
+  it.each([
+    ['no events', { events: [] }, 'events'],
+    ['an unknown event', { events: ['order.created', 'order.eaten'] }, 'events.1'],
+    ['an empty secret', { secret: '' }, 'secret'],
+    ['a secret of 257 characters', { secret: 'x'.repeat(257) }, 'secret'],
+    ['a URL that is none', { url: 'not a url' }, 'url'],
+    ['another scheme', { url: 'ftp://shop.example/' }, 'url'],
+    ['a URL of 2049 characters', { url: `https://shop.example/${'x'.repeat(2049 - 21)}` }, 'url'],
+    ['the cloud metadata address', { url: 'https://169.254.169.254/latest' }, 'url'],
+    ['a private address', { url: 'https://10.0.0.1/' }, 'url'],
+    ['a private address in disguise', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
+  ])('refuses %s', async (_what, wrong, field) => {
+    const wish = { url: 'https://shop.example/hooks', secret, events: ['order.created'], ...wrong };
+    expect(fieldsOf(await merchant.store.post(hooks, wish).expect(400))).toEqual([field]);
+  });
+
+  it('delivers what was subscribed to, signed over the raw bytes, and nothing else', async () => {
+    const { receiver } = await subscribe(['order.created', 'order.processing', 'order.shipped']);
+    const only = await subscribe(['order.delivered']);
+    const id = await place();
+    const created = await first(id, 'order.created', receiver);
+    const processing = await first(id, 'order.processing', receiver);
+    for (const delivery of [created, processing]) {
+      expect(signatureHolds(delivery, secret)).toBe(true);
+      expect(signatureHolds(delivery, `${secret}x`)).toBe(false);
+      expect(delivery.headers['content-type']).toMatch(/^application\/json/);
+      expect(Object.keys(delivery.body).sort()).toEqual(['api_version', 'created_at', 'data', 'event', 'id']);
+    }
+    expect(created.body.id).not.toBe(processing.body.id);
+    expect(created.rawBody.toString()).not.toContain('Aiko');
+
+    const parcel = [
+      '--carrier',
+      'DHL',
+      '--tracking-number',
+      'N7',
+      '--tracking-url',
+      'https://track.example/N7',
+    ];
+    await operate(['order', 'ship', id, ...parcel]);
+    const shipped = await first(id, 'order.shipped', receiver);
+    expect(shipped.body.data).toEqual({
+      order_id: id,
+      carrier: 'DHL',
+      tracking_number: 'N7',
+      tracking_url: 'https://track.example/N7',
+      updated_at: expect.any(String),
+    });
+    await operate(['order', 'deliver', id]);
+    await first(id, 'order.delivered', only.receiver);
+    expect(only.receiver.deliveries.map(({ body }) => body.event)).toEqual(['order.delivered']);
+    expect(receiver.deliveries.map(({ body }) => body.event).sort()).toEqual([
+      'order.created',
+      'order.processing',
+      'order.shipped',
+    ]);
+  });
+
+  it('sends the same bytes again, under the same id, to a receiver that failed', async () => {
+    const { receiver, id: subscription } = await subscribe(['order.created']);
+    let failures = 1;
+    receiver.answerWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
+    const order = await place();
+    await first(order, 'order.created', receiver);
+    const seen = await eventually(async () => {
+      const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
+      return body.consecutive_failures > 0 ? body : undefined;
+    });
+    expect(seen.last_failure_at).toEqual(expect.any(String));
+    const [one, two] = await eventually(() => {
+      const all = about(order, 'order.created', receiver);
+      return all.length >= 2 ? all : undefined;
+    }, 15_000);
+    expect(two?.body.id).toBe(one?.body.id);
+    expect(two?.rawBody.equals(one?.rawBody ?? Buffer.alloc(0))).toBe(true);
+    expect(two !== undefined && signatureHolds(two, secret)).toBe(true);
+    await eventually(async () => {
+      const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
+      return body.consecutive_failures === 0 && body.last_delivery_at !== null ? true : undefined;
+    });
+  });
+
+  it("tells of a limited edition's stock, each change once", async () => {
+    const { receiver } = await subscribe([
+      'product.inventory_changed',
+      'product.out_of_stock',
+      'product.in_stock',
+      'product.unavailable',
+    ]);
+    const limited = await newProduct(merchant);
+    await operate(['stock', 'set', limited.sku, '1']);
+    await placeOrder(merchant.store, [{ sku: limited.sku, quantity: 1 }]);
+    await first(limited.sku, 'product.out_of_stock', receiver);
+    await operate(['stock', 'set', limited.sku, '5']);
+    await first(limited.sku, 'product.in_stock', receiver);
+    await operate(['product', 'withdraw', limited.sku]);
+    const gone = await first(limited.sku, 'product.unavailable', receiver);
+    expect(gone.body.data).toMatchObject({ product_id: limited.sku, release_id: limited.releaseId });
+    await eventually(() =>
+      about(limited.sku, 'product.inventory_changed', receiver).length >= 3 ? true : undefined,
+    );
+    expect(about(limited.sku, 'product.out_of_stock', receiver)).toHaveLength(1);
+    expect(about(limited.sku, 'product.in_stock', receiver)).toHaveLength(1);
+    expect(about(limited.sku, 'product.inventory_changed', receiver)).toHaveLength(3);
+  });
+
+  it('sends nothing more once the subscription is deleted', async () => {
+    const deleted = await subscribe(['order.created']);
+    const kept = await subscribe(['order.created']);
+    await merchant.store.delete(`${hooks}/${deleted.id}`).expect(204);
+    await first(await place(), 'order.created', kept.receiver);
+    expect(deleted.receiver.deliveries).toHaveLength(0);
+  });
+
+  it('knows no subscription that does not exist', async () => {
+    for (const id of [`whk_${'0'.repeat(26)}`, 'nonsense', randomUUID()]) {
+      expect(errorOf(await merchant.store.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND');
+    }
+  });
+});
