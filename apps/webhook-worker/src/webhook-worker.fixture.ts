@@ -115,11 +115,11 @@ export async function startWorker(
     module: WebhookWorkerModule.with({ config, logger, database, messaging, client: guarded }),
     redis,
     logger,
-    shutdown,
     readiness: { postgres: () => database.ping() },
   });
   startBackground(app, shutdown);
   shutdown.add('messaging', () => messaging.stop());
+  shutdown.add('http', () => app.close());
   messaging.start();
   await eventually(() => messaging.connected || undefined);
   return {

@@ -17,6 +17,11 @@ import { Settlements } from './delivery/settle.js';
 import { WakeUps } from './delivery/wake-ups.js';
 import { EventsConsumer } from './fan-out/events.consumer.js';
 import { FanOut } from './fan-out/fan-out.js';
+import { DeliveriesController } from './history/deliveries.controller.js';
+import { ReadDeliveries } from './history/read-deliveries.js';
+import { RecoverDeliveries } from './history/recover-deliveries.js';
+import { RetryDelivery } from './history/retry-delivery.js';
+import { SendTestEvent } from './history/send-test-event.js';
 import { Upkeep } from './history/upkeep.js';
 import { CheckTarget } from './subscriptions/check-target.js';
 import { CreateSubscription } from './subscriptions/create-subscription.js';
@@ -54,14 +59,14 @@ const delivery = [
   Settlements,
   WakeUps,
 ];
-const history = [Upkeep];
+const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent, Upkeep];
 
 @Module({})
 export class WebhookWorkerModule {
   static with({ config, logger, database, messaging, client }: WebhookWorkerParts): DynamicModule {
     return {
       module: WebhookWorkerModule,
-      controllers: [SubscriptionsController],
+      controllers: [SubscriptionsController, DeliveriesController],
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },

@@ -24,6 +24,7 @@ export function drainQueueName(lane: Lane): string {
 export class DrainQueues {
   private readonly connection: Redis;
   private readonly queues: ReadonlyMap<Lane, Queue<DrainJob>>;
+  private stopping = false;
 
   constructor(@Inject(CONFIG) config: WebhookWorkerSettings, @Inject(LOGGER) logger: Logger) {
     this.connection = new Redis(config.REDIS_URL, {
@@ -31,7 +32,7 @@ export class DrainQueues {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       connectTimeout: 3_000,
-      retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
     });
     this.connection.on('error', () => undefined); // the readiness probe and the worker's log tell of it
     this.queues = new Map(lanes.map((lane) => [lane, this.open(lane, config.WEBHOOK_QUEUE_PREFIX, logger)]));
@@ -62,6 +63,7 @@ export class DrainQueues {
   }
 
   async stop(): Promise<void> {
+    this.stopping = true;
     await Promise.allSettled([...this.queues.values()].map((queue) => queue.close()));
     this.connection.disconnect();
   }

@@ -12,6 +12,7 @@ import { WakeUps } from './wake-ups.js';
 const lockMs = 10_000;
 const lookForStalledEveryMs = 5_000;
 const mostStalls = 1_000_000; // a drain never fails for having been interrupted
+const tryAgainAfterMs = 1_000;
 const warnEveryMs = 10_000;
 
 /** The BullMQ edge: a job → one drain. */
@@ -20,6 +21,7 @@ export class DrainJobs {
   private readonly connection: Redis;
   private readonly workers: readonly Worker<DrainJob>[];
   private warnedAtMs = -Infinity;
+  private stopping = false;
 
   constructor(
     private readonly drain: DrainSubscription,
@@ -29,7 +31,7 @@ export class DrainJobs {
   ) {
     this.connection = new Redis(config.REDIS_URL, {
       maxRetriesPerRequest: null, // a worker waits for Redis to come back
-      retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
       lazyConnect: true,
     });
     this.connection.on('error', (error) => this.warn(error));
@@ -42,6 +44,7 @@ export class DrainJobs {
 
   /** Ends when the drains in hand have. */
   async stop(): Promise<void> {
+    this.stopping = true;
     const redisIsHere = this.connection.status === 'ready';
     await Promise.allSettled(this.workers.map((worker) => worker.close(!redisIsHere)));
     this.connection.disconnect();
@@ -56,6 +59,7 @@ export class DrainJobs {
       lockDuration: lockMs,
       stalledInterval: lookForStalledEveryMs,
       maxStalledCount: mostStalls,
+      runRetryDelay: tryAgainAfterMs,
     });
     worker.on('error', (error) => this.warn(error));
     return worker;

@@ -1,0 +1,94 @@
+import { afterAttempts, type Health } from './health.rules.js';
+
+const healthy: Health = {
+  status: 'active',
+  consecutiveFailures: 0,
+  failingSince: null,
+  lastDeliveryAt: null,
+  lastFailureAt: null,
+  disabledAt: null,
+  disabledReason: null,
+  latencyMs: 0,
+  lane: 'fast',
+};
+const limits = { failures: 20, afterMs: 72 * 3_600_000 };
+const now = new Date('2026-11-20T12:00:00Z');
+const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
+const success = { succeeded: true, gone: false, durationMs: 50 };
+const failure = { succeeded: false, gone: false, durationMs: 50 };
+const failures = (count: number) => Array.from({ length: count }, () => failure);
+
+describe('a subscription after attempts', () => {
+  it('counts the failures since the last success, in the order they ended', () => {
+    expect(afterAttempts(healthy, [failure, success, failure, failure], now, limits)).toMatchObject({
+      consecutiveFailures: 2,
+      failingSince: now,
+      lastDeliveryAt: now,
+      lastFailureAt: now,
+    });
+    expect(afterAttempts(healthy, [failure, success], now, limits)).toMatchObject({
+      consecutiveFailures: 0,
+      failingSince: null,
+    });
+  });
+
+  it('is disabled after enough failures and enough time, not after one of the two', () => {
+    const burst = afterAttempts(healthy, failures(500), now, limits);
+    expect(burst).toMatchObject({ status: 'active', consecutiveFailures: 500 });
+    const quiet = { ...healthy, consecutiveFailures: 5, failingSince: hoursAgo(200) };
+    expect(afterAttempts(quiet, failures(1), now, limits).status).toBe('active');
+    const both = { ...healthy, consecutiveFailures: 19, failingSince: hoursAgo(72) };
+    expect(afterAttempts(both, failures(1), now, limits)).toMatchObject({
+      status: 'disabled',
+      disabledAt: now,
+      disabledReason: 'failing',
+    });
+  });
+
+  it('starts its 72 hours anew with each success', () => {
+    const failing = { ...healthy, consecutiveFailures: 19, failingSince: hoursAgo(100) };
+    expect(afterAttempts(failing, [success, ...failures(25)], now, limits).status).toBe('active');
+  });
+
+  it('is disabled at once by one 410', () => {
+    expect(afterAttempts(healthy, [{ ...failure, gone: true }], now, limits)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'gone',
+      consecutiveFailures: 1,
+    });
+  });
+
+  it('stays as its owner disabled it, whatever attempts that were under way bring', () => {
+    const disabled: Health = {
+      ...healthy,
+      status: 'disabled',
+      disabledAt: hoursAgo(1),
+      disabledReason: 'owner',
+    };
+    expect(afterAttempts(disabled, [success], now, limits)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'owner',
+    });
+    expect(afterAttempts(disabled, [{ ...failure, gone: true }], now, limits)).toMatchObject({
+      disabledAt: hoursAgo(1),
+      disabledReason: 'owner',
+    });
+  });
+
+  it('goes to the slow lane after three failures or when it is slow, and back after it was quick again', () => {
+    expect(afterAttempts(healthy, failures(2), now, limits).lane).toBe('fast');
+    const failing = afterAttempts(healthy, failures(3), now, limits);
+    expect(failing.lane).toBe('slow');
+    expect(afterAttempts(failing, [success], now, limits).lane).toBe('fast');
+    const slow = afterAttempts(healthy, [{ ...success, durationMs: 14_000 }], now, limits);
+    expect(slow.lane).toBe('slow');
+    expect(
+      afterAttempts(
+        slow,
+        Array.from({ length: 10 }, () => success),
+        now,
+        limits,
+      ).lane,
+    ).toBe('fast');
+  });
+});

@@ -1,0 +1,133 @@
+import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
+import { anOrder } from '../webhook-worker.fixture.js';
+import { renderBody } from './envelope.rules.js';
+import { eventContent, IncompleteFact } from './event-data.rules.js';
+import { eventDay } from './event-day.rules.js';
+
+const at = { occurredAt: new Date('2026-11-20T12:00:00Z') };
+const creatorId = uuidv7();
+const order = anOrder(creatorId);
+const order_id = publicId('ord', order.id);
+const tracking = {
+  carrier: 'Royal Mail',
+  tracking_number: 'RM1',
+  tracking_url: 'https://track.example/RM1',
+  updated_at: '2026-11-20T11:00:00.000Z',
+};
+const shipped = anOrder(creatorId, { id: order.id, status: 'shipped', tracking });
+const product = {
+  id: uuidv7(),
+  version: 3,
+  release_id: uuidv7(),
+  creator_id: creatorId,
+  title: 'Tidal Maps',
+  product_type: 'vinyl_12_lp',
+  ean: null,
+  status: 'available' as const,
+  limited_edition: true,
+  quantity: 4,
+  updated_at: '2026-11-20T10:00:00.000Z',
+};
+const product_id = publicId('prod', product.id);
+const release_id = publicId('prod', product.release_id);
+const { updated_at } = order;
+
+const expected: readonly [Message, object][] = [
+  [
+    messages.orderCreated.make({ order }, at),
+    {
+      order_id,
+      status: 'pending',
+      source: order.source,
+      total: { amount: 5348, currency: 'GBP' },
+      item_count: 2,
+      updated_at,
+    },
+  ],
+  [messages.orderProcessing.make({ order }, at), { order_id, status: 'pending', updated_at }],
+  [messages.orderShipped.make({ order: shipped }, at), { order_id, ...tracking }],
+  [messages.orderTrackingUpdated.make({ order: shipped }, at), { order_id, ...tracking }],
+  [
+    messages.orderDelivered.make(
+      { order: { ...shipped, status: 'delivered', delivered_at: updated_at } },
+      at,
+    ),
+    { order_id, status: 'delivered', delivered_at: updated_at, updated_at },
+  ],
+  [
+    messages.orderCancelled.make({ order: { ...order, status: 'cancelled' }, reason: 'No vinyl.' }, at),
+    { order_id, status: 'cancelled', reason: 'No vinyl.', updated_at },
+  ],
+  [
+    messages.orderPaymentFailed.make(
+      { order: { ...order, status: 'payment_failed' }, reason: 'declined' },
+      at,
+    ),
+    {
+      order_id,
+      status: 'payment_failed',
+      total: { amount: 5348, currency: 'GBP' },
+      reason: 'declined',
+      updated_at,
+    },
+  ],
+  [
+    messages.productAvailable.make({ product }, at),
+    { product_id, release_id, status: 'available', updated_at: product.updated_at },
+  ],
+  [
+    messages.productUnavailable.make({ product: { ...product, status: 'unavailable' } }, at),
+    { product_id, release_id, status: 'unavailable', updated_at: product.updated_at },
+  ],
+  [
+    messages.productInventoryChanged.make({ product, previous_quantity: 5 }, at),
+    { product_id, release_id, quantity: 4, previous_quantity: 5, updated_at: product.updated_at },
+  ],
+  [
+    messages.productInStock.make({ product }, at),
+    { product_id, release_id, quantity: 4, updated_at: product.updated_at },
+  ],
+  [
+    messages.productOutOfStock.make({ product: { ...product, quantity: 0 } }, at),
+    { product_id, release_id, quantity: 0, updated_at: product.updated_at },
+  ],
+];
+
+describe('what an event tells', () => {
+  it.each(expected)('of $type is exactly this', (message, data) => {
+    expect(eventContent(message)).toEqual({ event: message.type, creatorId, data });
+  });
+
+  it('is known for all twelve events', () => {
+    expect(new Set(expected.map(([message]) => message.type))).toEqual(new Set(webhookEvents));
+  });
+
+  it('stays under two kilobytes', () => {
+    for (const [message] of expected) {
+      const content = eventContent(message);
+      if (content === undefined) throw new Error('no content');
+      const body = renderBody({ id: message.id, occurredAt: message.occurred_at, ...content }, '2026-11-01');
+      expect(body.length).toBeLessThan(2_048);
+    }
+  });
+
+  it('is refused when an order ships without tracking', () => {
+    expect(() => eventContent(messages.orderShipped.make({ order }, at))).toThrow(IncompleteFact);
+  });
+
+  it('is nothing for other facts', () => {
+    expect(
+      eventContent({ ...messages.orderCreated.make({ order }, at), type: 'creator.changed' }),
+    ).toBeUndefined();
+  });
+});
+
+describe("an event's day", () => {
+  it('is the one in its UUIDv7, whatever the clock says', () => {
+    expect(eventDay(uuidv7(new Date('2026-11-20T23:59:59.999Z')), '2026-12-24T00:00:00Z')).toBe('2026-11-20');
+  });
+
+  it('is the day it happened for other ids', () => {
+    expect(eventDay('6d3f2a70-0000-4000-8000-000000000000', '2026-11-20T23:30:00-02:00')).toBe('2026-11-21');
+  });
+});

@@ -1,0 +1,72 @@
+import type { CursorPage } from '@fulfilment/contracts';
+import { type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
+import type { DeliveryDetail, DeliveryView } from './delivery.view.js';
+import { ReadDeliveries } from './read-deliveries.js';
+import { RecoverDeliveries, type Recovery } from './recover-deliveries.js';
+import { RetryDelivery } from './retry-delivery.js';
+import { SendTestEvent } from './send-test-event.js';
+
+@Controller('v1/webhooks/:id')
+export class DeliveriesController {
+  constructor(
+    private readonly readDeliveries: ReadDeliveries,
+    private readonly retryDelivery: RetryDelivery,
+    private readonly recoverDeliveries: RecoverDeliveries,
+    private readonly sendTestEvent: SendTestEvent,
+  ) {}
+
+  @Get('deliveries')
+  @Scopes('webhooks:read')
+  list(
+    @Principal() who: Caller,
+    @Param('id') id: string,
+    @Query() query: ListDeliveriesDto,
+  ): Promise<CursorPage<DeliveryView>> {
+    return this.readDeliveries.list(who, id, query);
+  }
+
+  @Get('deliveries/:delivery_id')
+  @Scopes('webhooks:read')
+  one(
+    @Principal() who: Caller,
+    @Param('id') id: string,
+    @Param('delivery_id') deliveryId: string,
+  ): Promise<DeliveryDetail> {
+    return this.readDeliveries.one(who, id, deliveryId);
+  }
+
+  @Post('deliveries/:delivery_id/retry')
+  @HttpCode(202)
+  @Scopes('webhooks:update')
+  retry(
+    @Principal() who: Caller,
+    @Param('id') id: string,
+    @Param('delivery_id') deliveryId: string,
+  ): Promise<DeliveryView> {
+    return this.retryDelivery.run(who, id, deliveryId);
+  }
+
+  @Post('recover')
+  @HttpCode(202)
+  @Scopes('webhooks:update')
+  recover(
+    @Principal() who: Caller,
+    @Param('id') id: string,
+    @Body() wish: RecoverDeliveriesDto,
+  ): Promise<Recovery> {
+    return this.recoverDeliveries.run(who, id, wish);
+  }
+
+  @Post('test')
+  @HttpCode(202)
+  @Scopes('webhooks:update')
+  test(
+    @Principal() who: Caller,
+    @Param('id') id: string,
+    @Body() wish: SendTestEventDto,
+  ): Promise<Answer<DeliveryView>> {
+    return this.sendTestEvent.run(who, id, wish);
+  }
+}

@@ -1,0 +1,80 @@
+import { publicId } from '@fulfilment/contracts';
+import { eventPublicId } from '../fan-out/envelope.rules.js';
+import type { DeliveryStatus } from './delivery.rules.js';
+
+export const deliveryColumns = `d.id, d.subscription_id, d.event_id, d.event, d.api_version, d.status, d.failure_reason, d.test,
+  d.attempt_count, d.next_attempt_at, d.last_status_code, d.created_at, d.completed_at`;
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly subscription_id: string;
+  readonly event_id: string;
+  readonly event: string;
+  readonly api_version: string;
+  readonly status: DeliveryStatus;
+  readonly failure_reason: string | null;
+  readonly test: boolean;
+  readonly attempt_count: number;
+  readonly next_attempt_at: Date | null;
+  readonly last_status_code: number | null;
+  readonly created_at: Date;
+  readonly completed_at: Date | null;
+}
+
+export interface AttemptRow {
+  readonly number: number;
+  readonly trigger: string;
+  readonly started_at: Date;
+  readonly duration_ms: number | null;
+  readonly outcome: string;
+  readonly status_code: number | null;
+  readonly response_headers: Record<string, string> | null;
+  readonly response_body: Buffer | null;
+  readonly response_truncated: boolean;
+}
+
+/** One event for one subscription, as its owner sees it. */
+export function deliveryView(row: DeliveryRow) {
+  return {
+    id: publicId('whd', row.id),
+    subscription_id: publicId('whk', row.subscription_id),
+    event_id: eventPublicId(row.event_id, row.test),
+    event: row.event,
+    api_version: row.api_version,
+    status: row.status,
+    /** Of `failed`: `exhausted`, `expired` or `gone`. */
+    failure_reason: row.failure_reason,
+    test: row.test,
+    attempt_count: row.attempt_count,
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    last_status_code: row.last_status_code,
+    created_at: row.created_at.toISOString(),
+    completed_at: row.completed_at?.toISOString() ?? null,
+  };
+}
+export type DeliveryView = ReturnType<typeof deliveryView>;
+
+/** One attempt that has ended. Bytes of the answer that are no UTF-8 show as the replacement character. */
+export function attemptView(row: AttemptRow) {
+  return {
+    number: row.number,
+    trigger: row.trigger,
+    started_at: row.started_at.toISOString(),
+    duration_ms: row.duration_ms,
+    outcome: row.outcome,
+    status_code: row.status_code,
+    response_headers: row.response_headers,
+    response_body: row.response_body?.toString('utf8') ?? null,
+    response_truncated: row.response_truncated,
+  };
+}
+
+/** With what was sent, and each attempt to send it. */
+export function deliveryDetail(
+  row: DeliveryRow & { readonly body: Buffer },
+  attempts: readonly AttemptRow[],
+) {
+  const payload: unknown = JSON.parse(row.body.toString('utf8'));
+  return { ...deliveryView(row), payload, attempts: attempts.map(attemptView) };
+}
+export type DeliveryDetail = ReturnType<typeof deliveryDetail>;

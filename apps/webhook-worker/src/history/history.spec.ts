@@ -1,0 +1,296 @@
+import { webhookEvents } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import {
+  aClient,
+  deliveriesWhen,
+  isSignedWith,
+  orderCreated,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+
+let stores: WebhookStores;
+let worker: Worker;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+beforeEach(async () => {
+  receiver = await webhookReceiver();
+  await stores.database.run(
+    statement(
+      'test.clear',
+      'TRUNCATE webhook_subscriptions, webhook_events, webhook_deliveries, webhook_attempts',
+    ),
+  );
+});
+afterEach(() => receiver.stop());
+
+const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
+  rows.length === count && rows.every((row) => row.status === status);
+const longAgo = '2020-01-01T00:00:00Z';
+
+/** A client with a subscription and some deliveries that have ended as `status`. */
+async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
+  const client = await aClient(stores, worker);
+  const id = await client.subscribe(receiver.url, ['order.created', 'product.in_stock']);
+  receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
+  await stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+  await deliveriesWhen(stores, all(status, count));
+  receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
+  return { client, id };
+}
+
+describe('the delivery history', () => {
+  it('lists deliveries newest first, a page at a time, each exactly once', async () => {
+    const { client, id } = await withDeliveries(7, 'succeeded');
+    const seen: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await client.get(`/${id}/deliveries?limit=3${cursor}`).expect(200);
+      seen.push(...body.data.map((row: { id: string }) => row.id));
+      if (!body.pagination.has_more) break;
+      cursor = `&cursor=${body.pagination.next_cursor}`;
+    }
+    expect(seen).toHaveLength(7);
+    expect(new Set(seen).size).toBe(7);
+    const { body } = await client.get(`/${id}/deliveries?limit=1`);
+    expect(body.data[0]).toEqual({
+      id: seen[0],
+      subscription_id: id,
+      event_id: expect.stringMatching(/^evt_/),
+      event: 'order.created',
+      api_version: '2026-11-01',
+      status: 'succeeded',
+      failure_reason: null,
+      test: false,
+      attempt_count: 1,
+      next_attempt_at: null,
+      last_status_code: 204,
+      created_at: expect.any(String),
+      completed_at: expect.any(String),
+    });
+  });
+
+  it('filters, and refuses filters it does not know and cursors of another list', async () => {
+    const { client, id } = await withDeliveries(3, 'failed');
+    const count = async (query: string) =>
+      (await client.get(`/${id}/deliveries?${query}`).expect(200)).body.data.length;
+    expect(await count('status=failed')).toBe(3);
+    expect(await count('status=succeeded')).toBe(0);
+    expect(await count('event=order.created&test=false')).toBe(3);
+    expect(await count('event=order.shipped')).toBe(0);
+    expect(await count('test=true')).toBe(0);
+    expect(await count(`created_after=${longAgo}`)).toBe(3);
+    expect(await count(`created_before=${longAgo}`)).toBe(0);
+    const wrong = [
+      'status=lost',
+      'event=x',
+      'test=1',
+      'created_after=yesterday',
+      'limit=0',
+      'limit=101',
+      'cursor=x',
+    ];
+    for (const query of [...wrong, 'status=failed&status=failed']) {
+      const answer = await client.get(`/${id}/deliveries?${query}`).expect(400);
+      expect(answer.body.details[0].field).toBe(query.split('=')[0]);
+    }
+    const { body } = await client.get(`/${id}/deliveries?limit=1`);
+    await client.get(`/${id}/deliveries?status=failed&cursor=${body.pagination.next_cursor}`).expect(400);
+  });
+
+  it('shows what was sent and each attempt', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    const listed = (await client.get(`/${id}/deliveries`)).body.data[0];
+    const { body } = await client.get(`/${id}/deliveries/${listed.id}`).expect(200);
+    expect(body).toMatchObject({
+      ...listed,
+      payload: receiver.deliveries[0]?.body,
+      failure_reason: 'exhausted',
+    });
+    expect(body.attempts).toEqual(
+      [1, 2].map((number) => ({
+        number,
+        trigger: 'auto',
+        started_at: expect.any(String),
+        duration_ms: expect.any(Number),
+        outcome: 'http_error',
+        status_code: 500,
+        response_headers: expect.any(Object),
+        response_body: '',
+        response_truncated: false,
+      })),
+    );
+  });
+
+  it("is nobody else's, and unknown deliveries are 404", async () => {
+    const { client, id } = await withDeliveries(1, 'succeeded');
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    const other = await aClient(stores, worker);
+    await other.get(`/${id}/deliveries`).expect(404);
+    await other.get(`/${id}/deliveries/${delivery}`).expect(404);
+    await other.post({}, `/${id}/deliveries/${delivery}/retry`).expect(404);
+    await other.post({}, `/${id}/test`).expect(404);
+    await other.post({ since: longAgo }, `/${id}/recover`).expect(404);
+    await client.get(`/${id}/deliveries/whd_00000000000000000000000000`).expect(404);
+    await client.post({}, `/${id}/deliveries/nonsense/retry`).expect(404);
+    const own = await client.subscribe(receiver.url);
+    await client.get(`/${own}/deliveries/${delivery}`).expect(404);
+  });
+});
+
+describe('a retry of one', () => {
+  it('sends a failed delivery again at once: the same id and bytes, the next number', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
+    expect(body).toMatchObject({ id: delivery, status: 'pending', completed_at: null });
+    await deliveriesWhen(stores, all('succeeded', 1));
+    const [first, , third] = receiver.deliveries;
+    expect(third?.headers).toMatchObject({ 'x-service-delivery': delivery, 'x-service-attempt': '3' });
+    expect(third?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
+    const detail = (await client.get(`/${id}/deliveries/${delivery}`)).body;
+    expect(detail.attempts[2]).toMatchObject({
+      trigger: 'manual',
+      response_body: 'thanks',
+      response_headers: { 'x-request-id': 'r1' },
+    });
+    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202); // and again, if they wish
+    await receiver.waitFor(4);
+  });
+
+  it('is one attempt when the schedule was spent', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    receiver.answerWith((response) => response.writeHead(500).end());
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
+    const [row] = await deliveriesWhen(
+      stores,
+      (rows) => rows[0]?.status === 'failed' && rows[0].attempt_count === 3,
+    );
+    expect(row?.failure_reason).toBe('exhausted');
+  });
+
+  it('runs for a disabled subscription too, and leaves it disabled', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    await client.patch(id, { status: 'disabled' });
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
+    await deliveriesWhen(stores, all('succeeded', 1));
+    expect((await client.get(`/${id}`)).body.status).toBe('disabled');
+  });
+
+  it('is 409 while an attempt is under way', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    receiver.answerWith(() => undefined);
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await receiver.waitFor(1);
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    const answer = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);
+    expect(answer.body.code).toBe('CONFLICT');
+  });
+});
+
+describe('a recovery', () => {
+  it('sends what failed in the span again, and matches nothing the second time', async () => {
+    const { client, id } = await withDeliveries(5, 'failed');
+    expect(
+      (await client.post({ since: longAgo, until: longAgo }, `/${id}/recover`).expect(202)).body.matched,
+    ).toBe(0);
+    expect((await client.post({ since: longAgo, statuses: ['held'] }, `/${id}/recover`)).body.matched).toBe(
+      0,
+    );
+    const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
+    expect(body).toEqual({ id: expect.stringMatching(/^whr_/), matched: 5 });
+    await deliveriesWhen(stores, all('succeeded', 5));
+    expect((await client.post({ since: longAgo }, `/${id}/recover`)).body.matched).toBe(0);
+  });
+
+  it('is 409 while the subscription is disabled', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    await client.patch(id, { status: 'disabled' });
+    await client.post({ since: longAgo }, `/${id}/recover`).expect(409);
+  });
+
+  it.each([
+    [{}, 'since'],
+    [{ since: 'monday' }, 'since'],
+    [{ since: '2026-11-20' }, 'since'],
+    [{ since: '2026-11-20T00:00:00Z', until: '2026-11-19T00:00:00Z' }, 'until'],
+    [{ since: longAgo, statuses: ['succeeded'] }, 'statuses'],
+    [{ since: longAgo, statuses: [] }, 'statuses'],
+  ])('refuses %j on %s', async (wish, field) => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    const answer = await client.post(wish, `/${id}/recover`).expect(400);
+    expect(answer.body.details[0].field).toBe(field);
+  });
+});
+
+describe('a test event', () => {
+  it('comes as a real one does, marked, and is in the history', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url, ['order.shipped'], 'secret');
+    const { body, headers } = await client.post({}, `/${id}/test`).expect(202);
+    expect(body).toMatchObject({
+      test: true,
+      event: 'order.shipped',
+      event_id: expect.stringMatching(/^evt_test_/),
+    });
+    expect(headers['location']).toBe(`https://suite.example/store/v1/webhooks/${id}/deliveries/${body.id}`);
+    const [delivery] = await receiver.waitFor(1);
+    expect(delivery?.headers['x-service-test']).toBe('true');
+    expect(
+      isSignedWith('secret', delivery?.headers['x-service-signature'], delivery?.rawBody ?? Buffer.alloc(0)),
+    ).toBe(true);
+    expect(delivery?.body).toMatchObject({ id: body.event_id, event: 'order.shipped' });
+    expect(Object.keys(delivery?.body.data ?? {}).sort()).toEqual([
+      'carrier',
+      'order_id',
+      'tracking_number',
+      'tracking_url',
+      'updated_at',
+    ]);
+    expect(delivery?.body.data['order_id']).toMatch(/^ord_test_/);
+    await deliveriesWhen(stores, all('succeeded', 1));
+    expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
+  });
+
+  it('may be any of the twelve, a few in a minute', async () => {
+    const client = await aClient(stores, worker);
+    const [one, two] = [await client.subscribe(receiver.url), await client.subscribe(receiver.url)];
+    for (const [index, event] of webhookEvents.entries()) {
+      await client.post({ event }, `/${index < 10 ? one : two}/test`).expect(202);
+    }
+    const refused = await client.post({}, `/${one}/test`).expect(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    await client.post({ event: 'order.lost' }, `/${two}/test`).expect(400);
+    const deliveries = await receiver.waitFor(12);
+    expect(new Set(deliveries.map(({ body }) => body.event))).toEqual(new Set(webhookEvents));
+  });
+
+  it('works while disabled, is one attempt, and counts neither for nor against', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    await client.patch(id, { status: 'disabled' });
+    receiver.answerWith((response) => response.writeHead(410).end());
+    await client.post({}, `/${id}/test`).expect(202);
+    const [row] = await deliveriesWhen(stores, all('failed', 1));
+    expect(row?.attempt_count).toBe(1);
+    expect((await client.get(`/${id}`)).body).toMatchObject({
+      consecutive_failures: 0,
+      last_failure_at: null,
+    });
+  });
+});

@@ -1,0 +1,41 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { type Sql, statement, type Transaction } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { ownedId } from '../subscriptions/owner.js';
+
+interface OwnedSubscription {
+  readonly id: string;
+  readonly status: 'active' | 'disabled';
+  readonly events: string[];
+  readonly api_version: string;
+  readonly lane: 'fast' | 'slow';
+}
+
+const columns = 'id, status, events, api_version, lane';
+const owned = `FROM webhook_subscriptions WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL`;
+const find = statement('history.find-subscription', `SELECT ${columns} ${owned}`);
+const lock = statement('history.lock-subscription', `SELECT ${columns} ${owned} FOR NO KEY UPDATE`);
+
+/** @throws NotFound */
+export async function findOwned(sql: Sql, caller: Caller, publicId: string): Promise<OwnedSubscription> {
+  const { id, creatorId, clientId } = ownedId(caller, publicId);
+  const row = await sql.row<OwnedSubscription>(find, [id, creatorId, clientId]);
+  return row ?? notFound('webhook subscription');
+}
+
+/** The same, locked: whoever moves deliveries because of their subscription comes before or after. @throws NotFound */
+export async function lockOwned(
+  tx: Transaction,
+  caller: Caller,
+  publicId: string,
+): Promise<OwnedSubscription> {
+  const { id, creatorId, clientId } = ownedId(caller, publicId);
+  const row = await tx.row<OwnedSubscription>(lock, [id, creatorId, clientId]);
+  return row ?? notFound('webhook subscription');
+}
+
+/** @throws NotFound */
+export function deliveryUuid(publicId: string): string {
+  return parsePublicId('whd', publicId) ?? notFound('webhook delivery');
+}

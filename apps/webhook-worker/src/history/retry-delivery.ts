@@ -1,0 +1,53 @@
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Conflict, notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { WakeUps } from '../delivery/wake-ups.js';
+import { deliveryColumns, type DeliveryRow, type DeliveryView, deliveryView } from './delivery.view.js';
+import { deliveryUuid, lockOwned } from './owned-subscription.js';
+
+// Waits for a worker that is taking it at this moment, and then sees that it has.
+const lock = statement(
+  'history.lock-delivery',
+  'SELECT status FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
+);
+const again = statement(
+  'history.retry',
+  `UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = now(), completed_at = NULL, failure_reason = NULL,
+     trigger = CASE WHEN d.test THEN 'test' ELSE 'manual' END
+   WHERE d.id = $1 AND d.subscription_id = $2 RETURNING ${deliveryColumns}`,
+);
+
+@Injectable()
+export class RetryDelivery {
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, the
+   * next number, on top of the schedule.
+   *
+   * @throws NotFound
+   * @throws Conflict while an attempt is under way
+   */
+  async run(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView> {
+    return this.database.transaction((tx) => this.retry(tx, caller, webhookId, deliveryId));
+  }
+
+  private async retry(
+    tx: Transaction,
+    caller: Caller,
+    webhookId: string,
+    deliveryId: string,
+  ): Promise<DeliveryView> {
+    const subscription = await lockOwned(tx, caller, webhookId);
+    const key = [deliveryUuid(deliveryId), subscription.id];
+    const found = (await tx.row<{ status: string }>(lock, key)) ?? notFound('webhook delivery');
+    if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is under way.');
+    const row = (await tx.row<DeliveryRow>(again, key)) ?? notFound('webhook delivery');
+    tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
+    return deliveryView(row);
+  }
+}

@@ -1,0 +1,99 @@
+import { isWebhookEvent, uuidv7, type WebhookEvent } from '@fulfilment/contracts';
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { RateLimited } from '@fulfilment/error-envelope';
+import { Answer, type Caller } from '@fulfilment/http-service';
+import { currentContext } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { WakeUps } from '../delivery/wake-ups.js';
+import { renderBody } from '../fan-out/envelope.rules.js';
+import { eventDay } from '../fan-out/event-day.rules.js';
+import { currentApiVersion } from '../subscriptions/subscription.rules.js';
+import type { SendTestEventDto } from './delivery.dto.js';
+import { testsPerMinute } from './delivery.rules.js';
+import { deliveryColumns, type DeliveryRow, type DeliveryView, deliveryView } from './delivery.view.js';
+import { lockOwned } from './owned-subscription.js';
+import { sampleData } from './sample-event.rules.js';
+
+const recentTests = statement(
+  'history.recent-tests',
+  `SELECT count(*) AS count, extract(epoch FROM min(created_at) + interval '1 minute' - now())::float8 AS wait_seconds
+   FROM webhook_deliveries WHERE subscription_id = $1 AND test AND created_at > now() - interval '1 minute'`,
+);
+const insertEvent = statement(
+  'history.insert-test-event',
+  `INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
+   SELECT $1, $2, $3, $4, creator_id, $5, $6, $7 FROM webhook_subscriptions WHERE id = $8`,
+);
+const insertDelivery = statement(
+  'history.insert-test-delivery',
+  `INSERT INTO webhook_deliveries AS d
+     (day, id, subscription_id, event_id, event, api_version, test, trigger, status, next_attempt_at)
+   VALUES ($1, $2, $3, $4, $5, $6, true, 'test', 'pending', now()) RETURNING ${deliveryColumns}`,
+);
+
+@Injectable()
+export class SendTestEvent {
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+  ) {}
+
+  /**
+   * Sends a sample of an event through the same line as a real one: one attempt, also while the subscription is disabled,
+   * and never counted for or against its health. Any of the twelve; the first subscribed one when none is named.
+   *
+   * @throws NotFound
+   * @throws RateLimited after ten in a minute
+   */
+  async run(caller: Caller, webhookId: string, { event }: SendTestEventDto): Promise<Answer<DeliveryView>> {
+    const view = await this.database.transaction(async (tx) => {
+      const subscription = await lockOwned(tx, caller, webhookId); // taking turns makes the count exact
+      await refuseTooMany(tx, subscription.id);
+      const row = await insert(tx, subscription.id, event ?? firstOf(subscription.events));
+      tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: 'fast' }]));
+      return deliveryView(row);
+    });
+    const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;
+    return new Answer(view, { Location: location });
+  }
+}
+
+function firstOf(events: readonly string[]): WebhookEvent {
+  return events.find(isWebhookEvent) ?? 'order.created';
+}
+
+async function refuseTooMany(tx: Transaction, subscriptionId: string): Promise<void> {
+  const recent = await tx.row<{ count: number; wait_seconds: number | null }>(recentTests, [subscriptionId]);
+  if (recent !== undefined && recent.count >= testsPerMinute) throw new RateLimited(recent.wait_seconds ?? 1);
+}
+
+async function insert(tx: Transaction, subscriptionId: string, event: WebhookEvent): Promise<DeliveryRow> {
+  const now = new Date();
+  const [eventId, occurredAt] = [uuidv7(now), now.toISOString()];
+  const day = eventDay(eventId, occurredAt);
+  const data = sampleData(event, now);
+  const body = renderBody({ id: eventId, event, occurredAt, data }, currentApiVersion, true);
+  const traceparent = currentContext()?.traceparent;
+  await tx.run(insertEvent, [
+    day,
+    eventId,
+    currentApiVersion,
+    event,
+    occurredAt,
+    traceparent,
+    body,
+    subscriptionId,
+  ]);
+  const row = await tx.row<DeliveryRow>(insertDelivery, [
+    day,
+    uuidv7(now),
+    subscriptionId,
+    eventId,
+    event,
+    currentApiVersion,
+  ]);
+  if (row === undefined) throw new Error('The inserted test delivery was not returned.');
+  return row;
+}

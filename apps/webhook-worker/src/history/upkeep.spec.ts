@@ -1,0 +1,69 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { migrations } from '../migrations/index.js';
+import { Upkeep } from './upkeep.js';
+
+let stores: ScratchDatabase;
+let upkeep: Upkeep;
+
+beforeEach(async () => {
+  stores = await scratchDatabase(migrations);
+  upkeep = new Upkeep(stores.database, createLogger('test', 'silent'));
+});
+afterEach(() => stores.drop());
+
+const partitions = statement(
+  'test.partitions',
+  "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'webhook\\_deliveries\\_2%' ORDER BY 1",
+);
+const insert = statement(
+  'test.insert',
+  `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, created_at)
+   VALUES ($1, $2, $3, $4, 'order.created', 'v', 'held', $5)`,
+);
+const statuses = statement('test.statuses', 'SELECT status FROM webhook_deliveries ORDER BY created_at DESC');
+const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_deliveries');
+
+const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+const day = (at: Date): string => at.toISOString().slice(0, 10);
+
+describe('upkeep', () => {
+  it('has a partition for each day from yesterday to a week ahead, however often it runs', async () => {
+    await upkeep.round();
+    await upkeep.round();
+    const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
+    expect(names).toEqual(
+      Array.from(
+        { length: 9 },
+        (_, index) => `webhook_deliveries_${day(daysAgo(1 - index)).replaceAll('-', '_')}`,
+      ),
+    );
+  });
+
+  it('drops the days of more than 30 days ago, and what is late with them', async () => {
+    const old = daysAgo(32);
+    const name = `webhook_deliveries_${day(old).replaceAll('-', '_')}`;
+    const next = day(daysAgo(31));
+    await stores.dataSource.query(
+      `CREATE TABLE ${name} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(old)}') TO ('${next}')`,
+    );
+    for (const at of [old, daysAgo(40), daysAgo(20)]) {
+      await stores.database.run(insert, [day(at), uuidv7(), uuidv7(), uuidv7(), new Date()]);
+    }
+    await upkeep.round();
+    expect((await stores.database.row<{ count: number }>(count))?.count).toBe(1);
+    const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
+    expect(names).not.toContain(name);
+  });
+
+  it('lets held deliveries go after seven days', async () => {
+    for (const at of [daysAgo(6), daysAgo(8)]) {
+      await stores.database.run(insert, [day(at), uuidv7(), uuidv7(), uuidv7(), at]);
+    }
+    await upkeep.round();
+    const rows = await stores.database.rows<{ status: string }>(statuses);
+    expect(rows.map((row) => row.status)).toEqual(['held', 'failed']);
+  });
+});

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { SecretBox } from './secret-box.js';
+
+const [older, newer] = [randomBytes(32), randomBytes(32)];
+
+describe('the secret box', () => {
+  it.each(['x', '', ' \u0000é🎶', '🎶'.repeat(256)])('opens what it sealed, byte for byte: %j', (secret) => {
+    const box = new SecretBox([newer]);
+    expect(box.open(box.seal(secret, 'a'), 'a')).toEqual(Buffer.from(secret, 'utf8'));
+  });
+
+  it('opens with the old key what the old key sealed, and seals with the new one', () => {
+    const sealed = new SecretBox([older]).seal('secret', 'a');
+    const rotated = new SecretBox([newer, older]);
+    expect(rotated.open(sealed, 'a').toString()).toBe('secret');
+    expect(new SecretBox([newer]).open(rotated.seal('secret', 'a'), 'a').toString()).toBe('secret');
+    expect(() => new SecretBox([newer]).open(sealed, 'a')).toThrow('SECRET_ENCRYPTION_KEY');
+  });
+
+  it('does not open for another subscription, or what was changed', () => {
+    const box = new SecretBox([newer]);
+    const sealed = box.seal('secret', 'a');
+    expect(() => box.open(sealed, 'b')).toThrow();
+    sealed.writeUInt8(sealed.readUInt8(sealed.length - 1) ^ 1, sealed.length - 1);
+    expect(() => box.open(sealed, 'a')).toThrow();
+  });
+
+  it('never seals the same bytes twice alike', () => {
+    const box = new SecretBox([newer]);
+    expect(box.seal('secret', 'a').equals(box.seal('secret', 'a'))).toBe(false);
+  });
+});
