@@ -81,7 +81,15 @@ export default tseslint.config(
   { files: ['tools/**'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.mjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: {
+        Atomics: 'readonly',
+        SharedArrayBuffer: 'readonly',
+        process: 'readonly',
+        console: 'readonly',
+        URL: 'readonly',
+      },
+    },
   },
   never(
     ['apps/*/src/**/*.rules.ts'],

@@ -64,7 +64,10 @@ function installNodeModules() {
     .update(readFileSync(join(root, 'package-lock.json')))
     .update(process.platform + process.arch)
     .digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+  if (installed()) return;
+  const unlock = lockInstallation();
+  if (installed()) return unlock(); // another command has done it meanwhile
   const startedAt = Date.now();
   console.log('Installing the node modules (npm ci) …');
   rmSync(stamp, { force: true });
@@ -73,10 +76,39 @@ function installNodeModules() {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, NODE_ENV: 'development' },
   });
-  if (npm.status !== 0) fail('npm ci failed: what it printed above is the reason.');
+  if (npm.status !== 0) {
+    unlock();
+    fail('npm ci failed: what it printed above is the reason.');
+  }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, wanted);
+  unlock();
   console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
+}
+
+/** Two commands that install at once would leave half of each. The lock names its process: that of one which died counts for nothing. */
+function lockInstallation() {
+  const lock = join(root, '.installing');
+  for (let told = false; ; told = true) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      return () => rmSync(lock, { force: true });
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (!isRunning(readFileSync(lock, 'utf8'))) rmSync(lock, { force: true });
+    if (!told) console.log('Another command is installing the node modules; waiting for it …');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 /** The packages bring Node 24 for Linux; elsewhere the machine's own must do. */

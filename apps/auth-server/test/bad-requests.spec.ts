@@ -139,6 +139,15 @@ describe('token', () => {
     expect(await json(response)).toMatchObject({ error });
   });
 
+  it.each(['introspect', 'revoke'])('asks who calls %s: RFC 7662 §2.3, RFC 6749 §5.2', async (endpoint) => {
+    const answer = await fetch(`${server.url}/api/auth/oauth2/${endpoint}`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: 'x' }),
+    });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="clients"']);
+    expect(await answer.json()).toMatchObject({ error: 'invalid_client' });
+  });
+
   it('refuses a JSON body, an unknown client and a wrong secret', async () => {
     const json = await fetch(`${server.url}/api/auth/oauth2/token`, {
       method: 'POST',

@@ -14,7 +14,7 @@ export const storeApiSettings = apiSettings.extend({
     .int()
     .min(100)
     .max(60_000)
-    .default(15_000)
+    .default(5_000)
     .describe('How long a pending order is left to the request that placed it before the completer takes it'),
 });
 export type StoreApiSettings = z.output<typeof storeApiSettings>;

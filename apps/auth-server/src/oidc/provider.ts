@@ -25,6 +25,7 @@ import {
 } from './around-requests.js';
 import { endsFamily } from './reuse.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
+import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
 import type { AuditLog } from '../audit/audit-log.js';
 
@@ -61,6 +62,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(cachePublicDocuments);
   provider.use(inOneTransaction(dependencies.work));
   provider.use(describeSwappedToken);
+  provider.use(requireClient);
   provider.use(endTokensOfSession(families));
   recordEvents(provider, audit);
   return { provider, format };

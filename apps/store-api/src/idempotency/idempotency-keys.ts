@@ -23,11 +23,13 @@ export type Claim =
   | { readonly state: 'remembered'; readonly response: RememberedResponse };
 
 const inProgressRetrySeconds = 1;
+/** How long a claim lasts until its order is there. One that comes later than that is rolled back when it attaches. */
+const claimLeaseMs = 5_000;
 
 const claim = statement(
   'idempotency.claim',
   `INSERT INTO idempotency_keys AS held (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
-   VALUES ($1, $2, $3, $4, $5, now() + interval '30 seconds')
+   VALUES ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond')
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
      order_id = CASE WHEN held.created_at < now() - interval '24 hours' THEN NULL ELSE held.order_id END,
@@ -44,7 +46,7 @@ const readHeld = statement(
 );
 const attachOrder = statement(
   'idempotency.attach',
-  `UPDATE idempotency_keys SET order_id = $5
+  `UPDATE idempotency_keys SET order_id = $5, lease_until = now() + $6::int * interval '1 millisecond'
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );
 const release = statement(
@@ -75,7 +77,11 @@ export class IdempotencyKeys {
   /** @throws Conflict when the key stands for another body, or its request still runs */
   async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
     const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
-    const claimed = await this.database.row<{ order_id: string | null }>(claim, [...place, claimedBy]);
+    const claimed = await this.database.row<{ order_id: string | null }>(claim, [
+      ...place,
+      claimedBy,
+      claimLeaseMs,
+    ]);
     if (claimed !== undefined) {
       return claimed.order_id === null
         ? { state: 'claimed' }
@@ -94,14 +100,19 @@ export class IdempotencyKeys {
     return { state: 'remembered', response: held.response };
   }
 
-  /** Binds the claimed key to its order, in the order's own transaction. @throws Conflict when the lease was lost meanwhile */
-  async attach(tx: Transaction, scope: KeyScope, orderId: string): Promise<void> {
+  /**
+   * Binds the claimed key to its order, in the order's own transaction.
+   * @param leaseMs how long the request may take from here: until then a repetition is told to wait
+   * @throws Conflict when the claim was lost meanwhile
+   */
+  async attach(tx: Transaction, scope: KeyScope, orderId: string, leaseMs: number): Promise<void> {
     const attached = await tx.run(attachOrder, [
       scope.creatorId,
       scope.clientId,
       scope.key,
       orderId,
       orderId,
+      leaseMs,
     ]);
     if (attached === 0) throw stillRunning();
   }

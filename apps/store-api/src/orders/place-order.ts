@@ -17,6 +17,9 @@ import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './orde
 import { foreignCurrencies, orderTotal, pieces } from './order.rules.js';
 import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
 
+/** Beside the provider's time, what a request may take from the order row to its answer. */
+const settleWithinMs = 2_000;
+
 const readBilling = statement(
   'orders.billing',
   'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1',
@@ -130,7 +133,8 @@ export class PlaceOrder {
       ]);
     }
 
-    if (scope !== undefined) await this.keys.attach(tx, scope, orderId);
+    if (scope !== undefined)
+      await this.keys.attach(tx, scope, orderId, this.config.PAYMENT_TIMEOUT_MS + settleWithinMs);
     const chargeId = uuidv7();
     const items = lines.map(itemRow);
     const row = await tx.row<OrderRow>(insertOrder, [
