@@ -19,7 +19,8 @@ export const deliveryMetrics = {
   }),
   oldestDue: new Gauge({
     name: 'webhook_oldest_due_seconds',
-    help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30.',
+    help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30 in the fast lane; in the slow one it is the receiver that is late.',
+    labelNames: ['lane'],
     registers,
   }),
   held: new Gauge({

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { cancelDeliveries, holdDeliveries } from '../subscriptions/hold-deliveries.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DirectDrains } from './direct-drains.js';
-import type { Lane } from './lanes.rules.js';
+import { type Lane, lanes } from './lanes.rules.js';
 import { expireLeases } from './lease.js';
 import { WakeUps } from './wake-ups.js';
 
@@ -62,7 +62,7 @@ const lockMoved = statement(
 export class Reconciler {
   private readonly loop: BackgroundLoop;
   private after = firstId;
-  private oldestDueSeconds = 0;
+  private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 
   constructor(
     private readonly database: Database,
@@ -129,15 +129,16 @@ export class Reconciler {
 
   /** Answers whether there are more pages. */
   private turnPage(open: readonly Open[], due: readonly Open[]): boolean {
-    const active = due.filter((row) => row.state === 'active').map((row) => row.due_seconds);
-    this.oldestDueSeconds = Math.max(this.oldestDueSeconds, ...active);
+    for (const { state, lane, due_seconds: seconds } of due) {
+      if (state === 'active') this.oldestDueSeconds[lane] = Math.max(this.oldestDueSeconds[lane], seconds);
+    }
     const last = open.at(-1);
     if (open.length === pageSize && last !== undefined) {
       this.after = last.subscription_id;
       return true;
     }
-    deliveryMetrics.oldestDue.set(this.oldestDueSeconds);
-    this.oldestDueSeconds = 0;
+    for (const lane of lanes) deliveryMetrics.oldestDue.set({ lane }, this.oldestDueSeconds[lane]);
+    this.oldestDueSeconds = { fast: 0, slow: 0 };
     this.after = firstId;
     return false;
   }
