@@ -21,10 +21,11 @@ import { Reconciler } from './delivery/reconciler.js';
 import { migrations } from './migrations/index.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';
 
-const allDeliveries = statement(
+const deliveriesOfCreators = statement(
   'test.deliveries',
   `SELECT d.*, (SELECT array_agg(a.outcome ORDER BY a.number) FROM webhook_attempts a WHERE a.delivery_id = d.id) AS outcomes
-   FROM webhook_deliveries d ORDER BY created_at, id`,
+   FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
+   WHERE s.creator_id = ANY($1::uuid[]) ORDER BY d.created_at, d.id`,
 );
 
 export interface DeliveryRow {
@@ -43,8 +44,13 @@ export async function webhookStores() {
   const broker = await scratchBroker();
   const tokens = await tokenMaker();
   const prefix = uniqueName('webhooks');
+  const creators: string[] = [];
   return {
     ...stores,
+    /** Whose deliveries the running test looks at. */
+    creators,
+    /** Begins a test: what earlier ones left behind is not looked at. */
+    forget: () => creators.splice(0),
     broker,
     tokens,
     prefix,
@@ -144,6 +150,7 @@ export async function aClient(
   claims: Readonly<Record<string, unknown>> = {},
 ) {
   const creatorId = uuidv7();
+  stores.creators.push(creatorId);
   const token = await stores.tokens.token({
     creator_id: creatorId,
     client_id: uniqueName('client'),
@@ -220,7 +227,7 @@ export function orderCreated(creatorId: string): Message {
 }
 
 export function deliveriesOf(stores: WebhookStores): Promise<DeliveryRow[]> {
-  return stores.database.rows<DeliveryRow>(allDeliveries);
+  return stores.database.rows<DeliveryRow>(deliveriesOfCreators, [stores.creators]);
 }
 
 /** The deliveries, once they are as they should be. */

@@ -29,12 +29,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receiver = await webhookReceiver();
-  await stores.database.run(
-    statement(
-      'test.clear',
-      'TRUNCATE webhook_subscriptions, webhook_events, webhook_deliveries, webhook_attempts',
-    ),
-  );
+  stores.forget();
 });
 afterEach(() => receiver.stop());
 
@@ -169,7 +164,10 @@ describe('a delivery', () => {
     await receiver.waitFor(1);
     receiver.answerWith((response) => response.writeHead(204).end());
     await stores.database.run(
-      statement('test.expire', "UPDATE webhook_deliveries SET lease_until = now() - interval '1 second'"),
+      statement(
+        'test.expire',
+        "UPDATE webhook_deliveries SET lease_until = now() - interval '1 second' WHERE status = 'in_flight'",
+      ),
     );
     worker.reconcile();
     const deliveries = await receiver.waitFor(2);

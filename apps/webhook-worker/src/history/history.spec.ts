@@ -1,5 +1,4 @@
 import { webhookEvents } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
 import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
 import {
   aClient,
@@ -26,12 +25,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receiver = await webhookReceiver();
-  await stores.database.run(
-    statement(
-      'test.clear',
-      'TRUNCATE webhook_subscriptions, webhook_events, webhook_deliveries, webhook_attempts',
-    ),
-  );
+  stores.forget();
 });
 afterEach(() => receiver.stop());
 
