@@ -57,6 +57,16 @@ describe('DtoPipe', () => {
     ]);
   });
 
+  it.each(['constructor', '__proto__', 'prototype'])(
+    'takes a member named %s for any unknown one',
+    (name) => {
+      const odd = JSON.parse(
+        `{"items":[{"sku":"a","quantity":1,"${name}":{"${name}":"x"}}],"note":"n","${name}":"x","other":{"${name}":1}}`,
+      );
+      expect(JSON.stringify(read(odd))).toBe('{"items":[{"sku":"a","quantity":1}],"note":"n"}');
+    },
+  );
+
   it('does not let a body change prototypes', () => {
     read(JSON.parse('{"items":[],"__proto__":{"polluted":true}}'));
     expect(Reflect.get({}, 'polluted')).toBeUndefined();

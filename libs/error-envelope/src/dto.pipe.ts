@@ -40,13 +40,16 @@ function refuseRepeated(query: object): void {
   }
 }
 
+/** Names that mean something on every object: class-transformer would take what a caller put there for the class of a value. */
+const inherited = new Set(['__proto__', 'constructor', 'prototype']);
+
 /** Deep copy without members that are null. Elements of arrays stay: they have a place. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, member]) => member !== null && name !== '__proto__')
+      .filter(([name, member]) => member !== null && !inherited.has(name))
       .map(([name, member]) => [name, withoutNulls(member)]),
   );
 }

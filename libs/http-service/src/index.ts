@@ -16,3 +16,4 @@ export { Answer } from './answer.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { UuidField } from './dto/uuids.js';
+export { ObjectList } from './dto/object-list.js';

@@ -2,11 +2,12 @@ import { DtoPipe, ErrorEnvelopeFilter, toErrorAnswer } from '@fulfilment/error-e
 import { type Logger, nestLogger } from '@fulfilment/runtime';
 import { type CanActivate, type DynamicModule, NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Request, Response } from 'express';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import express, { type Request, type Response } from 'express';
 import { AnswerInterceptor } from './answer.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { requestId } from './request-id.js';
+import { undecodablePath } from './undecodable-path.js';
 
 const keepAliveMs = 75_000; // longer than the gateway keeps its connections, so it never sends on one we are closing
 const maxHeaderWaitMs = 80_000;
@@ -33,16 +34,17 @@ export interface HttpOptions {
  */
 export async function startHttp(options: HttpOptions): Promise<NestExpressApplication> {
   const { logger } = options;
-  const app = await NestFactory.create<NestExpressApplication>(options.module, {
-    logger: nestLogger(logger),
-    bodyParser: false,
-    abortOnError: false,
-  });
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('trust proxy', 1); // the gateway writes X-Forwarded-For anew
-  app.set('query parser', 'simple');
+  const app = await NestFactory.create<NestExpressApplication>(
+    options.module,
+    new ExpressAdapter(expressApp()),
+    {
+      logger: nestLogger(logger),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
   app.use(requestId);
+  app.use(undecodablePath);
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
     app.use(path, healthRoutes(options.readiness));
   }
@@ -61,6 +63,18 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = maxHeaderWaitMs;
   logger.info({ port: options.port }, 'Listening.');
+  return app;
+}
+
+/** Express takes its routing settings when its router is made, which Nest does at once. */
+function expressApp() {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('trust proxy', 1); // the gateway writes X-Forwarded-For anew
+  app.set('query parser', 'simple');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
   return app;
 }
 

@@ -65,6 +65,9 @@ export class Consumer {
 
   private async open(channel: ConfirmChannel): Promise<void> {
     this.channel = channel;
+    channel.on('close', () => {
+      if (this.channel === channel) this.channel = undefined;
+    });
     this.waiting = []; // unacknowledged on the old channel: the broker sends them again
     await channel.prefetch(this.options.batchSize * 2);
     await channel.consume(this.broker.topology.queue(this.options.queue), (raw) => {
@@ -171,8 +174,7 @@ export class Consumer {
 
   private acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): void {
     handled.inc({ queue: this.options.queue, outcome: 'applied' }, deliveries.length);
-    if (this.channel !== channel) return;
-    for (const { raw } of deliveries) channel.ack(raw);
+    for (const { raw } of deliveries) this.ack(channel, raw);
   }
 
   private async refuse(
@@ -185,6 +187,19 @@ export class Consumer {
     handled.inc({ queue: this.options.queue, outcome: 'refused' });
     await publishDeadLetter(channel, this.broker.topology, this.options.queue, raw, reason);
     if (messageId !== undefined) await recordRefusal(this.database, this.options.queue, messageId, reason);
-    if (this.channel === channel) channel.ack(raw);
+    this.ack(channel, raw);
+  }
+
+  /** On a channel that is gone there is nothing to say: the broker sends the message again, and the inbox knows it. */
+  private ack(channel: ConfirmChannel, raw: ConsumeMessage): void {
+    if (this.channel !== channel) return;
+    try {
+      channel.ack(raw);
+    } catch (error) {
+      this.logger.warn(
+        { error, queue: this.options.queue },
+        'A message was handled when its channel had gone.',
+      );
+    }
   }
 }

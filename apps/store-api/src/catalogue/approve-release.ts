@@ -4,6 +4,7 @@ import { Outbox, RefusedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
+import { nextUpdateTime } from '../next-update-time.js';
 
 export interface Approval {
   /** `prod_…` or UUID. */
@@ -23,7 +24,7 @@ const publishPending = statement(
      status = 'available', product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
      price_gbp = coalesce($3, t.price_gbp), price_usd = coalesce($4, t.price_usd),
      price_eur = coalesce($5, t.price_eur), price_jpy = coalesce($6, t.price_jpy),
-     version = p.version + 1, updated_at = now()
+     version = p.version + 1, updated_at = ${nextUpdateTime}
    FROM product_types t
    WHERE p.release_id = $1 AND p.status = 'pending' AND t.product_type = coalesce($2, p.product_type)
    RETURNING ${productColumns

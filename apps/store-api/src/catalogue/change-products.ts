@@ -5,6 +5,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
 import { Stock } from './stock.js';
+import { nextUpdateTime } from '../next-update-time.js';
 
 const lockProduct = statement(
   'product.lock',
@@ -12,12 +13,12 @@ const lockProduct = statement(
 );
 const setStock = statement(
   'product.set-stock',
-  `UPDATE products SET limited_edition = true, quantity = $2, version = version + 1, updated_at = now()
+  `UPDATE products SET limited_edition = true, quantity = $2, version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 RETURNING ${productColumns}`,
 );
 const setStatus = statement(
   'product.set-status',
-  `UPDATE products SET status = $2, version = version + 1, updated_at = now()
+  `UPDATE products SET status = $2, version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status <> $2 AND ($2 <> 'available' OR price_gbp IS NOT NULL)
    RETURNING ${productColumns}`,
 );

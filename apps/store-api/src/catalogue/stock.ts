@@ -4,6 +4,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
+import { nextUpdateTime } from '../next-update-time.js';
 
 export interface StockLine {
   readonly productId: string;
@@ -12,13 +13,13 @@ export interface StockLine {
 
 const take = statement(
   'stock.take',
-  `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
+  `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND quantity >= $2
    RETURNING ${productColumns}`,
 );
 const giveBack = statement(
   'stock.give-back',
-  `UPDATE products SET quantity = quantity + $2, version = version + 1, updated_at = now()
+  `UPDATE products SET quantity = quantity + $2, version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND limited_edition
    RETURNING ${productColumns}`,
 );

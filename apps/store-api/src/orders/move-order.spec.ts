@@ -2,6 +2,7 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
+import { z } from 'zod';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
@@ -10,6 +11,10 @@ const refundsOf = statement(
   `SELECT count(*) AS refunds FROM sandbox_charges s JOIN charges c ON c.id::text = s.idempotency_key JOIN orders o ON o.id = c.order_id
    WHERE o.creator_id = $1 AND s.refunded_at IS NOT NULL`,
 );
+
+const stockChange = z.object({
+  product: z.object({ creator_id: z.string(), quantity: z.number(), updated_at: z.string() }),
+});
 
 describe('what the warehouse reports', () => {
   let store: StoreApiUnderTest;
@@ -165,6 +170,22 @@ describe('what the warehouse reports', () => {
       'product.inventory_changed',
       'product.in_stock',
     ]);
+  });
+
+  it('gives each change of stock a later updated_at, so that the newest tells the truth', async () => {
+    const rate = await store.quote(creator.token);
+    await Promise.all(
+      Array.from({ length: 8 }, () => store.post('/store/v1/orders', creator.token, orderBody(sku, rate))),
+    );
+    const changes = () =>
+      store
+        .published('product.inventory_changed')
+        .map(({ data }) => stockChange.parse(data).product)
+        .filter(({ creator_id }) => creator_id === creator.id);
+    await eventually(() => (changes().length === 8 ? true : undefined));
+    const byTime = changes().sort((one, other) => (one.updated_at < other.updated_at ? -1 : 1));
+    expect(byTime.map(({ quantity }) => quantity)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
+    expect(new Set(byTime.map(({ updated_at }) => updated_at)).size).toBe(8);
   });
 
   it('withdraws and releases a product, and approves a pending release', async () => {

@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot, type PackageRow } from './order-row.js';
 import { mayMove } from './order.rules.js';
+import { nextUpdateTime } from '../next-update-time.js';
 
 export interface PackageReport {
   readonly order_id: string;
@@ -17,13 +18,13 @@ export interface PackageReport {
 const lockOrder = statement('orders.lock', `SELECT ${orderColumns} FROM orders WHERE id = $1 FOR UPDATE`);
 const setPackages = statement(
   'orders.set-packages',
-  `UPDATE orders SET packages = $2, status = $3, tracking_updated_at = now(), version = version + 1, updated_at = now()
+  `UPDATE orders SET packages = $2, status = $3, tracking_updated_at = ${nextUpdateTime}, version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status = $4 RETURNING ${orderColumns}`,
 );
 const setDelivered = statement(
   'orders.set-delivered',
   `UPDATE orders SET packages = $2, status = $3, delivered_at = CASE WHEN $3 = 'delivered' THEN $4::timestamptz END,
-                     version = version + 1, updated_at = now()
+                     version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status = 'shipped' RETURNING ${orderColumns}`,
 );
 const cancel = statement(
@@ -31,7 +32,7 @@ const cancel = statement(
   `UPDATE orders SET status = 'cancelled', reason = $2,
                      payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' ELSE payment_status END,
                      refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
-                     version = version + 1, updated_at = now()
+                     version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status IN ('processing', 'payment_failed') RETURNING ${orderColumns}`,
 );
 const oweRefund = statement(

@@ -1,15 +1,7 @@
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
-import { IntegerField, TextField } from '@fulfilment/http-service';
+import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
 import { Transform, Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  IsObject,
-  IsOptional,
-  ValidateNested,
-} from 'class-validator';
+import { IsIn, IsObject, IsOptional, ValidateNested } from 'class-validator';
 import { IsCountryCode } from './country-code.js';
 
 export class MoneyDto {
@@ -44,12 +36,7 @@ export class SourceDto {
 }
 
 export class PlaceOrderDto {
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(100)
-  @ValidateNested({ each: true })
-  @Type(() => OrderItemDto)
-  items: OrderItemDto[];
+  @ObjectList(() => OrderItemDto, { least: 1, most: 100 }) items: OrderItemDto[];
 
   @IsObject() @ValidateNested() @Type(() => AddressDto) shipping_address: AddressDto;
   @TextField({ most: 255 }) shipping_rate_id: string;

@@ -107,6 +107,11 @@ describe('POST /v1/orders', () => {
     expect(await count(sandboxCharges, slow)).toEqual({ charges: 1 });
   });
 
+  it('ignores unknown members, whatever their names', async () => {
+    const odd = { ...orderBody(sku, rate), constructor: { constructor: 'x' }, note: { constructor: 'Acme' } };
+    expect((await place(odd)).status).toBe(201);
+  });
+
   describe('with an idempotency key', () => {
     it('replays the first answer when the same key and body come again', async () => {
       const idempotencyKey = key();
@@ -247,6 +252,14 @@ describe('POST /v1/orders', () => {
     const good = () => orderBody(sku, rate);
     const cases: [string, () => object, number, string][] = [
       ['no body', () => ({}), 400, 'items'],
+      ['a list in the list', () => ({ ...good(), items: [[]] }), 400, 'items'],
+      ['null in the list', () => ({ ...good(), items: [null] }), 400, 'items'],
+      [
+        'a list for the price',
+        () => ({ ...good(), items: [{ ...good().items[0], unit_price: [] }] }),
+        400,
+        'items.0.unit_price',
+      ],
       ['no items', () => ({ ...good(), items: [] }), 400, 'items'],
       [
         '101 lines',

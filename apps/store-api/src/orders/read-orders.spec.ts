@@ -81,6 +81,21 @@ describe('GET /v1/orders', () => {
     expect([status, body.details[0].field]).toEqual([400, field]);
   });
 
+  it.each(['%ff', '%', 'ord_%zz', '%00', '..%2f', 'ord_' + 'x'.repeat(2000)])(
+    'takes %s for an id that does not exist',
+    async (id) => {
+      expect((await store.get(`/store/v1/orders/${id}`, creator.token)).status).toBe(404);
+      expect((await store.get(`/store/v1/orders/${id}`, 'nonsense')).status).toBe(401);
+    },
+  );
+
+  it.each(['/store/V1/orders', '/store/v1/Orders', '/store/v1/orders/', '/store/v1//orders'])(
+    'has no path %s',
+    async (path) => {
+      expect((await store.get(path, creator.token)).status).toBe(404);
+    },
+  );
+
   it('shows nothing of another creator', async () => {
     const other = await store.creator();
     expect((await list('', other.token)).body.data).toEqual([]);

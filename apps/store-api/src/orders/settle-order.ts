@@ -7,11 +7,12 @@ import { Stock } from '../catalogue/stock.js';
 import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import type { ChargeOutcome } from '../payments/payment-gateway.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
+import { nextUpdateTime } from '../next-update-time.js';
 
 const settle = statement(
   'orders.settle',
   `UPDATE orders SET status = $2, payment_status = $3, charged_at = $4, reason = $5, resume_at = NULL,
-                     version = version + 1, updated_at = now()
+                     version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status = 'pending'
    RETURNING ${orderColumns}`,
 );

@@ -1,7 +1,7 @@
 import { currencies, type Currency } from '@fulfilment/contracts';
-import { IntegerField, TextField } from '@fulfilment/http-service';
-import { Transform, Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateNested } from 'class-validator';
+import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
+import { Transform } from 'class-transformer';
+import { IsIn, IsOptional, Matches } from 'class-validator';
 
 export class CurrencyDto {
   @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
@@ -17,10 +17,5 @@ export class QuoteRatesDto {
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value))
   country_code: string;
 
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @ValidateNested({ each: true })
-  @Type(() => QuoteItemDto)
-  items?: QuoteItemDto[];
+  @IsOptional() @ObjectList(() => QuoteItemDto, { most: 100 }) items?: QuoteItemDto[];
 }

@@ -182,4 +182,19 @@ describe('messaging', () => {
     await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
     await effectsReach(1);
   });
+
+  it('refuses nothing when the line to the broker is cut between the effect and its acknowledgement', async () => {
+    let cut = false;
+    onHandle = () => {
+      if (!cut) line.sever();
+      cut = true;
+    };
+    const sent = [stockSet(1), stockSet(2), stockSet(3)];
+    await broker.publish(...sent);
+    await effectsReach(3);
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(4)));
+    await effectsReach(4); // behind all that was sent again
+    expect(await effects()).toEqual({ effects: 4, distinct: 4 });
+    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
+  });
 });
