@@ -4,6 +4,7 @@ import { seal, unseal } from '../keys/sealed.js';
 import type { Families } from './families.js';
 import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
 import type { UnitOfWork } from './unit-of-work.js';
+import { isReadable } from './unreadable-text.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
 const upsert = statement(
@@ -110,6 +111,7 @@ class ModelAdapter implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
+    if (!isReadable(id)) return undefined; // also from a header or a JWT
     const row = await this.sql.row<Row>(find, [this.model, storedId(this.model, id)]);
     if (row === undefined) return undefined;
     return { ...row.payload, ...(isSecret(this.model) ? { jti: id } : {}), ...consumedOf(row) };
@@ -117,6 +119,7 @@ class ModelAdapter implements Adapter {
 
   /** A session is found by its uid without the cookie's secret, which only the browser knows. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    if (!isReadable(uid)) return undefined;
     return (await this.sql.row<Row>(findSession, [uid]))?.payload;
   }
 

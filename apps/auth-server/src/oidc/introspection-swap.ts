@@ -1,10 +1,18 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { stringify } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { type AccessTokenFormat, handleOf, handleOfNothing } from './access-tokens.js';
+import { isReadableWhenDecoded } from './unreadable-text.js';
 
-const parseForm = express.urlencoded({ extended: false, limit: 56 * 1024, parameterLimit: 20 });
+const parseForm = express.urlencoded({
+  extended: false,
+  limit: 56 * 1024,
+  parameterLimit: 20,
+  verify: notice,
+});
+const unreadable = new WeakSet<object>();
 const swapped = new WeakMap<object, AccessTokenClaims>();
 
 /**
@@ -15,6 +23,8 @@ export function swapSignedToken(format: () => AccessTokenFormat): RequestHandler
   return [
     parseForm,
     (request: Request, _response: Response, next: NextFunction): void => {
+      if (unreadable.has(request))
+        return next(new ValidationFailed([{ field: 'body', reason: 'malformed_encoding' }]));
       const form: unknown = request.body;
       if (typeof form !== 'object' || form === null) return next();
       withoutJwt(request, { ...form }, format).then((readable) => {
@@ -23,6 +33,11 @@ export function swapSignedToken(format: () => AccessTokenFormat): RequestHandler
       }, next);
     },
   ];
+}
+
+/** Before it is parsed: that puts a sign in place of what is no text. */
+function notice(request: object, _response: object, body: Buffer): void {
+  if (!isReadableWhenDecoded(body)) unreadable.add(request);
 }
 
 /** Introspection of a swapped token answers with the audience and id that the token itself has. */
@@ -57,7 +72,7 @@ function readAgain(request: Request, form: Record<string, unknown>): void {
   request.headers['content-length'] = String(bytes.length);
   delete request.headers['transfer-encoding'];
   Object.defineProperty(request, 'readable', { value: true });
-  Object.defineProperty(request, 'iterator', { value: () => Readable.from([bytes]) });
+  Object.defineProperty(request, 'iterator', { configurable: true, value: () => Readable.from([bytes]) });
 }
 
 /** A field that was sent twice stays so: that is refused further on. */

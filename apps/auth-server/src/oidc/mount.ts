@@ -13,10 +13,12 @@ import { messagePage } from '../pages/message.page.js';
 import { deliver } from '../sign-in/outcome.js';
 import { swapSignedToken } from './introspection-swap.js';
 import type { OidcServer } from './oidc-server.js';
+import { refuseUnreadableAddress, refuseUnreadableBodies } from './unreadable-text.js';
 
 export type AuthQuota = 'token' | 'register' | 'authorization';
 
 const mountPath = '/api/auth';
+const visitedPaths = /^\/(interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
 const wellKnown: Readonly<Record<string, string>> = {
   '/.well-known/openid-configuration': 'openid-configuration',
   '/.well-known/openid-configuration/api/auth': 'openid-configuration',
@@ -30,6 +32,7 @@ export function mountOidc(
   oidc: OidcServer,
   limiter: RateLimiter<AuthQuota>,
 ): void {
+  app.use(refuseUnreadableAddress(answerUnreadable));
   app.use(asTheIssuer(config.AUTH_URL));
   app.use(rootDocuments);
   app.use(mountPath, endpoints(oidc, limiter));
@@ -48,6 +51,7 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
     ['/oauth2/introspect', '/oauth2/revoke'],
     swapSignedToken(() => oidc.format),
   );
+  router.use(refuseUnreadableBodies);
   router.use((request: Request, response: Response, next: NextFunction) => {
     oidc.provider.callback()(request, response).catch(next);
   });
@@ -109,6 +113,18 @@ function showTooMany(error: unknown, _request: Request, response: Response): voi
   const { headers } = toErrorAnswer(error);
   const text = 'Wait a moment, then load this page again.';
   deliver(response, messagePage({ title: 'Too many requests', text, status: 429, headers }));
+}
+
+/** Each in its own form: a page for people, RFC 6749 JSON for apps, else the envelope. */
+function answerUnreadable(error: unknown, request: Request, response: Response, next: NextFunction): void {
+  if (visitedPaths.test(request.path)) {
+    const text = 'Its address holds characters that nobody can read. Go back to the app and start again.';
+    deliver(response, messagePage({ title: 'This link is not right', text, status: 400 }));
+    return;
+  }
+  if (request.path.startsWith(mountPath)) return answerError(error, request, response, next);
+  const { status, headers, body } = toErrorAnswer(error);
+  response.status(status).set(headers).json(body);
 }
 
 /** Tools in a browser register themselves; there is nothing to steal. */
