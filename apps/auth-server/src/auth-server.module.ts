@@ -10,6 +10,7 @@ import { SigningKeys } from './keys/signing-keys.js';
 import { Families } from './oidc/families.js';
 import { ExistingGrants } from './oidc/grants.js';
 import { OidcServer } from './oidc/oidc-server.js';
+import { SentAnswers } from './oidc/sent-answers.js';
 import { UnitOfWork } from './oidc/unit-of-work.js';
 import { DenyList } from './revocation/deny-list.js';
 import { AbortInteraction } from './sign-in/abort-interaction.js';
@@ -58,6 +59,7 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
     families,
     grants,
     keyEncryptionKey,
+    answers: new SentAnswers(redis),
   });
   return [
     { provide: CONFIG, useValue: config },

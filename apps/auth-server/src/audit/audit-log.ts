@@ -16,6 +16,7 @@ export type AuditEvent =
   | 'code_issued'
   | 'token_issued'
   | 'token_revoked'
+  | 'token_race_lost'
   | 'token_family_ended';
 
 /** From where a request came. */

@@ -3,7 +3,6 @@ import type { Logger } from '@fulfilment/runtime';
 import type { default as Provider } from 'oidc-provider';
 import { unavailablePage } from '../pages/message.page.js';
 import { sendPage } from '../pages/provider-pages.js';
-import { noteArrival } from './reuse.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** What these need of a Koa context. */
@@ -80,7 +79,6 @@ export function inOneTransaction(work: UnitOfWork) {
       await next();
       return;
     }
-    noteArrival(ctx);
     await work.run(async () => {
       await next();
       return ctx.status < 500;

@@ -13,6 +13,7 @@ import { messagePage } from '../pages/message.page.js';
 import { deliver } from '../sign-in/outcome.js';
 import { swapSignedToken } from './introspection-swap.js';
 import type { OidcServer } from './oidc-server.js';
+import { noteArrival } from './reuse.js';
 import { refuseUnreadableAddress, refuseUnreadableBodies } from './unreadable-text.js';
 
 export type AuthQuota = 'token' | 'register' | 'authorization';
@@ -32,6 +33,7 @@ export function mountOidc(
   oidc: OidcServer,
   limiter: RateLimiter<AuthQuota>,
 ): void {
+  app.use(noteArrival);
   app.use(refuseUnreadableAddress(answerUnreadable));
   app.use(asTheIssuer(config.AUTH_URL));
   app.use(rootDocuments);

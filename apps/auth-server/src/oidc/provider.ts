@@ -23,7 +23,8 @@ import {
   cachePublicDocuments,
   inOneTransaction,
 } from './around-requests.js';
-import { endsFamily } from './reuse.js';
+import { endsFamily, noteAnswers } from './reuse.js';
+import type { SentAnswers } from './sent-answers.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
@@ -35,6 +36,7 @@ export interface ProviderDependencies extends AdapterDependencies {
   readonly accounts: ReadAccounts;
   readonly grants: ExistingGrants;
   readonly audit: AuditLog;
+  readonly answers: SentAnswers;
 }
 
 /** oidc-provider and the format of the tokens it hands out, for one set of keys. */
@@ -45,10 +47,10 @@ export interface BuiltProvider {
 
 /** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): BuiltProvider {
-  const { config, audit, families, logger } = dependencies;
+  const { answers, config, audit, families, logger } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
-    ...protocol(),
+    ...protocol(dependencies),
     ...people(dependencies),
     adapter: adapterFactory(dependencies),
   });
@@ -65,6 +67,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(requireClient);
   provider.use(endTokensOfSession(families));
   recordEvents(provider, audit);
+  noteAnswers(provider, answers);
   return { provider, format };
 }
 
@@ -92,7 +95,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol(): Configuration {
+function protocol({ answers, audit }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -103,7 +106,7 @@ function protocol(): Configuration {
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
-    revokeGrantPolicy: endsFamily,
+    revokeGrantPolicy: endsFamily(answers, audit),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
     enabledJWA: { idTokenSigningAlgValues: ['ES256', 'RS256'] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },

@@ -1,34 +1,61 @@
-import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { NextFunction, Request, Response } from 'express';
+import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
+import { type AuditLog, originOf } from '../audit/audit-log.js';
+import { isRace, judgeByTime } from './reuse.rules.js';
+import type { SentAnswers } from './sent-answers.js';
 
 const arrivals = new WeakMap<object, number>();
 
-/** Notes when a request came. */
-export function noteArrival(ctx: object): void {
-  arrivals.set(ctx, Date.now() / 1000);
+/** Notes when a request came: before anything that waits. */
+export function noteArrival(request: Request, _response: Response, next: NextFunction): void {
+  arrivals.set(request, Date.now());
+  next();
+}
+
+/** Has the time noted at which each exchange and refresh was answered. */
+export function noteAnswers(provider: Provider, answers: SentAnswers): void {
+  provider.on('grant.success', (ctx) => {
+    const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
+    const consumed = refreshToken ?? code;
+    if (consumed !== undefined) answers.noteWhenSent(ctx.res, consumed.kind, consumed.jti);
+  });
 }
 
 /**
- * Whether a family ends now; oidc-provider asks when a code or refresh token comes again, and when one is revoked.
- * A replay ends the family (RFC 9700 §4.14.2). A request that had come before the token was consumed is no replay but one of
- * several sent at once: it is refused, and the one that won keeps what it got. Revoking an access token ends just that token.
+ * Whether a family ends now; oidc-provider asks when a code or refresh token comes again, from the right client and with the right
+ * verifier, and when one is revoked. A replay ends the family (RFC 9700 §4.14.2). A request that had come before the winner's
+ * answer left is no replay but one of several sent at once: it is refused, and the one that won keeps what it got. Revoking an
+ * access token ends just that token.
  */
-export async function endsFamily(ctx: KoaContextWithOIDC): Promise<boolean> {
-  const { route, entities } = ctx.oidc;
-  if (route === 'revocation') return entities.AccessToken === undefined;
-  if (route !== 'token') return true;
-  const consumed = await consumedAt(ctx);
-  const arrived = arrivals.get(ctx);
-  return consumed === undefined || arrived === undefined || arrived >= consumed;
+export function endsFamily(answers: SentAnswers, audit: AuditLog) {
+  return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
+    const { route, entities, client } = ctx.oidc;
+    if (route === 'revocation') return entities.AccessToken === undefined;
+    if (route !== 'token' || !(await lostRace(ctx, answers))) return true;
+    void audit.write(originOf({ ip: ctx.ip, headers: ctx.headers }), {
+      event: 'token_race_lost',
+      clientId: client?.clientId,
+      userId: entities.Account?.accountId,
+    });
+    return false;
+  };
 }
 
-async function consumedAt(ctx: KoaContextWithOIDC): Promise<number | undefined> {
+async function lostRace(ctx: KoaContextWithOIDC, answers: SentAnswers): Promise<boolean> {
+  const token = await tokenOf(ctx);
+  const consumed: unknown = token === undefined ? undefined : Reflect.get(token, 'consumed');
+  const arrivedAtMs = arrivals.get(ctx.req);
+  if (token === undefined || typeof consumed !== 'number' || arrivedAtMs === undefined) return false;
+  const verdict = judgeByTime({ arrivedAtMs, consumedAtMs: consumed * 1000 });
+  if (verdict !== 'ask') return verdict === 'race';
+  return isRace(arrivedAtMs, await answers.sentAt(token.kind, token.jti));
+}
+
+/** The token that came again. */
+async function tokenOf(ctx: KoaContextWithOIDC) {
   const { provider, entities, params } = ctx.oidc;
   const code = params?.code;
-  const token =
-    entities.RefreshToken ??
-    (typeof code === 'string'
-      ? await provider.AuthorizationCode.find(code, { ignoreExpiration: true })
-      : undefined);
-  const consumed: unknown = token === undefined ? undefined : Reflect.get(token, 'consumed');
-  return typeof consumed === 'number' ? consumed : undefined;
+  if (entities.RefreshToken !== undefined) return entities.RefreshToken;
+  if (typeof code !== 'string') return undefined;
+  return provider.AuthorizationCode.find(code, { ignoreExpiration: true });
 }
