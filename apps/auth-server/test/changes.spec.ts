@@ -151,6 +151,10 @@ describe('creators', () => {
     const one = await createUser(database, user);
     const two = await createUser(database, { ...user, email: 'twice@harbour.example' });
     expect(two.user_id).toBe(one.user_id);
+    const together = await Promise.all(
+      [1, 2, 3].map(() => createUser(database, { ...user, email: 'together@harbour.example' })),
+    );
+    expect(new Set(together.map(({ user_id }) => user_id)).size).toBe(1);
     const make = () =>
       createClient(
         database,
@@ -158,6 +162,59 @@ describe('creators', () => {
         () => config.KEY_ENCRYPTION_KEY,
       );
     expect(await make()).toEqual(await make());
+  });
+});
+
+describe('a user who is there already', () => {
+  const given = {
+    email: 'steady@harbour.example',
+    password,
+    organisation: 'org_harbour',
+    role: 'member',
+  } as const;
+  const stored = async () =>
+    server.database.row<{ password_hash: string; changed: string; global_admin: boolean }>(
+      {
+        name: 'test.steady',
+        text: 'SELECT password_hash, password_changed_at::text AS changed, global_admin FROM users WHERE email = $1',
+      },
+      [given.email],
+    );
+
+  it('keeps the password as it is stored when it is the same, and gets another one when it is not', async () => {
+    const made = await createUser(server.database, given);
+    const before = await stored();
+    expect(await createUser(server.database, given)).toEqual(made);
+    expect(await stored()).toEqual(before);
+    await createUser(server.database, { ...given, password: 'another good password' });
+    expect((await stored())?.changed).not.toBe(before?.changed);
+    const app = await App.registered(server);
+    expect((await app.authorize('orders:read', { email: given.email })).shown.status).toBe(401);
+    await createUser(server.database, given);
+    expect((await app.authorize('orders:read', { email: given.email })).steps).toContain('consent');
+  });
+
+  it.each([
+    ['of another organisation', { organisation: 'org_meridian' }],
+    ['with another role', { role: 'owner' }],
+    ['without an organisation', { organisation: undefined, role: undefined }],
+    ['as an operator', { organisation: undefined, role: 'global_admin' }],
+    ['with another name', { name: 'Somebody Else' }],
+  ] as const)('is not taken over %s', async (_, change) => {
+    await createUser(server.database, given);
+    const before = await stored();
+    await expect(
+      createUser(server.database, { ...given, password: 'another good password', ...change }),
+    ).rejects.toThrow('There is a user with this e-mail already.');
+    expect(await stored()).toEqual(before);
+  });
+
+  it('stays an operator', async () => {
+    const { email } = server.people.operator;
+    await expect(createUser(server.database, { ...given, email })).rejects.toThrow('already');
+    await expect(createUser(server.database, { email, password })).rejects.toThrow('already');
+    const again = await createUser(server.database, { email, password, role: 'global_admin' });
+    expect(again).toEqual(server.people.operator);
   });
 });
 

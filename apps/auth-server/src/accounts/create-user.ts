@@ -1,7 +1,7 @@
 import { organisationRoles, uuidv7 } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { z } from 'zod';
-import { hashPassword } from './passwords.js';
+import { hashPassword, verifyPassword } from './passwords.js';
 
 /** What the operator gives. */
 export const newUser = z
@@ -33,36 +33,91 @@ export interface CreatedUser {
   readonly org_role: string | null;
 }
 
-const upsertUser = statement(
-  'users.upsert',
-  `INSERT INTO users (id, email, name, password_hash, global_admin) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (lower(email)) DO UPDATE SET password_hash = EXCLUDED.password_hash, password_changed_at = now(),
-     name = coalesce(EXCLUDED.name, users.name), global_admin = EXCLUDED.global_admin
-   RETURNING id, email`,
+interface StoredUser {
+  readonly id: string;
+  readonly email: string;
+}
+
+interface ExistingUser extends StoredUser {
+  readonly name: string | null;
+  readonly password_hash: string;
+  readonly global_admin: boolean;
+  readonly memberships: readonly { readonly organisation_id: string; readonly role: string }[];
+}
+
+const findUser = statement(
+  'users.find',
+  `SELECT id, email, name, password_hash, global_admin,
+     (SELECT coalesce(jsonb_agg(jsonb_build_object('organisation_id', organisation_id, 'role', role)), '[]')
+      FROM memberships WHERE user_id = users.id) AS memberships
+   FROM users WHERE lower(email) = lower($1) FOR UPDATE`,
 );
-const upsertMembership = statement(
+const insertUser = statement(
+  'users.insert',
+  `INSERT INTO users (id, email, name, password_hash, global_admin) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (lower(email)) DO NOTHING RETURNING id, email`,
+);
+const insertMembership = statement(
   'users.membership',
-  `INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)
-   ON CONFLICT (user_id, organisation_id) DO UPDATE SET role = EXCLUDED.role`,
+  'INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)',
+);
+const setPassword = statement(
+  'users.set-password',
+  'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
 );
 const findOrganisation = statement('users.organisation', 'SELECT 1 FROM organisations WHERE id = $1');
 
-/** Makes a user, or sets the password and role of the one who has the e-mail already. */
+/** Makes a user. Of one who is there already, exactly as given, it sets the password; nobody is taken over or changed. */
 export async function createUser(database: Database, user: NewUser): Promise<CreatedUser> {
-  const { organisation, role } = user;
-  const passwordHash = await hashPassword(user.password);
   return database.transaction(async (tx) => {
-    if (organisation !== undefined && (await tx.row(findOrganisation, [organisation])) === undefined)
-      throw new Error(`There is no organisation ${organisation}.`);
-    const row = await tx.row<{ id: string; email: string }>(upsertUser, [
-      uuidv7(),
-      user.email,
-      user.name ?? null,
-      passwordHash,
-      role === 'global_admin',
-    ]);
-    if (row === undefined) throw new Error('The user was not stored.');
-    if (organisation !== undefined) await tx.run(upsertMembership, [row.id, organisation, role]);
-    return { user_id: row.id, email: row.email, org_id: organisation ?? null, org_role: role ?? null };
+    if (
+      user.organisation !== undefined &&
+      (await tx.row(findOrganisation, [user.organisation])) === undefined
+    )
+      throw new Error(`There is no organisation ${user.organisation}.`);
+    const stored =
+      (await keepExisting(tx, user)) ?? (await insert(tx, user)) ?? (await keepExisting(tx, user));
+    if (stored === undefined) throw new Error('The user was not stored.');
+    return {
+      user_id: stored.id,
+      email: stored.email,
+      org_id: user.organisation ?? null,
+      org_role: user.role ?? null,
+    };
   });
+}
+
+/** Undefined when somebody else made a user with this e-mail at the same time. */
+async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
+  const row = await tx.row<StoredUser & Record<string, unknown>>(insertUser, [
+    uuidv7(),
+    user.email,
+    user.name ?? null,
+    await hashPassword(user.password),
+    user.role === 'global_admin',
+  ]);
+  if (row !== undefined && user.organisation !== undefined)
+    await tx.run(insertMembership, [row.id, user.organisation, user.role]);
+  return row;
+}
+
+/** A password that is the same already is not set again: that would look like a change of it. */
+async function keepExisting(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
+  const existing = await tx.row<ExistingUser & Record<string, unknown>>(findUser, [user.email]);
+  if (existing === undefined) return undefined;
+  if (!isAsGiven(existing, user)) throw new Error('There is a user with this e-mail already.');
+  if (!(await verifyPassword(user.password, existing.password_hash)))
+    await tx.run(setPassword, [existing.id, await hashPassword(user.password)]);
+  return existing;
+}
+
+function isAsGiven({ global_admin, memberships, name }: ExistingUser, given: NewUser): boolean {
+  const [only, ...more] = memberships;
+  return (
+    global_admin === (given.role === 'global_admin') &&
+    only?.organisation_id === given.organisation &&
+    (given.organisation === undefined || only?.role === given.role) &&
+    more.length === 0 &&
+    (given.name === undefined || given.name === name)
+  );
 }
