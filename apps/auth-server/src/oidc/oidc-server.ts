@@ -5,7 +5,7 @@ import type { SigningKeys } from '../keys/signing-keys.js';
 import type { AccessTokenFormat } from './access-tokens.js';
 import { buildProvider, type BuiltProvider, type ProviderDependencies } from './provider.js';
 
-const lookEveryMs = 2_000;
+const lookEveryMs = 250; // a rotation takes effect at once
 
 /** The provider of the keys as they are. When the keys change another one takes over; requests under way end on the one they began. */
 export class OidcServer {
