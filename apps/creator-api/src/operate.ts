@@ -22,6 +22,7 @@ async function operate([noun = '', verb = '', argument = '']: readonly string[])
     poolSize: 2,
     applicationName: 'creator-api operate',
     migrations,
+    statementTimeoutMs: 0,
   });
   await dataSource.initialize();
   try {

@@ -13,7 +13,7 @@ import { CONFIG, type StoreApiSettings } from './config.js';
 import { CreatorController } from './connected-creator/creator.controller.js';
 import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
 import { ReadCreator } from './connected-creator/read-creator.js';
-import { RegisterCreator } from './connected-creator/register-creator.js';
+import { RecordCreator } from './connected-creator/record-creator.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { ChargeOrder } from './orders/charge-order.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
@@ -57,7 +57,7 @@ export interface Infrastructure {
     HonourRate,
     ReadServices,
     ReadCreator,
-    RegisterCreator,
+    RecordCreator,
     FulfilmentConsumer,
     CreatorsConsumer,
     { provide: PaymentGateway, useClass: SandboxPaymentGateway },

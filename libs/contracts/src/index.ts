@@ -31,4 +31,10 @@ export type { OrderSnapshot } from './messages/order-messages.js';
 export type { ProductSnapshot } from './messages/product-messages.js';
 export type { CreatorSnapshot, EditionSnapshot } from './messages/creator-messages.js';
 export { InvalidMessage, messages, parseMessage } from './messages/index.js';
-export { messageQueues, topologyOf, type MessageQueue, type Topology } from './messages/queues.js';
+export {
+  messageQueues,
+  orderedQueues,
+  topologyOf,
+  type MessageQueue,
+  type Topology,
+} from './messages/queues.js';

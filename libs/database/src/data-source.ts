@@ -6,6 +6,8 @@ export interface DataSourceSettings {
   readonly poolSize: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
+  /** How long one statement may take; 0 is without end, for migrations and the operator's programs. */
+  readonly statementTimeoutMs?: number;
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
@@ -15,6 +17,7 @@ export function createDataSource({
   poolSize,
   applicationName,
   migrations,
+  statementTimeoutMs = 30_000,
 }: DataSourceSettings): DataSource {
   setColumnTypes();
   return new DataSource({
@@ -31,7 +34,7 @@ export function createDataSource({
     extra: {
       // A lost network must not hold a request for ever; a forgotten transaction must not hold its locks.
       keepAlive: true,
-      statement_timeout: 30_000,
+      statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 30_000,
     },
     poolErrorHandler: () => undefined, // an idle connection that died is replaced on the next use

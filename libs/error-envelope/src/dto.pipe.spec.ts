@@ -67,6 +67,11 @@ describe('DtoPipe', () => {
     },
   );
 
+  it('refuses a body that is nested too deeply', () => {
+    const deep = JSON.parse(`{"other":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    expect(detailsOf({ items: [], ...deep })).toEqual([{ field: 'body', reason: 'is nested too deeply' }]);
+  });
+
   it('does not let a body change prototypes', () => {
     read(JSON.parse('{"items":[],"__proto__":{"polluted":true}}'));
     expect(Reflect.get({}, 'polluted')).toBeUndefined();

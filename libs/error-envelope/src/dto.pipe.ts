@@ -40,17 +40,21 @@ function refuseRepeated(query: object): void {
   }
 }
 
+/** More than any body of ours is deep. */
+const deepest = 32;
+
 /** Names that mean something on every object: class-transformer would take what a caller put there for the class of a value. */
 const inherited = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Deep copy without members that are null. Elements of arrays stay: they have a place. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+function withoutNulls(value: unknown, depth = 0): unknown {
+  if (depth > deepest) throw new ValidationFailed([{ field: 'body', reason: 'is nested too deeply' }]);
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name, member]) => member !== null && !inherited.has(name))
-      .map(([name, member]) => [name, withoutNulls(member)]),
+      .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
   );
 }
 

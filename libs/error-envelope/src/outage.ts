@@ -1,5 +1,5 @@
-/** SQLSTATE classes that pass by themselves: connections, too many of them, shutdown and start-up. */
-const passingSqlStates = /^(08|53|57P0)/;
+/** SQLSTATEs that pass by themselves: connections, too many of them, shutdown and start-up, a deadlock or time-out that ended this one. */
+const passingSqlStates = /^(08|53|57P0|57014|40P01|40001|55P03)/;
 const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const passingMessages =
   /timeout exceeded when trying to connect|timeout expired|Connection terminated|connection is closed/i;

@@ -1,4 +1,4 @@
-import { type MessageQueue, messageQueues, type Topology } from '@fulfilment/contracts';
+import { type MessageQueue, messageQueues, orderedQueues, type Topology } from '@fulfilment/contracts';
 import type { ConfirmChannel } from 'amqplib';
 
 /** A message that kills its consumer this often is set aside by the broker itself. */
@@ -25,7 +25,11 @@ export async function assertTopology(channel: ConfirmChannel, topology: Topology
       durable: true,
       deadLetterExchange,
       deadLetterRoutingKey: queue,
-      arguments: { ...quorum, 'x-delivery-limit': deliveryLimit },
+      arguments: {
+        ...quorum,
+        'x-delivery-limit': deliveryLimit,
+        ...(orderedQueues.has(name) ? { 'x-single-active-consumer': true } : {}),
+      },
     });
     for (const pattern of messageQueues[name]) await channel.bindQueue(queue, factsExchange, pattern);
   }

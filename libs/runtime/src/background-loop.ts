@@ -50,7 +50,7 @@ export class BackgroundLoop {
         { error, loop: this.options.name },
         'A background round failed; it will be tried again.',
       );
-      await this.sleep();
+      if (!this.stopping) await this.sleep();
       return true;
     }
   }

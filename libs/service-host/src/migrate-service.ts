@@ -13,6 +13,7 @@ export async function migrateService(
     poolSize: 2, // one holds the lock, one migrates
     applicationName: `${name} migrate`,
     migrations,
+    statementTimeoutMs: 0, // an index on a grown table takes its time
   });
   await dataSource.initialize();
   try {

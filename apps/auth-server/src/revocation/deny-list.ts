@@ -9,6 +9,8 @@ export interface RevokedToken {
   readonly expires_at: Date;
 }
 
+/** How long a revocation may be missing that Redis lost, or that a process did not live to tell. */
+const tellAllEveryMs = 30_000;
 const pageSize = 1000;
 const retryEveryMs = 1_000;
 const slackSeconds = 10; // APIs accept a token a little after its end, for clocks that differ
@@ -25,10 +27,11 @@ const forget = statement(
 
 /**
  * Tells every API, by Redis, which access tokens ended early. PostgreSQL holds the truth: all of it is told again at start,
- * whenever Redis was away, and until a telling that failed has succeeded.
+ * whenever Redis was away, until a telling that failed has succeeded, and now and then, since Redis may lose keys without a word.
  */
 export class DenyList {
   private behind = true;
+  private toldAllAtMs = 0;
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -72,13 +75,25 @@ export class DenyList {
   }
 
   private async catchUp(): Promise<boolean> {
-    if (!this.behind || this.redis.client.status !== 'ready') return false;
+    const due = this.behind || performance.now() - this.toldAllAtMs > tellAllEveryMs;
+    if (!due || this.redis.client.status !== 'ready') return false;
     this.behind = false;
+    try {
+      await this.tellAll();
+      this.toldAllAtMs = performance.now();
+    } catch (error) {
+      this.behind = true;
+      throw error;
+    }
+    return false;
+  }
+
+  private async tellAll(): Promise<void> {
     let last = '';
     for (;;) {
       const page = await this.database.rows<{ jti: string; expires_at: Date }>(readPage, [last]);
       await this.tell(page);
-      if (page.length < pageSize) return false;
+      if (page.length < pageSize) return;
       last = page.at(-1)?.jti ?? last;
     }
   }

@@ -37,6 +37,16 @@ export class CreateEdition {
     ]);
     if (inserted === 0) return;
     const productType = productTypeOfEdition[typeId] ?? usualProductType;
-    await tx.run(insertProduct, [uuidv7(), id, creatorId, title, ean, productType, createdAt]);
+    const products = await tx.run(insertProduct, [
+      uuidv7(),
+      id,
+      creatorId,
+      title,
+      ean,
+      productType,
+      createdAt,
+    ]);
+    // Rolled back and tried again, then set aside: a release without its product could never be approved.
+    if (products === 0) throw new Error(`The product type ${productType} is not loaded.`);
   }
 }

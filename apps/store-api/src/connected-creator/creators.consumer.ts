@@ -2,18 +2,18 @@ import { messages } from '@fulfilment/contracts';
 import { each, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { CreateEdition } from '../catalogue/create-edition.js';
-import { RegisterCreator } from './register-creator.js';
+import { RecordCreator } from './record-creator.js';
 
 /** What auth-server and creator-api tell of creators and their releases. */
 @Injectable()
 export class CreatorsConsumer {
-  constructor(messaging: Messaging, registerCreator: RegisterCreator, createEdition: CreateEdition) {
+  constructor(messaging: Messaging, recordCreator: RecordCreator, createEdition: CreateEdition) {
     messaging.consume({
       queue: 'store-api.creators',
       batchSize: 100,
       handle: each(async (tx, message) => {
         if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
-          await registerCreator.run(tx, message.data.creator);
+          await recordCreator.run(tx, message.data.creator);
         } else if (messages.editionCreated.is(message)) {
           await createEdition.run(tx, message.data.edition);
         }

@@ -17,7 +17,7 @@ export class FulfilmentConsumer {
   ) {
     messaging.consume({
       queue: 'store-api.fulfilment',
-      batchSize: 50,
+      batchSize: 1, // a report locks what it touches: two in one transaction could wait for an order that waits for them
       handle: each((tx, message) => this.handle(tx, message)),
     });
   }

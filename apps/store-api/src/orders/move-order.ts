@@ -78,6 +78,7 @@ export class MoveOrder {
     const replaced = report.replaces_tracking_number ?? order.packages.at(-1)?.tracking_number;
     if (replaced === undefined) throw refusal(order.status, 'correct the tracking of');
     const known = order.packages.find((parcel) => parcel.tracking_number === replaced);
+    if (known === undefined && order.packages.some((parcel) => samePackage(parcel, report))) return; // said before
     if (known === undefined) throw new RefusedMessage('the order has no package of this tracking number');
     const { carrier, tracking_number, tracking_url } = report;
     const corrected = { ...known, carrier, tracking_number, tracking_url };
@@ -176,7 +177,9 @@ export class MoveOrder {
   }
 }
 
-function samePackage(one: PackageRow, other: PackageRow): boolean {
+type PackageTracking = Pick<PackageRow, 'carrier' | 'tracking_number' | 'tracking_url'>;
+
+function samePackage(one: PackageTracking, other: PackageTracking): boolean {
   return (
     one.carrier === other.carrier &&
     one.tracking_number === other.tracking_number &&

@@ -3,6 +3,8 @@ import { Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { PaymentGateway } from '../payments/payment-gateway.js';
+import { CONFIG, type StoreApiSettings } from '../config.js';
+import { forgetQuotes } from '../shipping/forget-quotes.js';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { ChargeOrder } from './charge-order.js';
 
@@ -19,7 +21,12 @@ const takePending = statement(
 );
 const refundsDue = statement(
   'charges.refunds-due',
-  `SELECT id FROM charges WHERE status = 'refund_due' ORDER BY settled_at LIMIT ${batchSize}`,
+  `SELECT id FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT ${batchSize}`,
+);
+// Behind the others that are owed, so that one the provider refuses holds up nobody.
+const laterRefund = statement(
+  'charges.later-refund',
+  "UPDATE charges SET settled_at = now() + interval '1 minute' WHERE id = $1 AND status = 'refund_due'",
 );
 const refunded = statement(
   'charges.refunded',
@@ -44,6 +51,7 @@ export class ResumeOrders {
     private readonly chargeOrder: ChargeOrder,
     private readonly payments: PaymentGateway,
     private readonly keys: IdempotencyKeys,
+    @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
@@ -68,7 +76,7 @@ export class ResumeOrders {
     await Promise.all(due.map((charge) => this.resume(charge)));
     const owed = await this.database.rows<{ id: string }>(refundsDue);
     for (const { id } of owed) await this.refund(id);
-    const forgotMany = await this.keys.forgetOld();
+    const forgotMany = (await this.keys.forgetOld()) || (await forgetQuotes(this.database));
     return due.length === batchSize || owed.length === batchSize || forgotMany;
   }
 
@@ -83,7 +91,12 @@ export class ResumeOrders {
   }
 
   private async refund(chargeId: string): Promise<void> {
-    await this.payments.refund(chargeId);
-    await this.database.run(refunded, [chargeId]);
+    try {
+      await this.payments.refund(chargeId, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
+      await this.database.run(refunded, [chargeId]);
+    } catch (error) {
+      this.logger.error({ error, charge_id: chargeId }, 'A refund could not be made yet; it is owed on.');
+      await this.database.run(laterRefund, [chargeId]);
+    }
   }
 }

@@ -16,5 +16,5 @@ export abstract class PaymentGateway {
   /** Charges once for the key. @throws when the outcome cannot be known in time */
   abstract charge(request: ChargeRequest, signal: AbortSignal): Promise<ChargeOutcome>;
   /** Gives all of a charge back; a second time changes nothing. */
-  abstract refund(idempotencyKey: string): Promise<void>;
+  abstract refund(idempotencyKey: string, signal: AbortSignal): Promise<void>;
 }

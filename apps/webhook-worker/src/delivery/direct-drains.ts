@@ -34,7 +34,7 @@ export class DirectDrains {
   /** One turn; what is left is due, and found again. */
   private async run(subscriptionId: string): Promise<void> {
     try {
-      while (await this.drain.run(subscriptionId)) await new Promise((resolve) => setImmediate(resolve));
+      await this.drain.run(subscriptionId);
     } catch (error) {
       this.logger.warn(
         { error, subscription_id: subscriptionId },

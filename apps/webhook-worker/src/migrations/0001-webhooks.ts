@@ -72,6 +72,7 @@ const history = `
   -- The three small ones hold open deliveries only: history does not slow the work down.
   CREATE INDEX webhook_deliveries_due
     ON webhook_deliveries (subscription_id, next_attempt_at) WHERE status IN ('pending', 'retrying');
+  CREATE INDEX webhook_deliveries_id ON webhook_deliveries (id);
   CREATE INDEX webhook_deliveries_leased ON webhook_deliveries (lease_until) WHERE status = 'in_flight';
   CREATE INDEX webhook_deliveries_held ON webhook_deliveries (subscription_id, created_at) WHERE status = 'held';
   CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (subscription_id, created_at DESC, id DESC);

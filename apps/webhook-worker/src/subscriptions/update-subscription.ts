@@ -18,7 +18,7 @@ import {
 
 const lock = statement(
   'subscriptions.lock',
-  `SELECT status FROM webhook_subscriptions
+  `SELECT status, secret FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
 // The old secret goes on signing a header of its own for 24 hours, so a receiver can change over without losing a delivery.
@@ -66,17 +66,23 @@ export class UpdateSubscription {
     await this.target.run(wish);
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     const row = await this.database.transaction(async (tx) => {
-      const found = await tx.row<{ status: string }>(lock, [id, creatorId, clientId]);
-      const { status } = found ?? notFound('webhook subscription');
+      const found = await tx.row<{ status: string; secret: Buffer }>(lock, [id, creatorId, clientId]);
+      const { status, secret } = found ?? notFound('webhook subscription');
       if (wish.status !== undefined && wish.status !== status) await this.move(tx, id, wish.status);
       return tx.row<SubscriptionRow>(change, [
         id,
         wish.url,
         wish.events === undefined ? undefined : distinct(wish.events),
-        wish.secret === undefined ? undefined : this.secrets.seal(wish.secret, id),
+        this.newSecret(wish.secret, secret, id),
       ]);
     });
     return subscriptionView(row ?? notFound('webhook subscription'));
+  }
+
+  /** A secret that is given again, as after a lost answer, is no rotation: the one before it goes on signing. */
+  private newSecret(given: string | undefined, sealed: Buffer, id: string): Buffer | undefined {
+    if (given === undefined || this.secrets.open(sealed, id).equals(Buffer.from(given))) return undefined;
+    return this.secrets.seal(given, id);
   }
 
   private async move(tx: Transaction, id: string, to: 'active' | 'disabled'): Promise<void> {

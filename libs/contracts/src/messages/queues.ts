@@ -11,6 +11,9 @@ export const messageQueues = {
 
 export type MessageQueue = keyof typeof messageQueues;
 
+/** Queues whose messages are commands of a sort: they make sense in the order they were sent, so one replica at a time takes them. */
+export const orderedQueues: ReadonlySet<MessageQueue> = new Set(['store-api.fulfilment']);
+
 /** Names of one suite's exchanges and queues. Suites that share a broker have namespaces of their own. */
 export interface Topology {
   /** The one topic exchange; the routing key is the message's type. */

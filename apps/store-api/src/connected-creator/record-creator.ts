@@ -16,7 +16,7 @@ const upsertCreator = statement(
 
 /** Keeps what auth-server says of a creator: the newest version wins, whatever the order of arrival. */
 @Injectable()
-export class RegisterCreator {
+export class RecordCreator {
   async run(tx: Transaction, creator: CreatorSnapshot): Promise<void> {
     await tx.run(upsertCreator, [
       creator.id,
