@@ -43,6 +43,16 @@ describe('parallel use', () => {
         const refreshed = await app.refresh(won?.body.refresh_token);
         expect(await isActive(app, refreshed.access_token)).toBe(true);
       }
+      await eventually(async () => {
+        const lost = await server.database.rows(
+          {
+            name: 'test.races',
+            text: `SELECT 1 FROM audit_log WHERE client_id = $1 AND event = 'token_race_lost'`,
+          },
+          [app.clientId],
+        );
+        return lost.length === 10 * (count - 1) || undefined;
+      });
     },
   );
 

@@ -60,6 +60,9 @@ const remove = statement(
   `DELETE FROM oidc_model WHERE model = $1 AND id = $2 AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
 
+/** What the error of a request says that waited for the winner's commit. */
+export const consumedInParallel = 'consumed by a parallel request';
+
 interface Row {
   payload: AdapterPayload;
   consumed: number | null;
@@ -134,7 +137,7 @@ class ModelAdapter implements Adapter {
     const won = await this.sql.run(sql, [this.model, storedId(this.model, id), new Date()]);
     if (won > 0) return;
     if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
-    throw new errors.InvalidGrant({ detail: 'consumed by a parallel request' });
+    throw new errors.InvalidGrant({ detail: consumedInParallel });
   }
 
   async destroy(id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, type AuditLog, originOf } from '../audit/audit-log.js';
+import { consumedInParallel } from './adapter.js';
 
 /** Writes down what oidc-provider does. Sign-in and consent are written where they happen. */
 export function recordEvents(provider: Provider, audit: AuditLog): void {
@@ -28,6 +29,9 @@ export function recordEvents(provider: Provider, audit: AuditLog): void {
     // The start of a family; its refreshes are no news.
     if (ctx.oidc.params?.grant_type !== 'authorization_code') return;
     write(ctx, { event: 'token_issued', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
+  });
+  provider.on('grant.error', (ctx, error) => {
+    if (error.error_detail === consumedInParallel) write(ctx, { event: 'token_race_lost' });
   });
   provider.on('grant.revoked', (ctx, grantId) =>
     write(ctx, { event: 'token_family_ended', details: { grant_id: grantId, endpoint: ctx.oidc.route } }),

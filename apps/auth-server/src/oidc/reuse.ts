@@ -31,21 +31,26 @@ export function endsFamily(answers: SentAnswers, audit: AuditLog) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
-    if (route !== 'token' || !(await lostRace(ctx, answers))) return true;
+    if (route !== 'token') return true;
+    const token = await tokenOf(ctx);
+    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), answers))) return true;
     void audit.write(originOf({ ip: ctx.ip, headers: ctx.headers }), {
       event: 'token_race_lost',
       clientId: client?.clientId,
-      userId: entities.Account?.accountId,
+      userId: token.accountId,
+      details: { grant_id: token.grantId },
     });
     return false;
   };
 }
 
-async function lostRace(ctx: KoaContextWithOIDC, answers: SentAnswers): Promise<boolean> {
-  const token = await tokenOf(ctx);
-  const consumed: unknown = token === undefined ? undefined : Reflect.get(token, 'consumed');
-  const arrivedAtMs = arrivals.get(ctx.req);
-  if (token === undefined || typeof consumed !== 'number' || arrivedAtMs === undefined) return false;
+async function lostRace(
+  token: { readonly kind: string; readonly jti: string },
+  arrivedAtMs: number | undefined,
+  answers: SentAnswers,
+): Promise<boolean> {
+  const consumed: unknown = Reflect.get(token, 'consumed');
+  if (typeof consumed !== 'number' || arrivedAtMs === undefined) return false;
   const verdict = judgeByTime({ arrivedAtMs, consumedAtMs: consumed * 1000 });
   if (verdict !== 'ask') return verdict === 'race';
   return isRace(arrivedAtMs, await answers.sentAt(token.kind, token.jti));
