@@ -44,6 +44,7 @@ export class LogFiles {
     const file = this.file(name);
     if (sizeOf(file) > mostBytes) renameSync(file, `${file}.1`);
     const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+    stream.on('error', () => undefined); // a suite whose directory was removed or is full goes on to its end
     this.streams.set(name, stream);
     return stream;
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { portsFrom } from './ports.ts';
 import { serviceEnvironment } from './services.ts';
-import { readSettings, readTestSettings } from './settings.ts';
+import { join } from 'node:path';
+import { commandFor, readSettings, readTestSettings, root } from './settings.ts';
 
 const key = 'k';
 const secrets = {
@@ -48,6 +49,18 @@ describe('what a service is told', () => {
 
   it('does not see the passwords of the servers', () => {
     expect(environmentOf({ POSTGRES_URL: 'postgres://root:secret@db/x' })).not.toHaveProperty('POSTGRES_URL');
+  });
+});
+
+describe('a command for a suite', () => {
+  it.each([
+    ['.dev', 'npm stop'],
+    ['.dev/second', 'SUITE_DEV_DIR=.dev/second npm stop'],
+    ['/srv/suite', 'SUITE_DEV_DIR=/srv/suite npm stop'],
+    ["it's mine", "SUITE_DEV_DIR='it'\\''s mine' npm stop"],
+  ])('in %s reads as it must be typed', (dir, typed) => {
+    expect(commandFor(readSettings({ SUITE_DEV_DIR: dir }).stateDir, 'npm stop')).toBe(typed);
+    expect(commandFor(join(root, '.dev'), 'npm stop')).toBe('npm stop');
   });
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from './failure.ts';
 import { lastOffset } from './ports.ts';
@@ -19,7 +19,7 @@ export interface Settings {
 
 export const settingsHelp = `Settings (environment):
   SUITE_BASE_PORT    port of the gateway (8443); all other ports follow it
-  SUITE_DEV_DIR      where the suite keeps data, logs and stack.json (.dev)
+  SUITE_DEV_DIR      where the suite keeps data, logs and stack.json (.dev); every command finds its suite by it
   POSTGRES_URL       use this PostgreSQL (a role that may create roles and databases)
   REDIS_URL          use this Redis
   RABBITMQ_URL       use this RabbitMQ
@@ -56,6 +56,14 @@ function settingsOf(environment: Environment, place: { basePort: number; stateDi
 function stateDirSetting(environment: Environment): string {
   const given = environment.SUITE_DEV_DIR || '.dev';
   return isAbsolute(given) ? given : join(root, given);
+}
+
+/** A command as it must be typed to reach the suite of this state directory. */
+export function commandFor(stateDir: string, command: string): string {
+  const below = relative(root, stateDir);
+  const dir = below === '' || below.startsWith('..') ? stateDir : below;
+  if (dir === '.dev') return command;
+  return `SUITE_DEV_DIR=${/^[\w./-]+$/.test(dir) ? dir : `'${dir.replaceAll("'", "'\\''")}'`} ${command}`;
 }
 
 function portSetting(environment: Environment, name: string, byDefault: number): number {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { startDetached, tellStarter } from './detached.ts';
 import { Failure, reasonOf } from './failure.ts';
 import { readableLine } from './log-lines.ts';
-import { root, readSettings, settingsHelp, type Settings } from './settings.ts';
+import { commandFor, root, readSettings, settingsHelp, type Settings } from './settings.ts';
 import { readStack } from './stack-file.ts';
 import { Suite } from './suite.ts';
 import { summary } from './summary.ts';
@@ -64,8 +64,11 @@ async function alreadyRuns(settings: Settings): Promise<boolean> {
   const stack = readStack(settings.stateDir);
   if (stack === undefined)
     throw new Failure(`A suite is starting in ${settings.stateDir}, or has only its dependencies.`);
-  console.log('The suite is running already.');
-  console.log(summary(stack, { stays: false }).join('\n'));
+  const stop = commandFor(settings.stateDir, 'npm stop');
+  console.log(
+    `The suite is running already, with the settings it was started with: others take effect only after ${stop}.`,
+  );
+  console.log(summary(stack, { stateDir: settings.stateDir, stays: false }).join('\n'));
   return true;
 }
 
@@ -89,6 +92,7 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
     if (options.dependencies) sayAddresses(suite, say);
     else
       for (const line of summary(await suite.startAll(), {
+        stateDir: settings.stateDir,
         elapsed: suite.elapsed,
         stays: !options.detached,
       }))

@@ -25,6 +25,7 @@ import { type Secrets, secretsIn } from './secrets.ts';
 import { serviceEnvironment, servicePlan, type ServiceSite } from './services.ts';
 import { root, type Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './stack-file.ts';
+import { whenRemoved } from './state-dir.ts';
 import { serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
@@ -46,6 +47,8 @@ export class Suite {
   private readonly supervisor: Supervisor;
   private readonly secrets: Secrets;
   private readonly controlServer: Server;
+  private readonly removalWatch: { stop: () => void };
+  private stopped: () => void = () => undefined;
   private ports: Ports;
   private choosing: Promise<unknown> = Promise.resolve();
   private choice: Choice = { dependencies: [], gateway: 'program' };
@@ -76,6 +79,11 @@ export class Suite {
     this.secrets = secretsIn(settings.stateDir);
     this.ports = portsFrom(settings.basePort);
     removeStack(settings.stateDir);
+    this.removalWatch = whenRemoved(settings.stateDir, () => {
+      terminal.say(`\n${settings.stateDir} was removed; the suite cannot go on without it. Stopping …`);
+      controlServer.close(); // at once: a new suite may open its own at the same path
+      void this.stop();
+    });
   }
 
   get isStopping(): boolean {
@@ -93,7 +101,7 @@ export class Suite {
 
   /** Once the last answer over the control socket is out. */
   onceStopped(then: () => void): void {
-    this.controlServer.once('close', then);
+    this.stopped = then;
   }
 
   /** PostgreSQL, Redis and RabbitMQ, answering. */
@@ -163,6 +171,7 @@ export class Suite {
   }
 
   private async end(): Promise<void> {
+    this.removalWatch.stop();
     removeStack(this.settings.stateDir);
     stopRunningPrograms();
     await this.choosing.catch(() => undefined); // it may be installing packages
@@ -171,7 +180,7 @@ export class Suite {
       this.terminal.say(`${name} did not stop: ${reasonOf(error)}`),
     );
     await this.logs.close();
-    this.controlServer.close();
+    this.controlServer.close(() => this.stopped());
   }
 
   private async command(name: string, argument: string): Promise<unknown> {

@@ -1,7 +1,11 @@
+import { commandFor } from './settings.ts';
 import type { Stack } from './stack-file.ts';
 
 /** What a person needs next, once the suite is ready. */
-export function summary(stack: Stack, options: { elapsed?: string; stays: boolean }): string[] {
+export function summary(
+  stack: Stack,
+  options: { stateDir: string; elapsed?: string; stays: boolean },
+): string[] {
   const emails = Math.max(...stack.users.map(({ email }) => email.length), 0);
   const passwords = Math.max(...stack.users.map(({ password }) => password.length), 0);
   return [
@@ -18,8 +22,8 @@ export function summary(stack: Stack, options: { elapsed?: string; stays: boolea
         `    ${email.padEnd(emails)}  ${password.padEnd(passwords)}  ${org_role ?? 'no organisation'}${creators.map(({ name }) => ` · ${name}`).join('')}`,
     ),
     '',
-    '  Next           npm run demo',
-    `  Stop           ${options.stays ? 'Ctrl-C' : 'npm stop'}`,
+    `  Next           ${commandFor(options.stateDir, 'npm run demo')}`,
+    `  Stop           ${options.stays ? 'Ctrl-C' : commandFor(options.stateDir, 'npm stop')}`,
     '',
   ];
 }

@@ -76,7 +76,11 @@ export class Supervisor {
       const { name, pid } = part.status();
       return pid === null ? [] : [{ name, pid, started_at: startOf(pid) ?? '' }];
     });
-    writeFileSync(this.processesFile, JSON.stringify(rows));
+    try {
+      writeFileSync(this.processesFile, JSON.stringify(rows));
+    } catch {
+      // The directory is gone or full. That must not end the one process that still knows what runs.
+    }
   }
 }
 
