@@ -121,6 +121,19 @@ describe('what the warehouse reports', () => {
     expect((await read(id)).tracking.packages).toHaveLength(1);
   });
 
+  it('makes one correction of one that is said twice', async () => {
+    const id = await placed();
+    await report(ship(id, 'TEST1'));
+    const correct = () =>
+      messages.fulfilmentTrackingCorrected.make(
+        { ...parcel(id, 'TEST2'), replaces_tracking_number: 'TEST1' },
+        at,
+      );
+    expect(await report(correct(), correct())).toEqual(['applied', 'applied']);
+    expect((await read(id)).tracking.packages).toHaveLength(1);
+    expect((await eventsOf(id)).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
+  });
+
   it('cancels before it ships: refunds and restocks once', async () => {
     const id = await placed(3);
     expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
@@ -140,7 +153,10 @@ describe('what the warehouse reports', () => {
       messages.fulfilmentCancelled.make({ order_id: id, reason: 'too late' }, at),
       ship('ord_00000000000000000000000000'),
       ship('nonsense'),
-      messages.fulfilmentTrackingCorrected.make({ ...parcel(id), replaces_tracking_number: 'TEST9' }, at),
+      messages.fulfilmentTrackingCorrected.make(
+        { ...parcel(id, 'TEST8'), replaces_tracking_number: 'TEST9' },
+        at,
+      ),
       messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, at),
     );
     expect(refusals).toEqual([

@@ -27,6 +27,11 @@ const secretOf = statement(
   'SELECT secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
 );
 
+const previousSecretOf = statement(
+  'test.previous-secret',
+  'SELECT previous_secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
+);
+
 describe('POST /v1/webhooks', () => {
   it('answers 201 with the subscription, its place and never the secret', async () => {
     const client = await aClient(stores, worker);
@@ -179,6 +184,16 @@ describe('the other operations', () => {
     const id = (await client.post(wish)).body.id;
     const answer = await client.patch(id, change).expect(400);
     expect(answer.body.details[0].field).toBe(field);
+  });
+
+  it('keep the secret before the last one when the last is given again, as after a lost answer', async () => {
+    const client = await aClient(stores, worker);
+    const id = (await client.post(wish)).body.id;
+    await client.patch(id, { secret: 'new' }).expect(200);
+    const before = await stores.database.row(previousSecretOf);
+    await client.patch(id, { secret: 'new' }).expect(200);
+    expect(await stores.database.row(previousSecretOf)).toEqual(before);
+    expect(before).toEqual({ previous_secret: expect.any(Buffer) });
   });
 
   it('delete once: 204, then 404 for everything', async () => {
