@@ -2,6 +2,11 @@
 export class Failure extends Error {}
 
 export function reasonOf(error: unknown): string {
-  if (error instanceof Failure) return error.message;
+  if (error instanceof Failure || isMistyped(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** What `parseArgs` says of a wrong option: a sentence, often with advice behind it. */
+function isMistyped(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }
