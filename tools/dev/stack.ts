@@ -38,7 +38,9 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const isVerb = verbs.some((verb) => verb === command);
   if ((!isVerb && command !== 'status') || isVerb !== (name !== undefined) || more.length > 0)
-    throw new Failure(help);
+    throw new Failure(
+      'Say status, or one of stop, start, restart, kill, pause, resume and a NAME. All of it: npm run stack -- --help',
+    );
   const result = await control(readSettings().stateDir, command, name);
   if (result === undefined) throw new Failure('No suite is running. Start one with: npm start');
   const rows: PartStatus[] = z.array(statusSchema).parse(isVerb ? [result.answer] : result.answer);

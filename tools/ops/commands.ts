@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import type { ParseArgsConfig } from 'node:util';
 import { z } from 'zod';
-
+import { currency, email, flag, paymentMethod, role, text, webAddress, wholeNumber } from './arguments.ts';
 import { report } from './report.ts';
 import type { RunningSuite } from './running-suite.ts';
 import { serviceCommand } from './service-command.ts';
@@ -16,16 +16,17 @@ export interface Command {
   readonly run: (suite: RunningSuite, given: Record<string, unknown>) => Promise<Record<string, unknown>>;
 }
 
-const text = { type: 'string' } as const;
+const word = { type: 'string' } as const;
+const alone = { type: 'boolean' } as const;
 const now = () => ({ occurredAt: new Date() });
 
 const parcel = {
-  ORDER: z.string(),
-  carrier: z.string().trim().min(1),
-  'tracking-number': z.string().trim().min(1),
-  'tracking-url': z.url({ protocol: /^https?$/ }),
+  ORDER: text(),
+  carrier: text(),
+  'tracking-number': text(),
+  'tracking-url': webAddress,
 };
-const parcelFlags = { carrier: text, 'tracking-number': text, 'tracking-url': text };
+const parcelFlags = { carrier: word, 'tracking-number': word, 'tracking-url': word };
 
 /** Pairs the shape of the arguments with the work, so that the work sees them typed. */
 function command<Arguments extends z.ZodType<Record<string, unknown>>>(
@@ -59,8 +60,8 @@ const orderCommands = [
   command(['order', 'track'], {
     usage: 'ORDER --carrier C --tracking-number N --tracking-url U [--replaces N]',
     positionals: ['ORDER'],
-    flags: { ...parcelFlags, replaces: text },
-    arguments: z.object({ ...parcel, replaces: z.string().optional() }),
+    flags: { ...parcelFlags, replaces: word },
+    arguments: z.object({ ...parcel, replaces: text().optional() }),
     run: (suite, given) =>
       report(
         suite,
@@ -76,8 +77,8 @@ const orderCommands = [
   command(['order', 'deliver'], {
     usage: 'ORDER [--tracking-number N]',
     positionals: ['ORDER'],
-    flags: { 'tracking-number': text },
-    arguments: z.object({ ORDER: z.string(), 'tracking-number': z.string().optional() }),
+    flags: { 'tracking-number': word },
+    arguments: z.object({ ORDER: text(), 'tracking-number': text().optional() }),
     run: (suite, given) =>
       report(
         suite,
@@ -93,8 +94,8 @@ const orderCommands = [
   command(['order', 'cancel'], {
     usage: 'ORDER --reason R',
     positionals: ['ORDER'],
-    flags: { reason: text },
-    arguments: z.object({ ORDER: z.string(), reason: z.string().trim().min(1).max(500) }),
+    flags: { reason: word },
+    arguments: z.object({ ORDER: text(), reason: text(500) }),
     run: (suite, given) =>
       report(
         suite,
@@ -107,33 +108,27 @@ const productCommands = [
   command(['stock', 'set'], {
     usage: 'SKU N',
     positionals: ['SKU', 'N'],
-    arguments: z.object({
-      SKU: z.string(),
-      N: z
-        .string()
-        .regex(/^\d{1,9}$/, 'must be a whole number')
-        .transform(Number),
-    }),
+    arguments: z.object({ SKU: text(), N: wholeNumber }),
     run: (suite, given) =>
       report(suite, messages.fulfilmentStockSet.make({ sku: given.SKU, quantity: given.N }, now())),
   }),
   command(['product', 'release'], {
     usage: 'SKU',
     positionals: ['SKU'],
-    arguments: z.object({ SKU: z.string() }),
+    arguments: z.object({ SKU: text() }),
     run: (suite, given) => report(suite, messages.fulfilmentProductReleased.make({ sku: given.SKU }, now())),
   }),
   command(['product', 'withdraw'], {
     usage: 'SKU',
     positionals: ['SKU'],
-    arguments: z.object({ SKU: z.string() }),
+    arguments: z.object({ SKU: text() }),
     run: (suite, given) => report(suite, messages.fulfilmentProductWithdrawn.make({ sku: given.SKU }, now())),
   }),
   command(['release', 'approve'], {
     usage: 'RELEASE [--product-type T]',
     positionals: ['RELEASE'],
-    flags: { 'product-type': text },
-    arguments: z.object({ RELEASE: z.string(), 'product-type': z.string().optional() }),
+    flags: { 'product-type': word },
+    arguments: z.object({ RELEASE: text(), 'product-type': text().optional() }),
     run: (suite, given) =>
       report(
         suite,
@@ -147,45 +142,69 @@ const productCommands = [
 
 /** Accounts, creators, clients and signing keys belong to auth-server. */
 const authCommands = [
-  serviceCommand('auth-server', ['organisation', 'create'], '--name N', { name: text }),
-  serviceCommand('auth-server', ['user', 'create'], '--email E --password P [--organisation O] [--role R]', {
-    email: text,
-    password: text,
-    organisation: text,
-    role: text,
+  serviceCommand('auth-server', ['organisation', 'create'], {
+    usage: '--name N',
+    flags: { name: word },
+    arguments: z.object({ name: text(200) }),
   }),
-  serviceCommand(
-    'auth-server',
-    ['creator', 'create'],
-    '--organisation O --name N --payment-method pm_ok|pm_declined|pm_timeout',
-    {
-      organisation: text,
-      name: text,
-      'payment-method': text,
-      'settlement-currency': text,
-    },
-  ),
-  serviceCommand('auth-server', ['creator', 'payment-method'], 'CREATOR pm_ok|pm_declined|pm_timeout', {}, [
-    'CREATOR',
-    'METHOD',
-  ]),
-  serviceCommand(
-    'auth-server',
-    ['client', 'create'],
-    '--name N --redirect-uri U [--first-party] [--confidential]',
-    {
-      name: text,
+  serviceCommand('auth-server', ['user', 'create'], {
+    usage: '--email E --password P [--name N] [--organisation O] [--role R]',
+    flags: { email: word, password: word, name: word, organisation: word, role: word },
+    arguments: z.object({
+      email,
+      password: text(1024),
+      name: text(200).optional(),
+      organisation: text().optional(),
+      role: role.optional(),
+    }),
+  }),
+  serviceCommand('auth-server', ['creator', 'create'], {
+    usage:
+      '--organisation O --name N --payment-method pm_ok|pm_declined|pm_timeout [--settlement-currency C]',
+    flags: { organisation: word, name: word, 'payment-method': word, 'settlement-currency': word },
+    arguments: z.object({
+      organisation: text(),
+      name: text(200),
+      'payment-method': paymentMethod,
+      'settlement-currency': currency.optional(),
+    }),
+  }),
+  serviceCommand('auth-server', ['creator', 'payment-method'], {
+    usage: 'CREATOR pm_ok|pm_declined|pm_timeout',
+    positionals: ['CREATOR', 'METHOD'],
+    arguments: z.object({ CREATOR: text(), METHOD: paymentMethod }),
+  }),
+  serviceCommand('auth-server', ['client', 'create'], {
+    usage: '--name N --redirect-uri U [--first-party] [--confidential]',
+    flags: {
+      name: word,
       'redirect-uri': { type: 'string', multiple: true },
-      'first-party': { type: 'boolean' },
-      confidential: { type: 'boolean' },
+      'first-party': alone,
+      confidential: alone,
     },
-  ),
-  serviceCommand('auth-server', ['keys', 'rotate'], ''),
+    arguments: z
+      .object({
+        name: text(100),
+        'redirect-uri': z.array(text(2048)).optional(),
+        'first-party': flag,
+        confidential: flag,
+      })
+      // A confidential client without one is a resource server, which introspects.
+      .refine((given) => given.confidential === true || given['redirect-uri'] !== undefined, {
+        path: ['redirect-uri'],
+        error: 'is missing',
+      }),
+  }),
+  serviceCommand('auth-server', ['keys', 'rotate'], { usage: '', arguments: z.object({}) }),
 ];
 
 const statisticsCommands = [
-  serviceCommand('creator-api', ['rates', 'load'], 'FILE', {}, ['FILE']),
-  serviceCommand('creator-api', ['statistics', 'rebuild'], ''),
+  serviceCommand('creator-api', ['rates', 'load'], {
+    usage: 'FILE',
+    positionals: ['FILE'],
+    arguments: z.object({ FILE: text(4096) }),
+  }),
+  serviceCommand('creator-api', ['statistics', 'rebuild'], { usage: '', arguments: z.object({}) }),
 ];
 
 export const commands: readonly Command[] = [

@@ -15,16 +15,15 @@ const creatorReaders = ['store-api', 'creator-api'];
 export function serviceCommand(
   service: string,
   words: Command['words'],
-  usage: string,
-  flags: Command['flags'] = {},
-  positionals: readonly string[] = [],
+  rest: Pick<Command, 'usage' | 'arguments'> & Partial<Pick<Command, 'flags' | 'positionals'>>,
 ): Command {
+  const { positionals = [], flags = {} } = rest;
   return {
     words,
-    usage: `${words.join(' ')} ${usage}`.trim(),
+    usage: `${words.join(' ')} ${rest.usage}`.trim(),
     positionals,
     flags,
-    arguments: z.record(z.string(), argument),
+    arguments: rest.arguments,
     run: async (suite, all) => {
       const given = z.record(z.string(), argument).parse(all);
       const { message_id: messageId, ...result } = await operate(suite, service, [

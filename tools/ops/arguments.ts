@@ -1,0 +1,47 @@
+import { currencies, organisationRoles, sandboxPaymentMethods } from '@fulfilment/contracts';
+import { z } from 'zod';
+
+/** What one argument of a command must be. Each complaint reads on after the argument's name: "--carrier is missing". */
+
+const missing = 'is missing';
+const notEmpty = 'must not be empty';
+
+/** Any text but none; length in characters. */
+export function text(atMost = 255) {
+  return z.string(missing).trim().min(1, notEmpty).max(atMost, `must be at most ${atMost} characters long`);
+}
+
+export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, {
+    error: ({ input }) => (input === undefined ? missing : `must be one of ${values.join(', ')}`),
+  });
+}
+
+const mostStock = 999_999_999;
+
+/** As typed, in decimal digits. */
+export const wholeNumber = z
+  .string(missing)
+  .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${mostStock}`)
+  .transform(Number);
+
+export const webAddress = z.string(missing).refine(
+  (given) =>
+    z
+      .url({ protocol: /^https?$/ })
+      .max(2048)
+      .safeParse(given).success,
+  {
+    error: 'must be an http or https address',
+  },
+);
+
+export const email = z
+  .string(missing)
+  .refine((given) => z.email().safeParse(given).success, { error: 'must be an e-mail address' });
+
+/** A flag that stands alone. */
+export const flag = z.boolean().optional();
+export const paymentMethod = oneOf(sandboxPaymentMethods);
+export const role = oneOf(organisationRoles);
+export const currency = oneOf(currencies);

@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util';
+import { Failure } from '../dev/failure.ts';
+import { type Command, commands } from './commands.ts';
+
+const program = 'npm run -s ops --';
+
+/** What a person asked for: to be told how, or a command with its arguments as typed. */
+export type CommandLine =
+  | { readonly help: string }
+  | { readonly command: Command; readonly json: boolean; readonly given: Readonly<Record<string, unknown>> };
+
+const generalHelp = `${program} <command> [--json]
+
+${commands.map(({ usage }) => `  ${usage}`).join('\n')}
+
+ORDER and SKU are the Store API's ids (ord_…, prod_…); a creator or a release is named by its UUID or its id.
+Commands about orders and products publish the messages a warehouse would, and return when they have been applied.`;
+
+/** @throws Failure with one line that says what is wrong and how it is right */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const from = args.findIndex((arg) => arg !== '--json');
+  const asked = from === -1 ? args : [...args.slice(from), ...args.slice(0, from)]; // --json may stand first
+  const command = commands.find(({ words }) => words.every((word, index) => asked[index] === word));
+  const wantsHelp = args.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
+  if (wantsHelp)
+    return { help: command === undefined ? generalHelp : `${program} ${command.usage} [--json]` };
+  if (command === undefined) throw new Failure(unknownCommand(asked));
+  return readArguments(command, asked.slice(command.words.length));
+}
+
+function unknownCommand(args: readonly string[]): string {
+  const [noun = '', verb = ''] = args.filter((arg) => !arg.startsWith('-'));
+  if (noun === '') return `Say which command. All of them: ${program} --help`;
+  const verbs = commands.flatMap(({ words }) => (words[0] === noun ? [words[1]] : []));
+  const hint = verbs.length > 0 ? `After "${noun}" comes ${verbs.join(' or ')}. ` : '';
+  return `There is no command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
+}
+
+function readArguments(command: Command, args: readonly string[]): CommandLine {
+  const flags: Command['flags'] = { json: { type: 'boolean' }, ...command.flags };
+  const { tokens, values } = parseArgs({
+    args: [...args],
+    options: flags,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const positionals = new Map<number, string>();
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    const typed = args[token.index] ?? '';
+    if (token.kind === 'positional') positionals.set(token.index, token.value);
+    if (token.kind !== 'option') continue;
+    if (/^-\d/.test(typed)) {
+      positionals.set(token.index, typed); // a negative number
+      continue;
+    }
+    const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined;
+    if (flag === undefined) problems.push(`There is no option ${token.rawName} here.`);
+    else if (flag.type === 'boolean' && token.value !== undefined)
+      problems.push(`${token.rawName} takes no value.`);
+    else if (flag.type === 'string' && (token.value === undefined || isOption(token)))
+      problems.push(`${token.rawName} needs a value.`);
+    else if (seen.has(token.name) && flag.multiple !== true)
+      problems.push(`${token.rawName} is given twice.`);
+    seen.add(token.name);
+  }
+  const words = [...positionals.values()];
+  problems.push(...words.slice(command.positionals.length).map((word) => `"${word}" is one word too many.`));
+  if (problems.length > 0) throw wrong(command, problems);
+  const { json, ...options }: Record<string, unknown> = { ...values };
+  const named = command.positionals.map((name, index): [string, string | undefined] => [name, words[index]]);
+  const given = { ...known(options, command), ...Object.fromEntries(named) };
+  const result = command.arguments.safeParse(given);
+  if (result.success) return { command, json: json === true, given }; // as typed: the command reads them itself
+  throw wrong(
+    command,
+    result.error.issues.map(({ path, message }) => `${labelOf(path[0], command)} ${message}.`),
+  );
+}
+
+/** `--name --json`: the name was forgotten. A value that begins with a dash is written `--name=-x`. */
+function isOption(token: { value?: string; inlineValue?: boolean }): boolean {
+  return token.inlineValue === false && /^--?[a-z]/i.test(token.value ?? '');
+}
+
+/** Without what a negative number was taken for. */
+function known(options: Readonly<Record<string, unknown>>, command: Command): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(command.flags, name)));
+}
+
+function labelOf(name: PropertyKey | undefined, command: Command): string {
+  const label = String(name);
+  return command.positionals.includes(label) ? label : `--${label}`;
+}
+
+function wrong(command: Command, problems: readonly string[]): Failure {
+  return new Failure(`${[...new Set(problems)].join(' ')} Usage: ${program} ${command.usage}`);
+}
