@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,10 @@ import { fileURLToPath } from 'node:url';
  * file has changed, then goes on in TypeScript under the Node 24 that is among them.
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const modules = join(root, 'node_modules');
+const stamp = join(modules, '.installed-for');
+const lock = join(root, '.installing');
+const longestInstallationMs = 30 * 60_000;
 const oldestNode = 20;
 const oldestTypeScriptNode = [22, 18]; // the first that strips types without a flag
 
@@ -19,7 +23,9 @@ const oldestTypeScriptNode = [22, 18]; // the first that strips types without a 
  */
 export async function run(script, { evenIfStale = false } = {}) {
   checkNode();
-  if (!evenIfStale || !existsSync(join(root, 'node_modules'))) installNodeModules();
+  // Where an installation goes on, or was broken off, half of the modules lie there.
+  const doAsTheyAre = evenIfStale && existsSync(modules) && !existsSync(lock);
+  if (!doAsTheyAre) installNodeModules();
   const child = spawn(
     nodeProgram(),
     ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],
@@ -59,7 +65,6 @@ function checkNode() {
 
 /** The stamp is the hash of what decides the modules, so a changed branch is noticed and an unchanged one costs nothing. */
 function installNodeModules() {
-  const stamp = join(root, 'node_modules', '.installed-for');
   const wanted = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .update(process.platform + process.arch)
@@ -88,23 +93,50 @@ function installNodeModules() {
 
 /** Two commands that install at once would leave half of each. The lock names its process: that of one which died counts for nothing. */
 function lockInstallation() {
-  const lock = join(root, '.installing');
   for (let told = false; ; told = true) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' });
-      return () => rmSync(lock, { force: true });
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    if (!isRunning(readFileSync(lock, 'utf8'))) rmSync(lock, { force: true });
+    if (createFile(lock)) return () => rmSync(lock, { force: true });
+    if (isStale(lock)) removeStaleLock();
     if (!told) console.log('Another command is installing the node modules; waiting for it …');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   }
 }
 
+/** Only one of those who wait may remove it, and looks again first: meanwhile it may be the lock of another who waited. */
+function removeStaleLock() {
+  const removing = `${lock}.removing`;
+  if (!createFile(removing)) {
+    if (isStale(removing)) rmSync(removing, { force: true });
+    return;
+  }
+  if (isStale(lock)) rmSync(lock, { force: true });
+  rmSync(removing, { force: true });
+}
+
+/** False when it is there already. */
+function createFile(file) {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether its process has died, or never came to write its name, or has held it for so long that the pid must be another's. */
+function isStale(file) {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'));
+    const ageMs = Date.now() - statSync(file).mtimeMs;
+    return pid > 0 ? !isRunning(pid) || ageMs > longestInstallationMs : ageMs > 5_000;
+  } catch {
+    return false; // it has just been removed
+  }
+}
+
 function isRunning(pid) {
   try {
-    process.kill(Number(pid), 0);
+    process.kill(pid, 0);
     return true;
   } catch (error) {
     return error.code === 'EPERM';

@@ -1,7 +1,9 @@
 import { request as plainRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
 import { send } from './suite/api-client.js';
-import { errorOf } from './suite/error-envelope.js';
-import { suite } from './suite/the-suite.js';
+import { envelope, errorOf } from './suite/error-envelope.js';
+import { certificateAuthority, suite } from './suite/the-suite.js';
 
 describe('the gateway', () => {
   it.each(['/store', '/creator'])('serves the health of %s without a token', async (api) => {
@@ -18,6 +20,35 @@ describe('the gateway', () => {
     const answer = await send('get', '/nowhere').set('x-request-id', 'mine').expect(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
     expect(answer.headers['x-request-id']).toBe('mine');
+  });
+
+  it.each([
+    ...['/store', '/creator', '/interaction', '/assets', '/api', '/.well-known/', '/gateway/malformed'],
+    ...['//', '//store/v1/orders', '/store//v1/orders', '/api/auth//token', '/store/v1/webhooks//'],
+    ...['/store/%2e%2e/creator/api/v1/orders', '/store/../creator/api/v1/orders', '/store/..;/creator'],
+    ...[
+      '/store/..%2fcreator',
+      '/store/v1/..%5c..',
+      '/assets/%2e%2e/%2e%2e/package.json',
+      '/../../etc/passwd',
+    ],
+    ...['/%00', '/store/%00', '/store/v1/orders/%00', '/%', '/store/%zz', '/store/a b', '/store/\u00e9', '*'],
+    ...[
+      '/%ff',
+      '/store/v1/orders/%ff',
+      '/creator/%ff',
+      '/api/auth/%ff',
+      '/account/%ff',
+      '/store/v1/webhooks/%ff',
+    ],
+  ])('answers %s in the envelope, whatever the method', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const { status, head, body } = await sendRaw(`${method} ${path}`);
+      expect([400, 401, 404]).toContain(status);
+      expect(envelope.parse(JSON.parse(body)).statusCode).toBe(status);
+      expect(head).toMatch(/content-type: application\/json/i);
+      expect(head).toMatch(/x-request-id: ./i);
+    }
   });
 
   it('serves no metrics and no message outcomes', async () => {
@@ -46,3 +77,19 @@ describe('the gateway', () => {
     expect(headers.server ?? '').not.toMatch(/\d/);
   });
 });
+
+/** A request line as no client would send it, byte for byte (Latin-1). */
+async function sendRaw(line: string): Promise<{ status: number; head: string; body: string }> {
+  const { hostname, port } = new URL(suite.base_url);
+  const socket = connect({ host: hostname, port: Number(port), ca: certificateAuthority });
+  socket.write(`${line} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`, 'latin1');
+  const answer = await text(socket);
+  const endOfHead = answer.indexOf('\r\n\r\n');
+  const head = answer.slice(0, endOfHead);
+  return { status: Number(head.split(' ')[1]), head, body: unchunked(head, answer.slice(endOfHead + 4)) };
+}
+
+/** The answers here fit into one chunk. */
+function unchunked(head: string, body: string): string {
+  return /transfer-encoding: chunked/i.test(head) ? (body.split('\r\n')[1] ?? '') : body;
+}

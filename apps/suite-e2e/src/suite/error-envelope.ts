@@ -1,7 +1,7 @@
 import type { Response } from 'supertest';
 import { z } from 'zod';
 
-const envelope = z.strictObject({
+export const envelope = z.strictObject({
   statusCode: z.number(),
   code: z.enum([
     'VALIDATION_ERROR',

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+/** Takes its time, tells of each call, and brings the Node of this test. */
+const slowNpm = `#!/bin/sh
+echo installed >> installations
+mkdir -p node_modules/.bin
+sleep 0.7
+ln -sf "${process.execPath}" node_modules/.bin/node
+`;
+
+describe('commands on a clone without node modules', () => {
+  const clone = { dir: '' };
+  beforeEach(() => {
+    clone.dir = mkdtempSync(join(tmpdir(), 'clone-'));
+    for (const folder of ['tools/dev', 'bin']) mkdirSync(join(clone.dir, folder), { recursive: true });
+    copyFileSync(new URL('bootstrap.mjs', import.meta.url), join(clone.dir, 'tools/dev/bootstrap.mjs'));
+    writeFileSync(join(clone.dir, 'package-lock.json'), '{}');
+    writeFileSync(join(clone.dir, 'tools/say.ts'), `const what: string = 'It runs.';\nconsole.log(what);\n`);
+    writeFileSync(
+      join(clone.dir, 'tools/say.mjs'),
+      `import { run } from './dev/bootstrap.mjs';\nawait run('tools/say.ts', { evenIfStale: process.env.STALE === '1' });\n`,
+    );
+    writeFileSync(join(clone.dir, 'bin/npm'), slowNpm, { mode: 0o755 });
+  });
+  afterEach(() => rmSync(clone.dir, { recursive: true, force: true }));
+
+  async function command(env: Record<string, string> = {}): Promise<{ status: unknown; output: string }> {
+    const child = spawn(process.execPath, [join(clone.dir, 'tools/say.mjs')], {
+      env: { PATH: `${join(clone.dir, 'bin')}:${process.env.PATH ?? ''}`, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    return { status, output };
+  }
+
+  async function expectOneInstallation(): Promise<void> {
+    // One that would do with older modules, such as npm stop, must not run on half of them.
+    const ended = await Promise.all([command(), command(), command({ STALE: '1' }), command()]);
+    for (const { status, output } of ended) {
+      expect(status).toBe(0);
+      expect(output).toContain('It runs.');
+    }
+    expect(readFileSync(join(clone.dir, 'installations'), 'utf8')).toBe('installed\n');
+    expect(existsSync(join(clone.dir, '.installing'))).toBe(false);
+  }
+
+  it('install once, however many start at the same time', expectOneInstallation);
+
+  it('are not kept by the lock of one that was killed', async () => {
+    const dead = spawn('true');
+    await once(dead, 'exit');
+    writeFileSync(join(clone.dir, '.installing'), String(dead.pid));
+    await expectOneInstallation();
+  });
+});
