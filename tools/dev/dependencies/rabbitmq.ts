@@ -42,6 +42,7 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
     RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
     RABBITMQ_MNESIA_BASE: join(home, 'data'), // all else that it writes follows: feature flags, plugins, pid
     RABBITMQ_LOG_BASE: join(home, 'log'),
+    ERL_CRASH_DUMP: join(home, 'erl_crash.dump'), // not where the command was typed
     // One scheduler per core and no busy waiting: a broker for development should cost nothing while idle.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };
