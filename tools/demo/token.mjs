@@ -1,3 +1,3 @@
 import { run } from '../dev/bootstrap.mjs';
 
-await run('tools/demo/token.ts');
+await run('tools/demo/token.ts', { readsBuild: true });

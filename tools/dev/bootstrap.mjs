@@ -19,13 +19,15 @@ const oldestTypeScriptNode = [22, 18]; // the first that strips types without a 
 
 /**
  * @param {string} script a TypeScript file, relative to the root of the repository
- * @param {{ evenIfStale?: boolean }} [modules] whether modules of an older lock file do as well
+ * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] whether modules of an older lock file do as well; whether it reads what `npm start` compiles
  */
-export async function run(script, { evenIfStale = false } = {}) {
+export async function run(script, { evenIfStale = false, readsBuild = false } = {}) {
   checkNode();
   // Where an installation goes on, or was broken off, half of the modules lie there.
   const doAsTheyAre = evenIfStale && existsSync(modules) && !existsSync(lock);
   if (!doAsTheyAre) installNodeModules();
+  if (readsBuild && !existsSync(join(root, 'libs', 'contracts', 'dist')))
+    fail('Nothing is built here yet. Start the suite first: npm start');
   const child = spawn(
     nodeProgram(),
     ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],

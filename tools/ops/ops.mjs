@@ -1,3 +1,3 @@
 import { run } from '../dev/bootstrap.mjs';
 
-await run('tools/ops/ops.ts');
+await run('tools/ops/ops.ts', { readsBuild: true });
