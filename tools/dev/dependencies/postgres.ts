@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
@@ -39,7 +40,10 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
       `The data in ${data} is of PostgreSQL ${dataVersion(data) ?? '?'}, which is not installed any more. \`npm run reset\` starts anew.`,
     );
   }
+  const owner = ownerMark(secrets.postgresPassword);
+  if (home !== postgresHomes(settings)[0]) removeOrphan(home, owner);
   if (!existsSync(data)) await initialise({ bin, home, data, password: secrets.postgresPassword, user });
+  writeFileSync(join(home, 'owner'), owner);
   const options = {
     port: ports.postgres,
     listen_addresses: '127.0.0.1',
@@ -98,6 +102,18 @@ async function dataHome(settings: Settings, user: UserIds | undefined): Promise<
   if (user === undefined) return inState;
   const entered = await runProgram('test', ['-x', settings.stateDir], { user, cwd: '/' });
   return entered.code === 0 ? inState : outside;
+}
+
+/** Says whose data it is without giving the password away. */
+function ownerMark(password: string): string {
+  return createHash('sha256').update(`owner:${password}`).digest('hex');
+}
+
+/** Data outside the state directory outlives a clone that was deleted; the next clone at its place has other passwords and starts anew. */
+function removeOrphan(home: string, owner: string): void {
+  const mark = join(home, 'owner');
+  if (!existsSync(home) || (existsSync(mark) && readFileSync(mark, 'utf8') === owner)) return;
+  rmSync(home, { recursive: true, force: true });
 }
 
 function dataVersion(data: string): string | undefined {
