@@ -2,10 +2,19 @@ import type { Database } from '@fulfilment/database';
 import type { RedisConnection } from '@fulfilment/http-service';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { AccountController } from './account/account.controller.js';
+import { ComeBack } from './account/come-back.js';
+import { OpenAccount } from './account/open-account.js';
+import { ShowAccount } from './account/show-account.js';
+import { ChangePassword } from './accounts/change-password.js';
+import { ConfirmPassword } from './accounts/confirm-password.js';
 import { ReadAccounts } from './accounts/read-accounts.js';
 import { AuditLog } from './audit/audit-log.js';
 import { CONFIG, type Config } from './config.js';
 import { Consents } from './connected-apps/consents.js';
+import { DisconnectApp } from './connected-apps/disconnect-app.js';
+import { ReadConnectedApps } from './connected-apps/read-connected-apps.js';
+import { ShowConnectedApps } from './connected-apps/show-connected-apps.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import { Families } from './oidc/families.js';
 import { ExistingGrants } from './oidc/grants.js';
@@ -13,10 +22,19 @@ import { OidcServer } from './oidc/oidc-server.js';
 import { SentAnswers } from './oidc/sent-answers.js';
 import { UnitOfWork } from './oidc/unit-of-work.js';
 import { DenyList } from './revocation/deny-list.js';
+import { ChangeSecondFactor } from './second-factor/change-second-factor.js';
+import { SecondFactors } from './second-factor/second-factors.js';
+import { SetUpSecondFactor } from './second-factor/set-up-second-factor.js';
+import { ShowSecurity } from './second-factor/show-security.js';
+import { BrowserSessions } from './sessions/browser-sessions.js';
+import { ShowBrowsers } from './sessions/show-browsers.js';
+import { SignOutBrowser } from './sessions/sign-out-browser.js';
 import { AbortInteraction } from './sign-in/abort-interaction.js';
+import { AskSecondFactor } from './sign-in/ask-second-factor.js';
 import { FormTokens } from './sign-in/form-tokens.js';
 import { GiveConsent } from './sign-in/give-consent.js';
 import { InteractionController } from './sign-in/interaction.controller.js';
+import { ProveSecondFactor } from './sign-in/prove-second-factor.js';
 import { ShowInteraction } from './sign-in/show-interaction.js';
 import { SignInThrottle } from './sign-in/sign-in-throttle.js';
 import { SignIn } from './sign-in/sign-in.js';
@@ -33,7 +51,7 @@ export class AuthServerModule {
   static with(infrastructure: Infrastructure): DynamicModule {
     return {
       module: AuthServerModule,
-      controllers: [InteractionController],
+      controllers: [InteractionController, AccountController],
       providers: providersOver(infrastructure),
     };
   }
@@ -50,6 +68,11 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
   const grants = new ExistingGrants(accounts, consents);
   const keyEncryptionKey = config.KEY_ENCRYPTION_KEY;
   const keys = new SigningKeys(database, keyEncryptionKey);
+  const browsers = new BrowserSessions(database, work, families);
+  const factors = new SecondFactors(database, {
+    keyEncryptionKey,
+    requiredForGlobalAdmins: config.SECOND_FACTOR_FOR_GLOBAL_ADMINS,
+  });
   const oidc = new OidcServer(keys, {
     config,
     logger,
@@ -58,6 +81,8 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
     work,
     families,
     grants,
+    factors,
+    browsers,
     keyEncryptionKey,
     answers: new SentAnswers(redis),
   });
@@ -72,9 +97,28 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
     { provide: SigningKeys, useValue: keys },
     { provide: FormTokens, useValue: new FormTokens(config.COOKIE_KEYS, config.AUTH_URL) },
     { provide: SignInThrottle, useValue: new SignInThrottle(redis, config.SIGN_IN_FAILURES) },
+    { provide: UnitOfWork, useValue: work },
+    { provide: Families, useValue: families },
+    { provide: BrowserSessions, useValue: browsers },
+    { provide: SecondFactors, useValue: factors },
+    { provide: ReadConnectedApps, useValue: new ReadConnectedApps(database) },
+    AskSecondFactor,
     ShowInteraction,
     SignIn,
+    ProveSecondFactor,
     GiveConsent,
     AbortInteraction,
+    OpenAccount,
+    ConfirmPassword,
+    ComeBack,
+    ShowAccount,
+    ShowConnectedApps,
+    DisconnectApp,
+    ShowBrowsers,
+    SignOutBrowser,
+    ShowSecurity,
+    ChangePassword,
+    SetUpSecondFactor,
+    ChangeSecondFactor,
   ];
 }

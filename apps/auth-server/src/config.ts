@@ -25,6 +25,12 @@ export const settings = serviceSettings.extend({
     'every other endpoint and page of the authorization server, per address',
   ),
   SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per address'),
+  SECOND_FACTOR_FOR_GLOBAL_ADMINS: z
+    .stringbool()
+    .default(false)
+    .describe(
+      'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
+    ),
 });
 export type Config = Readonly<z.output<typeof settings>>;
 

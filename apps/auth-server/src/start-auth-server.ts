@@ -7,6 +7,7 @@ import type { Config } from './config.js';
 import { type AuthQuota, mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
 import { sweepExpired } from './oidc/sweep.js';
+import { BrowserSessions } from './sessions/browser-sessions.js';
 import { DenyList } from './revocation/deny-list.js';
 
 const sweepEveryMs = 60_000;
@@ -44,11 +45,13 @@ export async function startAuthServer(parts: {
     app,
     startLoops: (shutdown) => {
       const denyList = app.get(DenyList);
+      const browsers = app.get(BrowserSessions);
       const sweep = new BackgroundLoop({
         name: 'sweep',
         intervalMs: sweepEveryMs,
         logger,
-        round: async () => (await sweepExpired(database)) || (await denyList.prune()),
+        round: async () =>
+          (await sweepExpired(database)) || (await denyList.prune()) || (await browsers.prune()),
       });
       for (const loop of [app.get(OidcServer), denyList, sweep]) {
         loop.start();

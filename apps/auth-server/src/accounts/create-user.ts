@@ -1,13 +1,17 @@
 import { organisationRoles, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { z } from 'zod';
+import { maxPasswordLength, minPasswordLength } from './new-password.rules.js';
 import { hashPassword, verifyPassword } from './passwords.js';
 
 /** What the operator gives. */
 export const newUser = z
   .object({
     email: z.email('must be an e-mail address').max(254),
-    password: z.string().min(8, 'must be at least 8 characters').max(1024),
+    password: z
+      .string()
+      .min(minPasswordLength, `must be at least ${minPasswordLength} characters`)
+      .max(maxPasswordLength),
     name: z.string().trim().min(1).max(200).optional(),
     organisation: z.string().optional(),
     role: z.enum(organisationRoles).optional(),

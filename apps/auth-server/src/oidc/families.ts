@@ -29,6 +29,10 @@ const grantsOfSession = statement(
      AND NOT 'offline_access' = ANY (string_to_array(grants.payload #>> '{openid,scope}', ' '))
    ORDER BY grants.id`,
 );
+const grantsOfUserAndClient = statement(
+  'families.of-user-and-client',
+  `SELECT id FROM oidc_model WHERE model = 'Grant' AND account_id = $1 AND client_id = $2 ORDER BY id`,
+);
 const deleteClient = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)`,
@@ -53,6 +57,11 @@ export class Families {
     return this.work.revoking((tx) => endAll(tx, grantsOfSession, sessionUid));
   }
 
+  /** A person takes an app's access away. */
+  endOfUserAndClient(userId: string, clientId: string): Promise<void> {
+    return this.work.revoking((tx) => endAll(tx, grantsOfUserAndClient, userId, clientId));
+  }
+
   /** RFC 7592 §2.3: a client that is gone leaves nothing behind. */
   endOfClient(clientId: string): Promise<void> {
     return this.work.revoking(async (tx) => {
@@ -67,10 +76,10 @@ export class Families {
 async function endAll(
   tx: Transaction,
   grants: typeof grantsOfClient,
-  owner: string,
+  ...owner: readonly string[]
 ): Promise<RevokedToken[]> {
   const revoked: RevokedToken[] = [];
-  for (const { id } of await tx.rows<{ id: string }>(grants, [owner]))
+  for (const { id } of await tx.rows<{ id: string }>(grants, owner))
     revoked.push(...(await endFamily(tx, id)));
   return revoked;
 }

@@ -1,13 +1,18 @@
 import { interactionPolicy } from 'oidc-provider';
+import { secondFactorCheck } from '../second-factor/second-factor-check.js';
+import type { SecondFactors } from '../second-factor/second-factors.js';
 import { isFirstParty } from './grants.js';
 
 const nativeAsked = 'native_client_prompt';
 
-/** When the person is asked: sign in without a session, consent without a grant. Native apps are asked each time (RFC 8252 §8.6), ours never. */
-export function interactionRules(): interactionPolicy.DefaultPolicy {
+/** When the person is asked: sign in without a session good enough, consent without a grant. Native apps are asked each time (RFC 8252 §8.6), ours never. */
+export function interactionRules(factors: SecondFactors): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
+  const login = policy.get('login');
   const consent = policy.get('consent');
-  if (consent === undefined) throw new Error('oidc-provider no longer has a consent prompt.');
+  if (login === undefined || consent === undefined)
+    throw new Error('oidc-provider no longer has the prompts login and consent.');
+  login.checks.add(secondFactorCheck(factors));
   consent.checks.remove(nativeAsked);
   consent.checks.add(
     new interactionPolicy.Check(

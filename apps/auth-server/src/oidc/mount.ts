@@ -38,11 +38,13 @@ export function mountOidc(
   app.use(asTheIssuer(config.AUTH_URL));
   app.use(rootDocuments);
   app.use(mountPath, endpoints(oidc, limiter));
-  app.use(
-    '/interaction',
-    limited(limiter, () => 'authorization', showTooMany),
-  );
-  app.use('/interaction', express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }));
+  for (const pages of ['/interaction', '/account']) {
+    app.use(
+      pages,
+      limited(limiter, () => 'authorization', showTooMany),
+    );
+    app.use(pages, express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }));
+  }
 }
 
 function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {

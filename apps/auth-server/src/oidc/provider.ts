@@ -5,7 +5,11 @@ import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
+import type { SecondFactors } from '../second-factor/second-factors.js';
+import type { BrowserSessions } from '../sessions/browser-sessions.js';
+import { noteSignIns } from '../sessions/note-sign-in.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
+import { accountClient } from './account-client.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
 import { recordEvents } from './audit-events.js';
 import { judgeRegistration } from './client-registration.js';
@@ -35,6 +39,8 @@ export interface ProviderDependencies extends AdapterDependencies {
   readonly logger: Logger;
   readonly accounts: ReadAccounts;
   readonly grants: ExistingGrants;
+  readonly factors: SecondFactors;
+  readonly browsers: BrowserSessions;
   readonly audit: AuditLog;
   readonly answers: SentAnswers;
 }
@@ -66,6 +72,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(describeSwappedToken);
   provider.use(requireClient);
   provider.use(endTokensOfSession(families));
+  provider.use(noteSignIns(dependencies.browsers));
   recordEvents(provider, audit);
   noteAnswers(provider, answers);
   return { provider, format };
@@ -75,6 +82,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
 function identity({ keys }: KeySet, { config }: ProviderDependencies): Configuration {
   return {
     jwks: { keys: keys.map(({ jwk }) => jwk) },
+    clients: [accountClient(config.AUTH_URL)],
     cookies: cookieSettings(config),
     routes: {
       authorization: '/oauth2/authorize',
@@ -153,14 +161,14 @@ function protocol({ answers, audit }: ProviderDependencies): Configuration {
 }
 
 /** Who signs in, and what they are asked. */
-function people({ accounts, work, grants }: ProviderDependencies): Configuration {
+function people({ accounts, work, grants, factors }: ProviderDependencies): Configuration {
   return {
     findAccount: findAccount(accounts, work),
     extraTokenClaims: (ctx) => currentOrganisation(ctx),
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {
-      policy: interactionRules(),
+      policy: interactionRules(factors),
       url: (_ctx, { uid }) => `/interaction/${uid}`,
     },
   };

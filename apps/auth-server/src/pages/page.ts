@@ -15,13 +15,17 @@ export interface PageParts {
   /** Where a form's answer may redirect to, beyond ourselves: browsers hold `form-action` against redirects too. */
   readonly formTargets?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** What stands above the content of an account page, in place of the bare brand. */
+  readonly accountTop?: Html;
 }
 
+/** The sign of the house. */
 const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <circle cx="16" cy="16" r="15" fill="currentColor" opacity=".16" />
   <circle cx="16" cy="16" r="10.5" fill="none" stroke="currentColor" stroke-width="2.4" />
   <circle cx="16" cy="16" r="3.6" fill="currentColor" />
 </svg>`;
+export const brand = html`<p class="brand">${mark}<span>Fulfilment</span></p>`;
 const sheet = new Markup(`<style>${style}</style>`);
 
 /** The frame of every page, and the headers that keep it to itself. */
@@ -35,11 +39,8 @@ export function page(parts: PageParts): Page {
         <title>${parts.title}</title>
         ${sheet}
       </head>
-      <body>
-        <main>
-          <p class="brand">${mark}<span>Fulfilment</span></p>
-          ${parts.content}
-        </main>
+      ${parts.accountTop === undefined ? html`<body></body>` : html`<body class="account"></body>`}
+        <main id="main">${parts.accountTop ?? brand} ${parts.content}</main>
         <footer>Check the address bar: only ever type your password on this site.</footer>
       </body>
     </html> `;

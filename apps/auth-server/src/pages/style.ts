@@ -19,7 +19,7 @@ strong{font-weight:650;overflow-wrap:anywhere}
 label,legend{font-weight:600;font-size:.92rem}
 .field{margin:0 0 1.1rem}
 .field label{display:block;margin:0 0 .35rem}
-input[type=email],input[type=password],select{width:100%;font:inherit;color:inherit;background:var(--field);border:1px solid var(--soft);border-radius:8px;padding:.65rem .75rem}
+input[type=email],input[type=password],input[type=text],select{width:100%;font:inherit;color:inherit;background:var(--field);border:1px solid var(--soft);border-radius:8px;padding:.65rem .75rem}
 input[aria-invalid=true]{border-color:var(--bad)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .notice{background:var(--bad-soft);color:var(--bad);border-radius:8px;padding:.75rem .9rem;margin:0 0 1.2rem;font-size:.95rem}
@@ -41,6 +41,45 @@ ul.scopes li{display:flex;gap:.65rem;padding:.55rem .8rem;border-top:1px solid v
 ul.scopes li:first-child{border-top:0}
 ul.scopes svg{width:1.05rem;height:1.05rem;flex:none;margin-top:.25rem;color:var(--accent)}
 footer{max-width:27rem;margin-top:1.2rem;text-align:center;color:var(--soft);font-size:.82rem}
+input.code{font-size:1.25rem;letter-spacing:.18em;font-variant-numeric:tabular-nums}
+.hint{display:block;color:var(--soft);font-size:.875rem;margin:.35rem 0 0}
+.good{background:var(--accent-soft);color:var(--ink)}
+.qr{display:block;width:13rem;max-width:100%;margin:1rem auto;background:#fff;padding:.6rem;border-radius:8px}
+.qr svg{display:block;width:100%;height:auto}
+code{font:600 1rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+ol.codes{list-style:none;display:grid;grid-template-columns:repeat(auto-fill,minmax(8.5rem,1fr));gap:.3rem 1rem;margin:0 0 1rem;padding:.9rem 1rem;border:1px solid var(--line);border-radius:8px}
+body.account{justify-content:flex-start}
+body.account main{max-width:44rem}
+body.account .brand{margin:0}
+.top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.4rem 1rem;margin:0 0 1.1rem}
+.top form{margin:0}
+nav{margin:0 0 1.6rem;border-bottom:1px solid var(--line)}
+nav ul{display:flex;flex-wrap:wrap;gap:0 1.2rem;list-style:none;margin:0;padding:0}
+nav a{display:block;padding:.55rem 0;margin-bottom:-1px;color:var(--soft);text-decoration:none;font-weight:600;border-bottom:2px solid transparent}
+nav a:hover{color:var(--ink)}
+nav a[aria-current]{color:var(--ink);border-color:var(--accent)}
+a{color:var(--accent)}
+.skip{position:absolute;left:-99rem}
+.skip:focus{left:1rem;top:1rem;background:var(--paper);padding:.5rem .8rem;border-radius:8px}
+ul.items{list-style:none;margin:0;padding:0}
+ul.items>li{display:flex;flex-wrap:wrap;gap:.6rem 1.2rem;justify-content:space-between;align-items:flex-start;padding:1rem 0;border-top:1px solid var(--line)}
+ul.items>li:first-child{border-top:0}
+ul.items .about{flex:1 1 16rem;min-width:0}
+ul.items p{margin:.15rem 0 0}
+ul.items h2{margin:0;font-size:1.02rem;overflow-wrap:anywhere}
+button.small{width:auto;padding:.42rem .85rem;font-size:.9rem}
+button.grave{background:transparent;color:var(--bad);border-color:var(--bad)}
+.tag{display:inline-block;font-size:.78rem;font-weight:600;border-radius:99px;padding:.05rem .6rem;background:var(--accent-soft);vertical-align:.08em}
+section+section{margin-top:2rem;padding-top:1.6rem;border-top:1px solid var(--line)}
+section>h2{margin:0 0 .3rem;font-size:1.12rem}
+section form{max-width:25rem}
+dl{display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.5rem 1.2rem;margin:0}
+dt{color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere}
+.empty{padding:1.4rem;text-align:center;color:var(--soft);border:1px dashed var(--line);border-radius:8px}
+details{margin:.4rem 0 1rem}
+summary{cursor:pointer;font-weight:600}
+summary+*{margin-top:1rem}
 @media (max-width:26rem){body{justify-content:flex-start;padding:0}main{border-width:0 0 1px;border-radius:0;padding:1.5rem 1.1rem;box-shadow:none}footer{padding:0 1.1rem 1.5rem}}
 `;
 

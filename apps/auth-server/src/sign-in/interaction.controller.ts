@@ -4,6 +4,7 @@ import { AbortInteraction } from './abort-interaction.js';
 import { GiveConsent } from './give-consent.js';
 import { deliver } from './outcome.js';
 import { ProblemPageFilter } from './problem-page.filter.js';
+import { ProveSecondFactor } from './prove-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
 import { SignIn } from './sign-in.js';
 
@@ -14,6 +15,7 @@ export class InteractionController {
   constructor(
     private readonly showInteraction: ShowInteraction,
     private readonly signIn: SignIn,
+    private readonly proveSecondFactor: ProveSecondFactor,
     private readonly giveConsent: GiveConsent,
     private readonly abortInteraction: AbortInteraction,
   ) {}
@@ -26,6 +28,26 @@ export class InteractionController {
   @Post('login')
   async login(@Req() request: Request, @Res() response: Response): Promise<void> {
     deliver(response, await this.signIn.run(request, response));
+  }
+
+  @Post('second-factor')
+  async secondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.proveSecondFactor.run(request, response));
+  }
+
+  @Post('second-factor/setup')
+  async secondFactorSetup(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.proveSecondFactor.setUp(request, response));
+  }
+
+  @Post('second-factor/done')
+  async secondFactorDone(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.proveSecondFactor.done(request, response));
+  }
+
+  @Post('start-over')
+  async startOver(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.proveSecondFactor.startOver(request, response));
   }
 
   @Post('consent')

@@ -6,6 +6,12 @@ import { formTarget } from '../pages/page.js';
 /** The sign-in this browser is in the middle of does not exist (any more). */
 export class InteractionExpired extends Error {}
 
+/** How far a sign-in of two factors has come. It lies in the interaction, which only this browser can go on with. */
+export interface SignInProgress {
+  readonly passwordOf?: string;
+  readonly provedBoth?: boolean;
+}
+
 /** One question that oidc-provider wants answered before it goes on. */
 export interface OpenInteraction {
   readonly uid: string;
@@ -17,6 +23,12 @@ export interface OpenInteraction {
   readonly scopes: readonly string[];
   readonly redirectUri: string;
   readonly formTargets: readonly string[];
+  /** Whose password was right already, when the second factor is still to come. */
+  readonly passwordOf: string | undefined;
+  /** Whether the second factor was proved too, and the recovery codes are being shown. */
+  readonly provedBoth: boolean;
+  /** Remembers how far this browser has come; nobody is signed in yet. */
+  remember(progress: SignInProgress): Promise<void>;
   /** Answers it. Resolves to where the browser goes next. */
   finish(result: InteractionResults): Promise<string>;
 }
@@ -44,6 +56,12 @@ export async function openInteraction(
       .filter((scope) => scope !== ''),
     redirectUri,
     formTargets: [formTarget(redirectUri)],
+    passwordOf: text(interaction.result?.['passwordOf']) || undefined,
+    provedBoth: interaction.result?.['provedBoth'] === true,
+    remember: async (progress) => {
+      interaction.result = { ...progress };
+      await interaction.persist();
+    },
     finish: (result) =>
       provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
   };

@@ -2,6 +2,7 @@ import { Forbidden, isOutage, ServiceUnavailable } from '@fulfilment/error-envel
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
+import { SignInNeeded } from '../account/open-account.js';
 import { messagePage, unavailablePage } from '../pages/message.page.js';
 import type { Page } from '../pages/page.js';
 import { InteractionExpired } from './open-interaction.js';
@@ -13,9 +14,11 @@ export class ProblemPageFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    if (thrown instanceof SignInNeeded) return deliver(response, { redirect: thrown.address });
     const shown = problemOf(thrown);
     if (shown.status >= 500) this.logger.error({ error: thrown }, 'A page could not be shown.');
-    deliver(host.switchToHttp().getResponse<Response>(), shown);
+    deliver(response, shown);
   }
 }
 

@@ -6,23 +6,29 @@ import { OidcServer } from '../oidc/oidc-server.js';
 import { consentPage } from '../pages/consent.page.js';
 import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
+import { AskSecondFactor } from './ask-second-factor.js';
 import { FormTokens } from './form-tokens.js';
 import { InteractionExpired, type OpenInteraction, openInteraction } from './open-interaction.js';
 
 const words: Readonly<Record<string, string>> = { ...identityScopes, ...storeScopes };
 
-/** Shows the question that stands: sign in, or consent. */
+/** Shows the question that stands: sign in, the second factor, or consent. */
 @Injectable()
 export class ShowInteraction {
   constructor(
     private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
     private readonly forms: FormTokens,
+    private readonly askSecondFactor: AskSecondFactor,
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
     const interaction = await openInteraction(this.oidc, request, response);
-    return interaction.prompt === 'login' ? this.signIn(interaction) : this.consent(interaction);
+    if (interaction.prompt !== 'login') return this.consent(interaction);
+    const { passwordOf } = interaction;
+    return passwordOf === undefined
+      ? this.signIn(interaction)
+      : this.askSecondFactor.show(interaction, passwordOf);
   }
 
   private signIn({ uid, appName, loginHint, formTargets }: OpenInteraction): Page {

@@ -22,13 +22,16 @@ export class SignInThrottle {
     private readonly failures: Quota,
   ) {}
 
-  /** Counts the attempt as a failure. Answers the seconds to wait when there were too many; while Redis is away there never are. */
-  async attempt(email: string, ip: string): Promise<number | undefined> {
+  /**
+   * Counts the attempt as a failure. Answers the seconds to wait when there were too many; while Redis is away there never are.
+   * @param account the e-mail address that was typed, or what else is being guessed at
+   */
+  async attempt(account: string, ip: string): Promise<number | undefined> {
     const answer: unknown = await this.redis.ask('sign-in-throttle', (client) =>
       client.eval(
         countAttempt,
         2,
-        accountKey(email),
+        accountKey(account),
         addressKey(ip),
         this.failures.requests,
         this.failures.windowSeconds,
@@ -40,15 +43,26 @@ export class SignInThrottle {
   }
 
   /** The attempt was none after all: the account starts afresh, the address gets its one back. */
-  async succeeded(email: string, ip: string): Promise<void> {
+  async succeeded(account: string, ip: string): Promise<void> {
     await this.redis.ask('sign-in-throttle', (client) =>
-      Promise.all([client.del(accountKey(email)), client.decr(addressKey(ip))]),
+      Promise.all([client.del(accountKey(account)), client.decr(addressKey(ip))]),
     );
   }
 }
 
-function accountKey(email: string): string {
-  return `sign-in:account:${createHash('sha256').update(email.toLowerCase()).digest('base64url')}`;
+function accountKey(account: string): string {
+  return `sign-in:account:${createHash('sha256').update(account.toLowerCase()).digest('base64url')}`;
+}
+
+/** Codes of a second factor are counted apart: a right password must not give more guesses. */
+export function codesOf(userId: string): string {
+  return `second-factor:${userId}`;
+}
+
+/** How long to wait, for people. */
+export function waitInWords(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return `Wait ${minutes} minute${minutes === 1 ? '' : 's'} before you try again.`;
 }
 
 function addressKey(ip: string): string {

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { maxPasswordLength } from '../accounts/new-password.rules.js';
 import { verifyPassword } from '../accounts/passwords.js';
 import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { signInPage } from '../pages/sign-in.page.js';
+import { passwordOnly } from '../second-factor/second-factor-check.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
 import { FormTokens } from './form-tokens.js';
 import { field } from './forms.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 import type { Outcome } from './outcome.js';
-import { SignInThrottle } from './sign-in-throttle.js';
-
-const maxPasswordLength = 1024;
+import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** Signs a person in, or shows the page again: the same words and the same time for a wrong name as for a wrong password. */
 @Injectable()
@@ -20,6 +21,7 @@ export class SignIn {
     private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
     private readonly throttle: SignInThrottle,
+    private readonly factors: SecondFactors,
     private readonly forms: FormTokens,
     private readonly audit: AuditLog,
   ) {}
@@ -44,8 +46,12 @@ export class SignIn {
       return this.failed(interaction, email);
     }
     await this.throttle.succeeded(email, origin.ip);
+    if (await this.factors.isNeeded(user.id)) {
+      await interaction.remember({ passwordOf: user.id });
+      return { redirect: `/interaction/${interaction.uid}` };
+    }
     await this.audit.write(origin, { event: 'signed_in', clientId, userId: user.id });
-    return { redirect: await interaction.finish({ login: { accountId: user.id, amr: ['pwd'] } }) };
+    return { redirect: await interaction.finish({ login: { accountId: user.id, amr: [...passwordOnly] } }) };
   }
 
   private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {
@@ -59,8 +65,7 @@ export class SignIn {
     email: string,
     waitSeconds: number,
   ): Outcome {
-    const minutes = Math.ceil(waitSeconds / 60);
-    const text = `Too many sign-ins did not work. Wait ${minutes} minute${minutes === 1 ? '' : 's'} before you try again.`;
+    const text = `Too many sign-ins did not work. ${waitInWords(waitSeconds)}`;
     const problem = { status: 429, text, retryAfterSeconds: waitSeconds } as const;
     return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
   }

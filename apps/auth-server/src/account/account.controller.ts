@@ -1,0 +1,108 @@
+import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ChangePassword } from '../accounts/change-password.js';
+import { DisconnectApp } from '../connected-apps/disconnect-app.js';
+import { ShowConnectedApps } from '../connected-apps/show-connected-apps.js';
+import { messagePage } from '../pages/message.page.js';
+import { html } from '../pages/html.js';
+import { ChangeSecondFactor } from '../second-factor/change-second-factor.js';
+import { SetUpSecondFactor } from '../second-factor/set-up-second-factor.js';
+import { ShowSecurity } from '../second-factor/show-security.js';
+import { ShowBrowsers } from '../sessions/show-browsers.js';
+import { SignOutBrowser } from '../sessions/sign-out-browser.js';
+import { deliver } from '../sign-in/outcome.js';
+import { ProblemPageFilter } from '../sign-in/problem-page.filter.js';
+import { ComeBack } from './come-back.js';
+import { ShowAccount } from './show-account.js';
+
+/** The pages on which people look after their account. */
+@Controller('account')
+@UseFilters(ProblemPageFilter)
+export class AccountController {
+  constructor(
+    private readonly showAccount: ShowAccount,
+    private readonly comeBack: ComeBack,
+    private readonly showConnectedApps: ShowConnectedApps,
+    private readonly disconnectApp: DisconnectApp,
+    private readonly showBrowsers: ShowBrowsers,
+    private readonly signOutBrowser: SignOutBrowser,
+    private readonly showSecurity: ShowSecurity,
+    private readonly changePassword: ChangePassword,
+    private readonly setUpSecondFactor: SetUpSecondFactor,
+    private readonly changeSecondFactor: ChangeSecondFactor,
+  ) {}
+
+  @Get()
+  async overview(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.showAccount.run(request, response));
+  }
+
+  @Get('signed-in')
+  async signedIn(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.comeBack.run(request));
+  }
+
+  @Get('signed-out')
+  signedOut(@Res() response: Response): void {
+    const more = html`<p><a class="button" href="/account">Sign in</a></p>`;
+    deliver(
+      response,
+      messagePage({
+        title: 'You are not signed in',
+        text: 'Your account is for you alone.',
+        status: 200,
+        more,
+      }),
+    );
+  }
+
+  @Get('apps')
+  async apps(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.showConnectedApps.run(request, response));
+  }
+
+  @Post('apps/disconnect')
+  async disconnect(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.disconnectApp.run(request, response));
+  }
+
+  @Get('browsers')
+  async browsers(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.showBrowsers.run(request, response));
+  }
+
+  @Post('browsers/sign-out')
+  async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.signOutBrowser.run(request, response));
+  }
+
+  @Get('security')
+  async security(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.showSecurity.run(request, response));
+  }
+
+  @Post('security/password')
+  async password(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.changePassword.run(request, response));
+  }
+
+  @Get('security/second-factor')
+  async secondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.setUpSecondFactor.show(request, response));
+  }
+
+  @Post('security/second-factor')
+  async confirmSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.setUpSecondFactor.confirm(request, response));
+  }
+
+  @Post('security/second-factor/remove')
+  async removeSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.changeSecondFactor.remove(request, response));
+  }
+
+  @Post('security/recovery-codes')
+  async recoveryCodes(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.changeSecondFactor.renewRecoveryCodes(request, response));
+  }
+}

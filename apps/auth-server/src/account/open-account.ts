@@ -1,0 +1,78 @@
+import { issuer } from '@fulfilment/contracts';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type Person, ReadAccounts } from '../accounts/read-accounts.js';
+import { CONFIG, type Config } from '../config.js';
+import { signInAddress } from '../oidc/account-client.js';
+import { OidcServer } from '../oidc/oidc-server.js';
+import type { AccountFrame } from '../pages/account.page.js';
+import { provedBoth } from '../second-factor/second-factor-check.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+import { FormTokens } from '../sign-in/form-tokens.js';
+import { field } from '../sign-in/forms.js';
+
+/** Nobody is signed in in this browser, or not well enough. */
+export class SignInNeeded extends Error {
+  /** @param address where to sign in, to come back to the page */
+  constructor(readonly address: string) {
+    super('Somebody has to sign in first.');
+  }
+}
+
+/** Somebody looking after their account. */
+export interface SignedIn {
+  readonly person: Person;
+  readonly sessionUid: string;
+  readonly frame: AccountFrame;
+}
+
+const pages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
+type AccountPath = (typeof pages)[number];
+
+/** The page that somebody comes back to; the overview for whatever is no page. */
+export function pageOf(path: unknown): AccountPath {
+  return pages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
+}
+
+/** Opens the account of the person whose session this browser has. Sessions are oidc-provider's. */
+@Injectable()
+export class OpenAccount {
+  constructor(
+    private readonly oidc: OidcServer,
+    private readonly accounts: ReadAccounts,
+    private readonly factors: SecondFactors,
+    private readonly forms: FormTokens,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /** @throws SignInNeeded */
+  async toRead(request: Request, response: Response): Promise<SignedIn> {
+    const { provider } = this.oidc;
+    const session = await provider.Session.get(provider.createContext(request, response));
+    const { accountId, uid: sessionUid } = session;
+    if (accountId === undefined) throw this.signInNeeded(request);
+    const [person, needsBoth] = await Promise.all([
+      this.accounts.person(accountId, undefined),
+      provedBoth(session.amr) ? false : this.factors.isNeeded(accountId),
+    ]);
+    if (person === undefined || needsBoth) throw this.signInNeeded(request);
+    const csrf = this.forms.issue(formOf(sessionUid));
+    return { person, sessionUid, frame: { email: person.email, csrf } };
+  }
+
+  /** For a form that was sent. @throws SignInNeeded, Forbidden when the form is not ours */
+  async toChange(request: Request, response: Response): Promise<SignedIn> {
+    const signedIn = await this.toRead(request, response);
+    this.forms.verify(formOf(signedIn.sessionUid), field(request, 'csrf'), request);
+    return signedIn;
+  }
+
+  private signInNeeded(request: Request): SignInNeeded {
+    const { AUTH_URL: authUrl } = this.config;
+    return new SignInNeeded(signInAddress(issuer(authUrl), authUrl, pageOf(request.path)));
+  }
+}
+
+function formOf(sessionUid: string): string {
+  return `account:${sessionUid}`;
+}

@@ -1,0 +1,56 @@
+import { statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { OpenAccount } from '../account/open-account.js';
+import { AuditLog, originOf } from '../audit/audit-log.js';
+import { UnitOfWork } from '../oidc/unit-of-work.js';
+import { BrowserSessions } from '../sessions/browser-sessions.js';
+import { ShowSecurity } from '../second-factor/show-security.js';
+import { field } from '../sign-in/forms.js';
+import type { Outcome } from '../sign-in/outcome.js';
+import { ConfirmPassword } from './confirm-password.js';
+import { newPasswordRefusal } from './new-password.rules.js';
+import { hashPassword } from './passwords.js';
+
+const setPassword = statement(
+  'accounts.set-password',
+  'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
+);
+
+/** Changes the password of the person themselves, and signs every other browser out in the same commit. */
+@Injectable()
+export class ChangePassword {
+  constructor(
+    private readonly account: OpenAccount,
+    private readonly confirmPassword: ConfirmPassword,
+    private readonly work: UnitOfWork,
+    private readonly browsers: BrowserSessions,
+    private readonly audit: AuditLog,
+    private readonly security: ShowSecurity,
+  ) {}
+
+  async run(request: Request, response: Response): Promise<Outcome> {
+    const signedIn = await this.account.toChange(request, response);
+    const { person, sessionUid } = signedIn;
+    const origin = originOf(request);
+    const current = field(request, 'current_password');
+    const chosen = field(request, 'new_password');
+    const repeated = field(request, 'repeated_password');
+
+    const text = newPasswordRefusal({ chosen, repeated, current, email: person.email });
+    if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
+    const refusal = await this.confirmPassword.refusal(person, current, origin);
+    if (refusal !== undefined) {
+      await this.audit.write(origin, { event: 'password_change_failed', userId: person.id });
+      return this.security.page(signedIn, refusal);
+    }
+    const hash = await hashPassword(chosen);
+    await this.work.run(async () => {
+      await this.work.sql.run(setPassword, [person.id, hash]);
+      await this.browsers.endAllInOpenWork(person.id, sessionUid);
+      return true;
+    });
+    await this.audit.write(origin, { event: 'password_changed', userId: person.id });
+    return { redirect: '/account/security?done=password' };
+  }
+}

@@ -1,0 +1,46 @@
+import { type Database, statement } from '@fulfilment/database';
+import { accountClientId } from '../oidc/account-client.js';
+
+/** An app that can use a person's account. */
+export interface ConnectedApp {
+  readonly client_id: string;
+  readonly name: string | null;
+  readonly first_party: boolean;
+  readonly creators: readonly string[];
+  readonly scopes: readonly string[];
+  readonly connected_at: Date;
+}
+
+// Apps that were allowed, and those that keep access while the person is away. More than these nobody reads.
+const list = statement(
+  'connected-apps.list',
+  `WITH connection AS (
+     SELECT client_id, creator_id, scopes, given_at FROM consents WHERE user_id = $1
+     UNION ALL
+     SELECT client_id, (payload ->> 'creatorId')::uuid,
+            string_to_array(payload #>> '{openid,scope}', ' '), created_at
+     FROM oidc_model
+     WHERE model = 'Grant' AND account_id = $1::text AND expires_at > now()
+       AND 'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' ')))
+   SELECT connection.client_id, client.payload ->> 'client_name' AS name,
+     coalesce((client.payload ->> 'first_party')::boolean, false) AS first_party,
+     array_remove(array_agg(DISTINCT creators.name), NULL) AS creators,
+     array_agg(DISTINCT scope) AS scopes, min(given_at) AS connected_at
+   FROM connection
+   JOIN oidc_model AS client ON client.model = 'Client' AND client.id = connection.client_id
+   LEFT JOIN creators ON creators.id = connection.creator_id
+   CROSS JOIN LATERAL unnest(connection.scopes) AS scope
+   WHERE connection.client_id <> '${accountClientId}'
+   GROUP BY connection.client_id, client.payload
+   ORDER BY min(given_at) DESC, connection.client_id LIMIT 200`,
+);
+
+/** Which apps a person is connected to. */
+export class ReadConnectedApps {
+  constructor(private readonly database: Database) {}
+
+  /** The newest first. */
+  of(userId: string): Promise<ConnectedApp[]> {
+    return this.database.rows<ConnectedApp & Record<string, unknown>>(list, [userId]);
+  }
+}

@@ -1,0 +1,37 @@
+import { identityScopes, storeScopes } from '@fulfilment/contracts';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { OpenAccount } from '../account/open-account.js';
+import { connectedAppsPage } from '../pages/connected-apps.page.js';
+import type { Page } from '../pages/page.js';
+import { ReadConnectedApps } from './read-connected-apps.js';
+
+const words = Object.entries({ ...identityScopes, ...storeScopes });
+
+/** Shows which apps can use the account. */
+@Injectable()
+export class ShowConnectedApps {
+  constructor(
+    private readonly account: OpenAccount,
+    private readonly apps: ReadConnectedApps,
+  ) {}
+
+  async run(request: Request, response: Response): Promise<Page> {
+    const { person, frame } = await this.account.toRead(request, response);
+    const apps = await this.apps.of(person.id);
+    return connectedAppsPage(
+      frame,
+      apps.map((app) => ({
+        clientId: app.client_id,
+        name: app.name ?? 'An app without a name',
+        firstParty: app.first_party,
+        creators: app.creators,
+        permissions: words.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
+        connectedAt: app.connected_at,
+      })),
+      request.query['done'] === 'disconnected'
+        ? { kind: 'done', text: 'The app is disconnected. What it held works no more.' }
+        : undefined,
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { accountPage, type AccountFrame, csrfField, moment, type Notice } from './account.page.js';
+import { type Html, html } from './html.js';
+import type { Page } from './page.js';
+
+export interface BrowserView {
+  readonly uid: string;
+  /** In words, such as "Firefox on Linux". */
+  readonly name: string;
+  readonly ip: string;
+  readonly signedInAt: Date;
+  readonly isThis: boolean;
+}
+
+export function browsersPage(frame: AccountFrame, browsers: readonly BrowserView[], notice?: Notice): Page {
+  const others = browsers.filter(({ isThis }) => !isThis);
+  return accountPage({
+    frame,
+    tab: 'browsers',
+    title: 'Browsers',
+    notice,
+    content: html`<p class="soft">
+        Where you are signed in. Sign out what you do not know, then change your password.
+      </p>
+      <ul class="items">
+        ${browsers.map((browser) => browserItem(frame, browser))}
+      </ul>
+      ${
+        others.length < 2
+          ? undefined
+          : html`<form method="post" action="/account/browsers/sign-out">
+              ${csrfField(frame)}
+              <input type="hidden" name="session" value="others" />
+              <div class="actions">
+                <button type="submit" class="quiet">Sign out all other browsers</button>
+              </div>
+            </form>`
+      }`,
+  });
+}
+
+function browserItem(frame: AccountFrame, browser: BrowserView): Html {
+  return html`<li>
+    <div class="about">
+      <h2>${browser.name} ${browser.isThis ? html`<span class="tag">this browser</span>` : undefined}</h2>
+      <p class="soft small">Signed in ${moment(browser.signedInAt)} from ${browser.ip}</p>
+    </div>
+    ${
+      browser.isThis
+        ? undefined
+        : html`<form method="post" action="/account/browsers/sign-out">
+            ${csrfField(frame)}
+            <input type="hidden" name="session" value="${browser.uid}" />
+            <button type="submit" class="small grave" aria-label="Sign out ${browser.name}">Sign out</button>
+          </form>`
+    }
+  </li>`;
+}

@@ -1,0 +1,65 @@
+import { accountPage, type AccountFrame, csrfField, day, type Notice } from './account.page.js';
+import { type Html, html } from './html.js';
+import type { Page } from './page.js';
+
+export interface ConnectedAppView {
+  readonly clientId: string;
+  readonly name: string;
+  /** Made by us: it is connected by signing in and asks nothing. */
+  readonly firstParty: boolean;
+  readonly creators: readonly string[];
+  /** In words. */
+  readonly permissions: readonly string[];
+  readonly connectedAt: Date;
+}
+
+export function connectedAppsPage(
+  frame: AccountFrame,
+  apps: readonly ConnectedAppView[],
+  notice?: Notice,
+): Page {
+  return accountPage({
+    frame,
+    tab: 'apps',
+    title: 'Connected apps',
+    notice,
+    content: html`<p class="soft">
+        These apps can use your account, also while you are away. An app you disconnect stops at once; to use
+        it again, sign in with it.
+      </p>
+      ${
+        apps.length === 0
+          ? html`<p class="empty">No app is connected.</p>`
+          : html`<ul class="items">
+              ${apps.map((app) => appItem(frame, app))}
+            </ul>`
+      }`,
+  });
+}
+
+function appItem(frame: AccountFrame, app: ConnectedAppView): Html {
+  return html`<li>
+    <div class="about">
+      <h2>${app.name} ${app.firstParty ? html`<span class="tag">by us</span>` : undefined}</h2>
+      <p class="soft small">
+        ${app.creators.length === 0 ? undefined : html`For ${app.creators.join(', ')} · `}since
+        ${day(app.connectedAt)}
+      </p>
+      ${
+        app.permissions.length === 0
+          ? undefined
+          : html`<details>
+              <summary class="small">What it may do</summary>
+              <ul class="small">
+                ${app.permissions.map((text) => html`<li>${text}</li>`)}
+              </ul>
+            </details>`
+      }
+    </div>
+    <form method="post" action="/account/apps/disconnect">
+      ${csrfField(frame)}
+      <input type="hidden" name="client_id" value="${app.clientId}" />
+      <button type="submit" class="small grave" aria-label="Disconnect ${app.name}">Disconnect</button>
+    </form>
+  </li>`;
+}

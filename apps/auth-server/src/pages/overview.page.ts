@@ -1,0 +1,43 @@
+import { accountPage, type AccountFrame } from './account.page.js';
+import { html } from './html.js';
+import type { Page } from './page.js';
+
+export interface OverviewView {
+  readonly name: string | null;
+  /** In words; undefined for somebody of no organisation. */
+  readonly belongsTo: string | undefined;
+  readonly creators: readonly string[];
+  readonly apps: number;
+  readonly browsers: number;
+  readonly secondFactor: boolean;
+}
+
+export function overviewPage(frame: AccountFrame, view: OverviewView): Page {
+  return accountPage({
+    frame,
+    tab: 'overview',
+    title: view.name === null ? 'Your account' : `Hello, ${view.name}`,
+    content: html`<dl>
+      <dt>E-mail address</dt>
+      <dd>${frame.email}</dd>
+      <dt>You act for</dt>
+      <dd>${view.belongsTo ?? 'no organisation yet'}</dd>
+      ${
+        view.creators.length === 0
+          ? undefined
+          : html`<dt>Creators</dt>
+              <dd>${view.creators.join(', ')}</dd>`
+      }
+      <dt>Connected apps</dt>
+      <dd><a href="/account/apps">${counted(view.apps, 'app', 'apps')}</a></dd>
+      <dt>Signed in</dt>
+      <dd><a href="/account/browsers">in ${counted(view.browsers, 'browser', 'browsers')}</a></dd>
+      <dt>Second factor</dt>
+      <dd><a href="/account/security">${view.secondFactor ? 'on' : 'off'}</a></dd>
+    </dl>`,
+  });
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count === 0 ? 'no' : String(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,60 @@
+import { renderSVG } from 'uqr';
+import { Html, html } from './html.js';
+
+/** What somebody needs to put the account into an authenticator app. */
+export interface SecondFactorSetup {
+  /** `otpauth://totp/…` */
+  readonly keyUri: string;
+  /** The secret for typing. */
+  readonly spelledSecret: string;
+}
+
+/** The code to scan, and the same for typing. */
+export function setupSteps({ keyUri, spelledSecret }: SecondFactorSetup): Html {
+  return html`<p>Open your authenticator app, add an account and scan this code.</p>
+    <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(keyUri)}</div>
+    <details>
+      <summary class="small">You cannot scan it?</summary>
+      <p>
+        Add the account by hand: time based, six digits, with this key:<br /><code>${spelledSecret}</code>
+      </p>
+    </details>`;
+}
+
+/** One code of six digits, or where it may be one, a recovery code. */
+export function codeField({ wrong, recovery }: { wrong: boolean; recovery: boolean }): Html {
+  return html`<div class="field">
+    <label for="code">${recovery ? 'Code' : 'Code from the app'}</label>
+    <input
+      id="code"
+      name="code"
+      type="text"
+      class="code"
+      inputmode="${recovery ? 'text' : 'numeric'}"
+      autocomplete="one-time-code"
+      autocapitalize="none"
+      spellcheck="false"
+      required
+      maxlength="20"
+      aria-invalid="${wrong ? 'true' : 'false'}"
+      ${wrong ? html`aria-describedby="problem"` : html``}
+      autofocus
+    />
+  </div>`;
+}
+
+/** Shown once: nobody can show them again, we keep only their hashes. */
+export function recoveryCodeList(codes: readonly string[]): Html {
+  return html`<p>
+      Each of these codes signs you in once if you lose your authenticator app. Print them or keep them in a
+      password manager: <strong>they are not shown again</strong>.
+    </p>
+    <ol class="codes" aria-label="Recovery codes">
+      ${codes.map((code) => html`<li><code>${code}</code></li>`)}
+    </ol>`;
+}
+
+/** A library's markup out of our own text: a picture of squares. */
+function qrCode(text: string): Html {
+  return new Html(renderSVG(text, { border: 0, ecc: 'M' }));
+}

@@ -1,0 +1,89 @@
+import { type Html, html } from './html.js';
+import { type Page, page } from './page.js';
+import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
+
+/** The second question of a sign-in. */
+export interface SecondFactorView {
+  readonly uid: string;
+  readonly csrf: string;
+  readonly appName: string;
+  readonly formTargets: readonly string[];
+  readonly problem?: SecondFactorProblem | undefined;
+}
+
+export interface SecondFactorProblem {
+  readonly status: 401 | 429;
+  readonly text: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Asks for the code. */
+export function secondFactorPage(view: SecondFactorView): Page {
+  return question(view, {
+    title: 'Enter your code',
+    content: html`<p class="soft">to continue to <strong>${view.appName}</strong></p>
+      ${problemOf(view)}
+      <form method="post" action="/interaction/${view.uid}/second-factor">
+        <input type="hidden" name="csrf" value="${view.csrf}" />
+        <p>Type the six digits your authenticator app shows now, or one of your recovery codes.</p>
+        ${codeField({ wrong: view.problem !== undefined, recovery: true })}
+        <div class="actions"><button type="submit">Continue</button></div>
+      </form>
+      ${startOver(view)}`,
+  });
+}
+
+/** Has somebody set it up who may not sign in without. */
+export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup): Page {
+  return question(view, {
+    title: 'Set up a second factor',
+    content: html`<p class="soft">Your role signs in with a password and a code from an authenticator app.</p>
+      ${problemOf(view)} ${setupSteps(setup)}
+      <form method="post" action="/interaction/${view.uid}/second-factor/setup">
+        <input type="hidden" name="csrf" value="${view.csrf}" />
+        ${codeField({ wrong: view.problem !== undefined, recovery: false })}
+        <div class="actions"><button type="submit">Turn it on</button></div>
+      </form>
+      ${startOver(view)}`,
+  });
+}
+
+/** What somebody who just set it up has to keep before going on. */
+export function keepRecoveryCodesPage(view: SecondFactorView, codes: readonly string[]): Page {
+  return question(view, {
+    title: 'Your recovery codes',
+    content: html`${recoveryCodeList(codes)}
+      <form method="post" action="/interaction/${view.uid}/second-factor/done">
+        <input type="hidden" name="csrf" value="${view.csrf}" />
+        <div class="actions"><button type="submit">I have kept them</button></div>
+      </form>`,
+  });
+}
+
+function question(
+  { formTargets, problem }: SecondFactorView,
+  { title, content }: { readonly title: string; readonly content: Html },
+): Page {
+  return page({
+    title: problem === undefined ? title : `${title}: that did not work`,
+    status: problem?.status ?? 200,
+    headers:
+      problem?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(problem.retryAfterSeconds) },
+    formTargets,
+    content: html`<h1>${title}</h1>
+      ${content}`,
+  });
+}
+
+function problemOf({ problem }: SecondFactorView): Html | undefined {
+  return problem === undefined
+    ? undefined
+    : html`<p class="notice" role="alert" id="problem">${problem.text}</p>`;
+}
+
+function startOver({ uid, csrf }: SecondFactorView): Html {
+  return html`<form method="post" action="/interaction/${uid}/start-over">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <div class="actions"><button type="submit" class="quiet">Sign in as somebody else</button></div>
+  </form>`;
+}

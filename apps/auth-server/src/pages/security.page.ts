@@ -1,0 +1,134 @@
+import { maxPasswordLength, minPasswordLength } from '../accounts/new-password.rules.js';
+import {
+  accountPage,
+  type AccountFrame,
+  csrfField,
+  currentPasswordField,
+  type Notice,
+} from './account.page.js';
+import { type Html, html } from './html.js';
+import type { Page } from './page.js';
+import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
+
+export interface SecurityView {
+  readonly confirmed: boolean;
+  readonly recoveryCodesLeft: number;
+  /** Whether this person may not be without it. */
+  readonly required: boolean;
+}
+
+export function securityPage(frame: AccountFrame, view: SecurityView, notice?: Notice): Page {
+  return accountPage({
+    frame,
+    tab: 'security',
+    title: 'Security',
+    notice,
+    content: html`<section aria-labelledby="password-title">
+        <h2 id="password-title">Password</h2>
+        <p class="soft">Changing it signs you out of every other browser.</p>
+        <form method="post" action="/account/security/password">
+          ${csrfField(frame)}
+          <input type="hidden" name="username" autocomplete="username" value="${frame.email}" />
+          ${currentPasswordField('password-current')}
+          <div class="field">
+            <label for="new-password">New password</label>
+            <input
+              id="new-password"
+              name="new_password"
+              type="password"
+              autocomplete="new-password"
+              required
+              minlength="${minPasswordLength}"
+              maxlength="${maxPasswordLength}"
+              aria-describedby="password-rule"
+            />
+            <span class="hint" id="password-rule"
+              >At least ${minPasswordLength} characters. A few words that nobody would guess are best.</span
+            >
+          </div>
+          <div class="field">
+            <label for="repeated">New password again</label>
+            <input
+              id="repeated"
+              name="repeated_password"
+              type="password"
+              autocomplete="new-password"
+              required
+              maxlength="${maxPasswordLength}"
+            />
+          </div>
+          <div class="actions"><button type="submit">Change password</button></div>
+        </form>
+      </section>
+      <section aria-labelledby="factor-title">
+        <h2 id="factor-title">
+          Second factor ${view.confirmed ? html`<span class="tag">on</span>` : undefined}
+        </h2>
+        ${view.confirmed ? factorOn(frame, view) : factorOff()}
+      </section>`,
+  });
+}
+
+function factorOff(): Html {
+  return html`<p class="soft">
+      Besides your password, signing in then asks for a code from an authenticator app on your phone. A
+      password that was guessed or stolen is not enough any more.
+    </p>
+    <p><a href="/account/security/second-factor">Set up a second factor</a></p>`;
+}
+
+function factorOn(frame: AccountFrame, view: SecurityView): Html {
+  return html`<p class="soft">
+      Signing in asks for a code from your authenticator app. You have
+      ${view.recoveryCodesLeft === 1 ? '1 recovery code' : `${String(view.recoveryCodesLeft)} recovery codes`}
+      left.
+    </p>
+    <details>
+      <summary>New recovery codes</summary>
+      <form method="post" action="/account/security/recovery-codes">
+        ${csrfField(frame)}
+        <p class="soft">They take the place of all you have now.</p>
+        ${currentPasswordField('codes-current')}
+        <div class="actions"><button type="submit">Make new codes</button></div>
+      </form>
+    </details>
+    ${
+      view.required
+        ? html`<p class="soft small">Your role needs a second factor, so it cannot be turned off.</p>`
+        : html`<details>
+            <summary>Turn it off</summary>
+            <form method="post" action="/account/security/second-factor/remove">
+              ${csrfField(frame)} ${currentPasswordField('remove-current')}
+              <div class="actions">
+                <button type="submit" class="grave">Turn off the second factor</button>
+              </div>
+            </form>
+          </details>`
+    }`;
+}
+
+export function secondFactorSetupPage(frame: AccountFrame, setup: SecondFactorSetup, notice?: Notice): Page {
+  return accountPage({
+    frame,
+    tab: 'security',
+    title: 'Set up a second factor',
+    notice,
+    content: html`${setupSteps(setup)}
+      <form method="post" action="/account/security/second-factor">
+        ${csrfField(frame)} ${codeField({ wrong: notice !== undefined, recovery: false })}
+        ${currentPasswordField('setup-current')}
+        <div class="actions"><button type="submit">Turn it on</button></div>
+      </form>
+      <p><a href="/account/security">Not now</a></p>`,
+  });
+}
+
+export function recoveryCodesPage(frame: AccountFrame, codes: readonly string[]): Page {
+  return accountPage({
+    frame,
+    tab: 'security',
+    title: 'Your recovery codes',
+    content: html`${recoveryCodeList(codes)}
+      <p><a class="button" href="/account/security">I have kept them</a></p>`,
+  });
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { OpenAccount } from '../account/open-account.js';
+import { ConfirmPassword } from '../accounts/confirm-password.js';
+import { AuditLog, originOf } from '../audit/audit-log.js';
+import { recoveryCodesPage } from '../pages/security.page.js';
+import { field } from '../sign-in/forms.js';
+import type { Outcome } from '../sign-in/outcome.js';
+import { SecondFactors } from './second-factors.js';
+import { ShowSecurity } from './show-security.js';
+
+/** What somebody with a second factor can do about it. */
+@Injectable()
+export class ChangeSecondFactor {
+  constructor(
+    private readonly account: OpenAccount,
+    private readonly factors: SecondFactors,
+    private readonly confirmPassword: ConfirmPassword,
+    private readonly security: ShowSecurity,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Turns it off, unless the person's role needs it. */
+  async remove(request: Request, response: Response): Promise<Outcome> {
+    const signedIn = await this.account.toChange(request, response);
+    const { person } = signedIn;
+    const origin = originOf(request);
+    if (this.factors.isRequiredOf(person)) {
+      const text = 'Your role needs a second factor, so it cannot be turned off.';
+      return this.security.page(signedIn, { kind: 'problem', status: 403, text });
+    }
+    const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
+    if (refusal !== undefined) return this.security.page(signedIn, refusal);
+    await this.factors.remove(person.id);
+    await this.audit.write(origin, { event: 'second_factor_removed', userId: person.id });
+    return { redirect: '/account/security?done=factor-off' };
+  }
+
+  /** New recovery codes in place of all before, shown once. */
+  async renewRecoveryCodes(request: Request, response: Response): Promise<Outcome> {
+    const signedIn = await this.account.toChange(request, response);
+    const { person, frame } = signedIn;
+    const origin = originOf(request);
+    const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
+    if (refusal !== undefined) return this.security.page(signedIn, refusal);
+    const codes = await this.factors.newRecoveryCodes(person.id);
+    if (codes === undefined) return { redirect: '/account/security' };
+    await this.audit.write(origin, { event: 'recovery_codes_made', userId: person.id });
+    return recoveryCodesPage(frame, codes);
+  }
+}

@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto';
+
+/** Crockford's base32: no letters that look like digits. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const codeLength = 10;
+
+export const recoveryCodeCount = 10;
+
+/** A code of 50 bits, `XXXXX-XXXXX`. @param random at least ten bytes of chance */
+export function recoveryCode(random: Uint8Array): string {
+  const text = [...random.subarray(0, codeLength)].map((byte) => alphabet.charAt(byte % 32)).join('');
+  return `${text.slice(0, codeLength / 2)}-${text.slice(codeLength / 2)}`;
+}
+
+/** A code as it was meant, however it was typed; undefined when it can be none. */
+export function typedRecoveryCode(typed: string): string | undefined {
+  const text = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
+  return /^[0-9A-HJKMNP-TV-Z]{10}$/.test(text) ? `${text.slice(0, 5)}-${text.slice(5)}` : undefined;
+}
+
+/** How a code is stored. Keyed, so a stolen database alone cannot be searched for it. */
+export function recoveryCodeHash(key: Uint8Array, userId: string, code: string): Buffer {
+  return createHmac('sha256', key).update(`recovery-code:${userId}:${code}`).digest();
+}

@@ -1,0 +1,171 @@
+import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { randomBytes } from 'node:crypto';
+import { seal, unseal } from '../keys/sealed.js';
+import {
+  recoveryCode,
+  recoveryCodeCount,
+  recoveryCodeHash,
+  typedRecoveryCode,
+} from './recovery-codes.rules.js';
+import { secretBytes, stepOfCode } from './totp.rules.js';
+
+/** What an account has of a second factor. */
+export interface SecondFactorState {
+  readonly confirmed: boolean;
+  readonly recoveryCodesLeft: number;
+}
+
+/** How somebody proved the second factor. */
+export type Proof = 'code' | 'recovery_code';
+
+interface StoredFactor {
+  secret_encrypted: Buffer;
+  confirmed_at: Date | null;
+}
+
+const findState = statement(
+  'second-factors.state',
+  `SELECT confirmed_at IS NOT NULL AS confirmed,
+     (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS codes_left
+   FROM second_factors WHERE user_id = $1`,
+);
+const findNeed = statement(
+  'second-factors.need',
+  `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
+   FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
+);
+// One that is being set up is kept: a reloaded page shows the same secret, and a second tab breaks nothing.
+const begin = statement(
+  'second-factors.begin',
+  `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING`,
+);
+const find = statement(
+  'second-factors.find',
+  'SELECT secret_encrypted, confirmed_at FROM second_factors WHERE user_id = $1',
+);
+// RFC 6238 §5.2: a code serves once. Of two requests with the same code one waits for the row and changes nothing.
+const useStep = statement(
+  'second-factors.use-step',
+  'UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2 AND confirmed_at IS NOT NULL',
+);
+const confirm = statement(
+  'second-factors.confirm',
+  'UPDATE second_factors SET confirmed_at = now(), last_step = $2 WHERE user_id = $1 AND confirmed_at IS NULL',
+);
+const useRecoveryCode = statement(
+  'second-factors.use-recovery-code',
+  `UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL`,
+);
+const insertRecoveryCodes = statement(
+  'second-factors.insert-recovery-codes',
+  'INSERT INTO recovery_codes (user_id, code_hash) SELECT $1, unnest($2::bytea[])',
+);
+const deleteRecoveryCodes = statement(
+  'second-factors.delete-recovery-codes',
+  'DELETE FROM recovery_codes WHERE user_id = $1',
+);
+const lock = statement(
+  'second-factors.lock',
+  'SELECT 1 FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE',
+);
+const remove = statement('second-factors.remove', 'DELETE FROM second_factors WHERE user_id = $1');
+
+export interface SecondFactorSettings {
+  /** Encrypts the secrets at rest; the user's id is bound in. */
+  readonly keyEncryptionKey: Buffer;
+  /** Whether global admins cannot sign in without one. */
+  readonly requiredForGlobalAdmins: boolean;
+}
+
+/** Time-based one-time codes (RFC 6238) from an authenticator app, and ten recovery codes for the day it is lost. */
+export class SecondFactors {
+  constructor(
+    private readonly database: Database,
+    private readonly settings: SecondFactorSettings,
+  ) {}
+
+  /** Whether the person cannot sign in with the password alone. */
+  async isNeeded(userId: string): Promise<boolean> {
+    const row = await this.database.row<{ needed: boolean }>(findNeed, [
+      userId,
+      this.settings.requiredForGlobalAdmins,
+    ]);
+    return row?.needed === true;
+  }
+
+  /** Whether the person's role forbids to be without. */
+  isRequiredOf(person: { readonly global_admin: boolean }): boolean {
+    return person.global_admin && this.settings.requiredForGlobalAdmins;
+  }
+
+  async stateOf(userId: string): Promise<SecondFactorState> {
+    const row = await this.database.row<{ confirmed: boolean; codes_left: number }>(findState, [userId]);
+    return { confirmed: row?.confirmed === true, recoveryCodesLeft: row?.codes_left ?? 0 };
+  }
+
+  /** The secret to put into the app; undefined when a second factor is in use already, whose secret nobody sees again. */
+  async beginSetup(userId: string): Promise<Buffer | undefined> {
+    const secret = randomBytes(secretBytes).toString('base64');
+    await this.database.run(begin, [userId, seal(this.settings.keyEncryptionKey, secret, boundTo(userId))]);
+    const stored = await this.stored(this.database, userId);
+    return stored === undefined || stored.confirmed ? undefined : stored.secret;
+  }
+
+  /** Takes the factor into use once the app shows the right code. Answers the recovery codes; undefined when the code is wrong. */
+  async confirmSetup(userId: string, code: string, nowMs: number): Promise<string[] | undefined> {
+    return this.database.transaction(async (tx) => {
+      const stored = await this.stored(tx, userId);
+      if (stored === undefined || stored.confirmed) return undefined;
+      const step = stepOfCode(stored.secret, code, nowMs);
+      if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
+      return this.replaceRecoveryCodes(tx, userId);
+    });
+  }
+
+  /** What the code proves: an app's code once, a recovery code once; undefined when it is neither. */
+  async prove(userId: string, typed: string, nowMs: number): Promise<Proof | undefined> {
+    const stored = await this.stored(this.database, userId);
+    if (stored?.confirmed !== true) return undefined;
+    const step = stepOfCode(stored.secret, typed, nowMs);
+    if (step !== undefined)
+      return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
+    const code = typedRecoveryCode(typed);
+    if (code === undefined) return undefined;
+    const hash = recoveryCodeHash(this.settings.keyEncryptionKey, userId, code);
+    return (await this.database.run(useRecoveryCode, [userId, hash])) === 1 ? 'recovery_code' : undefined;
+  }
+
+  /** New recovery codes in place of all before. Undefined when there is no second factor in use. */
+  async newRecoveryCodes(userId: string): Promise<string[] | undefined> {
+    return this.database.transaction(async (tx) => {
+      if ((await tx.row(lock, [userId])) === undefined) return undefined;
+      return this.replaceRecoveryCodes(tx, userId);
+    });
+  }
+
+  async remove(userId: string): Promise<void> {
+    await this.database.run(remove, [userId]);
+  }
+
+  private async replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {
+    const codes = Array.from({ length: recoveryCodeCount }, () => recoveryCode(randomBytes(16)));
+    const hashes = codes.map((code) => recoveryCodeHash(this.settings.keyEncryptionKey, userId, code));
+    await tx.run(deleteRecoveryCodes, [userId]);
+    await tx.run(insertRecoveryCodes, [userId, hashes]);
+    return codes;
+  }
+
+  private async stored(
+    sql: Sql,
+    userId: string,
+  ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
+    const row = await sql.row<StoredFactor & Record<string, unknown>>(find, [userId]);
+    if (row === undefined) return undefined;
+    const secret = unseal(this.settings.keyEncryptionKey, row.secret_encrypted, boundTo(userId));
+    return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };
+  }
+}
+
+function boundTo(userId: string): string {
+  return `second-factor:${userId}`;
+}

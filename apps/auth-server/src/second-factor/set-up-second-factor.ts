@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { OpenAccount, type SignedIn } from '../account/open-account.js';
+import { ConfirmPassword } from '../accounts/confirm-password.js';
+import { AuditLog, originOf } from '../audit/audit-log.js';
+import { OidcServer } from '../oidc/oidc-server.js';
+import type { Notice } from '../pages/account.page.js';
+import { recoveryCodesPage, secondFactorSetupPage } from '../pages/security.page.js';
+import { BrowserSessions } from '../sessions/browser-sessions.js';
+import { field } from '../sign-in/forms.js';
+import type { Outcome } from '../sign-in/outcome.js';
+import { bothFactors } from './second-factor-check.js';
+import { SecondFactors } from './second-factors.js';
+import { keyUri, spelledSecret } from './totp.rules.js';
+
+/** Has the person set a second factor up: show the secret, take the first code, show the recovery codes. */
+@Injectable()
+export class SetUpSecondFactor {
+  constructor(
+    private readonly account: OpenAccount,
+    private readonly factors: SecondFactors,
+    private readonly confirmPassword: ConfirmPassword,
+    private readonly browsers: BrowserSessions,
+    private readonly oidc: OidcServer,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async show(request: Request, response: Response): Promise<Outcome> {
+    return this.setupPage(await this.account.toRead(request, response));
+  }
+
+  async confirm(request: Request, response: Response): Promise<Outcome> {
+    const signedIn = await this.account.toChange(request, response);
+    const { person, sessionUid, frame } = signedIn;
+    const origin = originOf(request);
+    const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
+    if (refusal !== undefined) return this.setupPage(signedIn, refusal);
+    const codes = await this.factors.confirmSetup(person.id, field(request, 'code'), Date.now());
+    if (codes === undefined) {
+      const text = 'This code is not right. Wait for the next one and try again.';
+      return this.setupPage(signedIn, { kind: 'problem', status: 401, text });
+    }
+    // The other browsers proved no second factor; this one just did.
+    await this.browsers.endAll(person.id, sessionUid);
+    await this.upgradeSession(request, response);
+    await this.audit.write(origin, { event: 'second_factor_added', userId: person.id });
+    return recoveryCodesPage(frame, codes);
+  }
+
+  private async setupPage({ person, frame }: SignedIn, notice?: Notice): Promise<Outcome> {
+    const secret = await this.factors.beginSetup(person.id);
+    if (secret === undefined) return { redirect: '/account/security' };
+    return secondFactorSetupPage(
+      frame,
+      { keyUri: keyUri(secret, person.email), spelledSecret: spelledSecret(secret) },
+      notice,
+    );
+  }
+
+  private async upgradeSession(request: Request, response: Response): Promise<void> {
+    const { provider } = this.oidc;
+    const session = await provider.Session.get(provider.createContext(request, response));
+    session.amr = [...bothFactors];
+    await session.persist();
+  }
+}

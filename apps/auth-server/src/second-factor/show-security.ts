@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { OpenAccount, type SignedIn } from '../account/open-account.js';
+import type { Notice } from '../pages/account.page.js';
+import type { Page } from '../pages/page.js';
+import { securityPage } from '../pages/security.page.js';
+import { SecondFactors } from './second-factors.js';
+
+const done: Readonly<Record<string, string>> = {
+  password: 'Your password is changed. Every other browser was signed out.',
+  'factor-off': 'The second factor is off.',
+};
+
+/** Shows how the account is protected. */
+@Injectable()
+export class ShowSecurity {
+  constructor(
+    private readonly account: OpenAccount,
+    private readonly factors: SecondFactors,
+  ) {}
+
+  async run(request: Request, response: Response): Promise<Page> {
+    const signedIn = await this.account.toRead(request, response);
+    const text = done[typeof request.query['done'] === 'string' ? request.query['done'] : ''];
+    return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
+  }
+
+  async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
+    const state = await this.factors.stateOf(person.id);
+    return securityPage(frame, { ...state, required: this.factors.isRequiredOf(person) }, notice);
+  }
+}

@@ -1,0 +1,11 @@
+import Bowser from 'bowser';
+
+/** What people call the browser, such as "Firefox on Linux". */
+export function browserName(userAgent: string | null): string {
+  if (userAgent === null || userAgent === '') return 'An unknown browser';
+  const parser = Bowser.getParser(userAgent);
+  const browser = parser.getBrowserName();
+  const system = parser.getOSName();
+  if (browser === '') return 'An unknown browser';
+  return system === '' ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,121 @@
+import { type Database, statement } from '@fulfilment/database';
+import type { Origin } from '../audit/audit-log.js';
+import type { Families } from '../oidc/families.js';
+import type { UnitOfWork } from '../oidc/unit-of-work.js';
+
+/** A browser in which somebody is signed in. */
+export interface BrowserSession {
+  readonly uid: string;
+  readonly ip: string;
+  readonly user_agent: string | null;
+  readonly signed_in_at: Date;
+}
+
+const listedAtMost = 100;
+const prunedAtOnce = 1000;
+
+const note = statement(
+  'browser-sessions.note',
+  `INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (uid) DO UPDATE SET ip = EXCLUDED.ip, user_agent = EXCLUDED.user_agent,
+     signed_in_at = now(), expires_at = EXCLUDED.expires_at WHERE browser_sessions.user_id = EXCLUDED.user_id`,
+);
+const list = statement(
+  'browser-sessions.list',
+  `SELECT browser.uid, browser.ip, browser.user_agent, browser.signed_in_at
+   FROM browser_sessions AS browser
+   JOIN oidc_model AS session ON session.model = 'Session' AND session.session_uid = browser.uid
+   WHERE browser.user_id = $1 AND browser.ended_at IS NULL AND session.account_id = browser.user_id::text
+     AND session.expires_at > now()
+   ORDER BY browser.signed_in_at DESC, browser.uid LIMIT ${listedAtMost}`,
+);
+const sessionsOfUser = statement(
+  'browser-sessions.of-user',
+  `SELECT session_uid AS uid FROM oidc_model
+   WHERE model = 'Session' AND account_id = $1 AND session_uid IS DISTINCT FROM $2 ORDER BY session_uid`,
+);
+const sessionOfUser = statement(
+  'browser-sessions.one-of-user',
+  `SELECT session_uid AS uid FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
+);
+// Stays until the session would have been over by itself: what is still under way with it cannot bring it back.
+const markEnded = statement(
+  'browser-sessions.end',
+  `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
+   SELECT $1, $2, '', now(), now() + interval '15 days'
+   ON CONFLICT (uid) DO UPDATE SET ended_at = now(), expires_at = EXCLUDED.expires_at`,
+);
+const deleteSession = statement(
+  'browser-sessions.delete-session',
+  `DELETE FROM oidc_model WHERE model = 'Session' AND session_uid = $1`,
+);
+const forget = statement(
+  'browser-sessions.forget',
+  `DELETE FROM browser_sessions WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM browser_sessions AS browser
+     WHERE expires_at < now() AND NOT EXISTS (
+       SELECT 1 FROM oidc_model WHERE model = 'Session' AND session_uid = browser.uid)
+     LIMIT ${prunedAtOnce} FOR UPDATE SKIP LOCKED))`,
+);
+
+/** Where people are signed in, as they may see and end it. The sessions themselves are oidc-provider's. */
+export class BrowserSessions {
+  constructor(
+    private readonly database: Database,
+    private readonly work: UnitOfWork,
+    private readonly families: Families,
+  ) {}
+
+  /** Remembers from where a session was signed in. @param expiresAt in seconds since 1970 */
+  async note(uid: string, userId: string, origin: Origin, expiresAt: number): Promise<void> {
+    await this.work.sql.run(note, [
+      uid,
+      userId,
+      origin.ip,
+      origin.userAgent ?? null,
+      new Date(expiresAt * 1000),
+    ]);
+  }
+
+  /** The newest sign-in first. */
+  of(userId: string): Promise<BrowserSession[]> {
+    return this.database.rows<BrowserSession & Record<string, unknown>>(list, [userId]);
+  }
+
+  /** Signs one browser of the user out. Answers whether there was such a session. */
+  async end(userId: string, uid: string): Promise<boolean> {
+    let found = false;
+    await this.work.run(async () => {
+      found = (await this.work.sql.row(sessionOfUser, [userId, uid])) !== undefined;
+      if (found) await this.endOne(userId, uid);
+      return found;
+    });
+    return found;
+  }
+
+  /** Signs all browsers of the user out. @param exceptUid the one that stays */
+  async endAll(userId: string, exceptUid: string | undefined): Promise<void> {
+    await this.work.run(async () => {
+      await this.endAllInOpenWork(userId, exceptUid);
+      return true;
+    });
+  }
+
+  /** The same as part of what is already under way. */
+  async endAllInOpenWork(userId: string, exceptUid: string | undefined): Promise<void> {
+    const sessions = await this.work.sql.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]);
+    for (const { uid } of sessions) await this.endOne(userId, uid);
+  }
+
+  /** Forgets sessions that are long over, a batch at a time. Answers whether there may be more. */
+  async prune(): Promise<boolean> {
+    return (await this.database.run(forget)) === prunedAtOnce;
+  }
+
+  /** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
+  private async endOne(userId: string, uid: string): Promise<void> {
+    await this.work.sql.run(markEnded, [uid, userId]);
+    await this.families.endOfSession(uid);
+    await this.work.sql.run(deleteSession, [uid]);
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { ReadAccounts } from '../accounts/read-accounts.js';
+import type { Page } from '../pages/page.js';
+import {
+  requiredSetupPage,
+  secondFactorPage,
+  type SecondFactorProblem,
+} from '../pages/second-factor.page.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
+import { FormTokens } from './form-tokens.js';
+import { InteractionExpired, type OpenInteraction } from './open-interaction.js';
+
+/** Shows the second question of a sign-in: the code, or how to set the second factor up. */
+@Injectable()
+export class AskSecondFactor {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly accounts: ReadAccounts,
+    private readonly forms: FormTokens,
+  ) {}
+
+  /** @param userId whose password was right */
+  async show(interaction: OpenInteraction, userId: string, problem?: SecondFactorProblem): Promise<Page> {
+    const { uid, appName, formTargets } = interaction;
+    const view = { uid, appName, formTargets, csrf: this.forms.issue(uid), problem };
+    const secret = (await this.factors.stateOf(userId)).confirmed
+      ? undefined
+      : await this.factors.beginSetup(userId);
+    if (secret === undefined) return secondFactorPage(view);
+    const person = await this.accounts.person(userId, undefined);
+    if (person === undefined) throw new InteractionExpired();
+    return requiredSetupPage(view, {
+      keyUri: keyUri(secret, person.email),
+      spelledSecret: spelledSecret(secret),
+    });
+  }
+}
