@@ -39,7 +39,7 @@ export function page(parts: PageParts): Page {
         <title>${parts.title}</title>
         ${sheet}
       </head>
-      ${parts.accountTop === undefined ? html`<body></body>` : html`<body class="account"></body>`}
+      <body class="${parts.accountTop === undefined ? 'question' : 'account'}">
         <main id="main">${parts.accountTop ?? brand} ${parts.content}</main>
         <footer>Check the address bar: only ever type your password on this site.</footer>
       </body>

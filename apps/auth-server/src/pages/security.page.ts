@@ -74,7 +74,7 @@ function factorOff(): Html {
       Besides your password, signing in then asks for a code from an authenticator app on your phone. A
       password that was guessed or stolen is not enough any more.
     </p>
-    <p><a href="/account/security/second-factor">Set up a second factor</a></p>`;
+    <p><a class="button narrow" href="/account/security/second-factor">Set up a second factor</a></p>`;
 }
 
 function factorOn(frame: AccountFrame, view: SecurityView): Html {
@@ -129,6 +129,6 @@ export function recoveryCodesPage(frame: AccountFrame, codes: readonly string[])
     tab: 'security',
     title: 'Your recovery codes',
     content: html`${recoveryCodeList(codes)}
-      <p><a class="button" href="/account/security">I have kept them</a></p>`,
+      <p><a class="button narrow" href="/account/security">I have kept them</a></p>`,
   });
 }

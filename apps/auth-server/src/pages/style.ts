@@ -25,10 +25,11 @@ input[aria-invalid=true]{border-color:var(--bad)}
 .notice{background:var(--bad-soft);color:var(--bad);border-radius:8px;padding:.75rem .9rem;margin:0 0 1.2rem;font-size:.95rem}
 .actions{display:flex;flex-direction:column;gap:.6rem;margin-top:1.5rem}
 form+form .actions{margin-top:.6rem}
-main>:last-child{margin-bottom:0}
+main>:last-child,#content>:last-child,section>:last-child{margin-bottom:0}
 form+p{margin-top:1.2rem}
 button,.button{display:block;width:100%;font:inherit;font-weight:600;text-align:center;text-decoration:none;border-radius:8px;padding:.7rem 1rem;border:1px solid transparent;background:var(--accent);color:var(--accent-ink);cursor:pointer}
-button:hover{filter:brightness(1.06)}
+a.narrow{max-width:25rem}
+button:hover,a.button:hover{filter:brightness(1.06)}
 button.quiet{background:transparent;color:var(--ink);border-color:var(--line)}
 fieldset{border:0;margin:1.4rem 0 0;padding:0}
 legend{padding:0;margin:0 0 .5rem}
@@ -44,7 +45,7 @@ footer{max-width:27rem;margin-top:1.2rem;text-align:center;color:var(--soft);fon
 input.code{font-size:1.25rem;letter-spacing:.18em;font-variant-numeric:tabular-nums}
 .hint{display:block;color:var(--soft);font-size:.875rem;margin:.35rem 0 0}
 .good{background:var(--accent-soft);color:var(--ink)}
-.qr{display:block;width:13rem;max-width:100%;margin:1rem auto;background:#fff;padding:.6rem;border-radius:8px}
+.qr{display:block;width:13rem;max-width:100%;margin:1rem 0;background:#fff;padding:.6rem;border-radius:8px}
 .qr svg{display:block;width:100%;height:auto}
 code{font:600 1rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 ol.codes{list-style:none;display:grid;grid-template-columns:repeat(auto-fill,minmax(8.5rem,1fr));gap:.3rem 1rem;margin:0 0 1rem;padding:.9rem 1rem;border:1px solid var(--line);border-radius:8px}
@@ -72,7 +73,9 @@ button.grave{background:transparent;color:var(--bad);border-color:var(--bad)}
 .tag{display:inline-block;font-size:.78rem;font-weight:600;border-radius:99px;padding:.05rem .6rem;background:var(--accent-soft);vertical-align:.08em}
 section+section{margin-top:2rem;padding-top:1.6rem;border-top:1px solid var(--line)}
 section>h2{margin:0 0 .3rem;font-size:1.12rem}
-section form{max-width:25rem}
+body.account form{max-width:25rem}
+body.account ul.items form,body.account .top form{max-width:none}
+h1+section{margin-top:1.3rem}
 dl{display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.5rem 1.2rem;margin:0}
 dt{color:var(--soft)}
 dd{margin:0;overflow-wrap:anywhere}

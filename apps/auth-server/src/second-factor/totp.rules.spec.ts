@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { keyUri, spelledSecret, stepOfCode } from './totp.rules.js';
+
+/** RFC 6238 appendix B, for SHA-1; six digits are the last six of its eight. */
+const secret = Buffer.from('12345678901234567890');
+
+describe('a time-based code (RFC 6238)', () => {
+  it.each([
+    [59, '287082', 1],
+    [1111111109, '081804', 37037036],
+    [1111111111, '050471', 37037037],
+    [20000000000, '353130', 666666666],
+  ])('at second %i is %s, of step %i', (second, code, step) => {
+    expect(stepOfCode(secret, code, second * 1000)).toBe(step);
+    expect(stepOfCode(secret, `${code.slice(0, 3)} ${code.slice(3)}`, second * 1000)).toBe(step);
+  });
+
+  it('is good one step early or late, and no further', () => {
+    const [code, step] = ['287082', 1];
+    const atMs = (steps: number) => (59 + 30 * steps) * 1000;
+    expect(stepOfCode(secret, code, atMs(1))).toBe(step);
+    expect(stepOfCode(secret, code, atMs(-1))).toBe(step);
+    expect(stepOfCode(secret, code, atMs(2))).toBeUndefined();
+  });
+
+  it.each(['', '28708', '2870820', 'abcdef', '２８７０８２', "287082'"])('is not %j', (typed) => {
+    expect(stepOfCode(secret, typed, 59_000)).toBeUndefined();
+  });
+});
+
+it('is told to the app in the form all apps read', () => {
+  const uri = new URL(keyUri(secret, 'a+b@c.example'));
+  expect([uri.protocol, uri.host]).toEqual(['otpauth:', 'totp']);
+  expect(decodeURIComponent(uri.pathname)).toBe('/Fulfilment:a+b@c.example');
+  expect(Object.fromEntries(uri.searchParams)).toEqual({
+    issuer: 'Fulfilment',
+    secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+    algorithm: 'SHA1',
+    digits: '6',
+    period: '30',
+  });
+  expect(spelledSecret(secret)).toBe('GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
+});

@@ -1,0 +1,15 @@
+import { expect, it } from '@jest/globals';
+import { browserName } from './browser-name.js';
+
+it.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+    'Safari on iOS',
+  ],
+  ['node', 'An unknown browser'],
+  ['', 'An unknown browser'],
+  [null, 'An unknown browser'],
+])('calls %s what people call it', (userAgent, name) => {
+  expect(browserName(userAgent)).toBe(name);
+});

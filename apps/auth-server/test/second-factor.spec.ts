@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { createUser } from '../src/accounts/create-user.js';
+import { App } from './app.js';
+import { Browser, formOf, type Shown } from './browser.js';
+import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
+});
+afterAll(() => server.stop());
+
+const halfMinuteMs = 30_000;
+let people = 0;
+/** Somebody of their own, so that one test's failures and codes are no other's. */
+async function person(role?: 'global_admin', at = server): Promise<string> {
+  people += 1;
+  const email = `factor-${String(people)}@harbour.example`;
+  const place = role === undefined ? ({ organisation: 'org_harbour', role: 'member' } as const) : { role };
+  await createUser(at.database, { email, password, ...place });
+  return email;
+}
+
+/** Signs in with the password, as far as that goes. */
+async function afterPassword(email: string, browser = new Browser(server.url), at = server): Promise<Shown> {
+  const page = await browser.get(`${at.url}/account/security`);
+  return browser.submit(formOf(page, '/login'), { email, password });
+}
+
+/** The app on somebody's phone. */
+function authenticator(page: Shown): TOTP {
+  const key = /<code>([A-Z2-7 ]{30,})<\/code>/.exec(page.text)?.[1] ?? '';
+  return new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
+}
+
+function recoveryCodes(page: Shown): string[] {
+  return [...page.text.matchAll(/<code>([0-9A-Z]{5}-[0-9A-Z]{5})<\/code>/g)].map(([, code = '']) => code);
+}
+
+/** Each code serves once: the next one is good already, half a minute early (RFC 6238 §5.2). */
+const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
+
+/** Somebody who has set a second factor up. */
+async function protectedPerson(at = server) {
+  const email = await person(undefined, at);
+  const browser = new Browser(at.url);
+  await afterPassword(email, browser, at);
+  const setup = await browser.get(`${at.url}/account/security/second-factor`);
+  const totp = authenticator(setup);
+  const form = formOf(setup, '/second-factor');
+  const shown = await browser.submit(form, { code: totp.generate(), current_password: password });
+  return { email, browser, totp, codes: recoveryCodes(shown) };
+}
+
+describe('a second factor (RFC 6238)', () => {
+  it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
+    const email = await person();
+    const browser = new Browser(server.url);
+    await afterPassword(email, browser);
+    const setup = await browser.get(`${server.url}/account/security/second-factor`);
+    expect(setup.text).toContain('<svg');
+    const form = formOf(setup, '/second-factor');
+    const code = authenticator(setup).generate();
+    for (const [fields, status] of [
+      [{ code, current_password: 'wrong' }, 401],
+      [{ code: '000000', current_password: password }, 401],
+      [{ code: 'abc', current_password: password }, 401],
+    ] as const) {
+      expect((await browser.submit(form, fields)).status).toBe(status);
+    }
+    const shown = await browser.submit(form, { code, current_password: password });
+    expect(new Set(recoveryCodes(shown)).size).toBe(10);
+    expect((await browser.get(`${server.url}/account/security`)).text).toContain('10 recovery codes');
+    const again = await browser.get(`${server.url}/account/security/second-factor`);
+    expect(again.url.pathname).toBe('/account/security'); // its secret is never shown again
+  });
+
+  it('is asked for after the password, and nobody is signed in before it is proved', async () => {
+    const { email, totp } = await protectedPerson();
+    const browser = new Browser(server.url);
+    const asked = await afterPassword(email, browser);
+    expect(asked.text).toContain('Enter your code');
+    const meanwhile = await browser.get(`${server.url}/account/security`);
+    expect(meanwhile.text).toContain('id="password"'); // still a stranger
+    const own = new Browser(server.url);
+    const page = await afterPassword(email, own);
+    const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
+    expect(signedIn.url.pathname).toBe('/account/security');
+  });
+
+  it('takes each code once, also from two browsers at the same time', async () => {
+    const { email, totp } = await protectedPerson();
+    const code = nextCode(totp);
+    const tries = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const browser = new Browser(server.url);
+        const page = await afterPassword(email, browser);
+        return () => browser.submit(formOf(page, '/second-factor'), { code });
+      }),
+    );
+    const answers = await Promise.all(tries.map((attempt) => attempt()));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  });
+
+  it('takes each recovery code once, however it is typed', async () => {
+    const { email, codes } = await protectedPerson();
+    const [first = ''] = codes;
+    for (const [typed, status] of [
+      [first.toLowerCase().replace('-', ' '), 200],
+      [first, 401],
+    ] as const) {
+      const browser = new Browser(server.url);
+      const page = await afterPassword(email, browser);
+      expect((await browser.submit(formOf(page, '/second-factor'), { code: typed })).status).toBe(status);
+    }
+  });
+
+  it('makes prompt=none answer login_required while a session has the password alone', async () => {
+    const email = await person();
+    const browser = new Browser(server.url);
+    await afterPassword(email, browser);
+    const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    const silent = async () => {
+      const { url } = await dashboard.request('openid', { prompt: 'none' });
+      return (await browser.get(url)).url.searchParams;
+    };
+    expect((await silent()).get('code')).toEqual(expect.any(String));
+    const elsewhere = new Browser(server.url);
+    await afterPassword(email, elsewhere);
+    await server.database.run(
+      {
+        name: 'test.confirm-factor',
+        text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
+               SELECT id, '\\x00', now() FROM users WHERE email = $1`,
+      },
+      [email],
+    );
+    expect((await silent()).get('error')).toBe('login_required');
+  });
+
+  it('can be turned off with the password, and is not asked for any more', async () => {
+    const { email, browser } = await protectedPerson();
+    const page = await browser.get(`${server.url}/account/security`);
+    const form = formOf(page, '/second-factor/remove');
+    expect((await browser.submit(form, { current_password: 'wrong' })).status).toBe(401);
+    const off = await browser.submit(form, { current_password: password });
+    expect(off.text).toContain('The second factor is off.');
+    expect((await afterPassword(email)).url.pathname).toBe('/account/security');
+  });
+
+  it('gets new recovery codes in place of the old', async () => {
+    const { email, browser, codes } = await protectedPerson();
+    const page = await browser.get(`${server.url}/account/security`);
+    const shown = await browser.submit(formOf(page, '/recovery-codes'), { current_password: password });
+    const fresh = recoveryCodes(shown);
+    expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
+    for (const [code = '', status] of [
+      [codes[0], 401],
+      [fresh[0], 200],
+    ] as const) {
+      const other = new Browser(server.url);
+      const asked = await afterPassword(email, other);
+      expect((await other.submit(formOf(asked, '/second-factor'), { code })).status).toBe(status);
+    }
+  });
+
+  it('stores neither the secret nor a recovery code in the clear', async () => {
+    const { codes } = await protectedPerson();
+    const rows = await server.database.rows({
+      name: 'test.factors',
+      text: `SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
+             UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`,
+    });
+    expect(rows.length).toBeGreaterThan(10);
+    const stored = JSON.stringify(rows);
+    for (const code of codes) expect(stored).not.toContain(code);
+  });
+});
+
+describe('a global admin, where a second factor is required', () => {
+  it('sets it up at the next sign-in, and cannot turn it off', async () => {
+    const email = await person('global_admin');
+    const browser = new Browser(server.url);
+    const setup = await afterPassword(email, browser);
+    expect(setup.text).toContain('Set up a second factor');
+    const form = formOf(setup, '/second-factor/setup');
+    expect((await browser.submit(form, { code: '000000' })).status).toBe(401);
+    const codes = await browser.submit(form, { code: authenticator(setup).generate() });
+    expect(recoveryCodes(codes)).toHaveLength(10);
+    const account = await browser.submit(formOf(codes, '/second-factor/done'));
+    expect(account.url.pathname).toBe('/account/security');
+    expect(account.text).toContain('cannot be turned off');
+    const csrf = formOf(account, '/password').hidden['csrf'] ?? '';
+    const refused = await browser.submit(
+      { action: '/account/security/second-factor/remove', hidden: { csrf } },
+      { current_password: password },
+    );
+    expect(refused.status).toBe(403);
+    expect((await afterPassword(email)).text).toContain('Enter your code');
+  });
+
+  it('is not signed in by skipping the set-up', async () => {
+    const email = await person('global_admin');
+    const browser = new Browser(server.url);
+    const setup = await afterPassword(email, browser);
+    const { hidden, action } = formOf(setup, '/second-factor/setup');
+    const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
+    expect(skipped.text).toContain('Set up a second factor');
+    const other = await browser.submit(formOf(setup, '/start-over'));
+    expect(other.text).toContain('id="password"');
+  });
+});
+
+describe('guessing codes', () => {
+  let strict: RunningServer;
+  beforeAll(async () => {
+    strict = await runningServer({ SIGN_IN_FAILURES: '5/900' });
+  });
+  afterAll(() => strict.stop());
+
+  it('is locked after too many, and a right password gives no more guesses', async () => {
+    const { email, totp } = await protectedPerson(strict);
+    const guess = async (code: string) => {
+      // Only the account's count is looked at here: the address's would lock the password page first.
+      await strict.redis.client.del(
+        ...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`),
+      );
+      const browser = new Browser(strict.url);
+      const page = await afterPassword(email, browser, strict);
+      return browser.submit(formOf(page, '/second-factor'), { code });
+    };
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count += 1) statuses.push((await guess('123123')).status);
+    const locked = await guess(nextCode(totp));
+    expect([...statuses, locked.status]).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
