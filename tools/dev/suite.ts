@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildAll } from './build.ts';
 import { type Certificates, certificatesIn } from './certificates.ts';
 import { createDatabases } from './databases.ts';
-import { chooseDependencies, type Choice, describeSource } from './dependencies/choose.ts';
+import { chooseDependencies, type Choice, describeSource, type Wanted } from './dependencies/choose.ts';
 import type { DependencyName, Site } from './dependencies/dependency.ts';
 import { checkGiven, givenStatus, isGiven } from './dependencies/given.ts';
 import { Failure, reasonOf } from './failure.ts';
@@ -105,7 +105,7 @@ export class Suite {
   }
 
   /** PostgreSQL, Redis and RabbitMQ, answering. */
-  async startDependencies(wanted: { gateway: boolean }): Promise<void> {
+  async startDependencies(wanted: Wanted): Promise<void> {
     const leftovers = await this.supervisor.endLeftovers();
     if (leftovers.length > 0)
       this.terminal.say(`  An earlier suite was killed; ended what it left: ${leftovers.join(', ')}.`);

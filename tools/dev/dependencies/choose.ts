@@ -1,5 +1,6 @@
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
+import { findBrowser } from './browser.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
 import { type Dependency, dependencyNames, type DependencyName, type Site } from './dependency.ts';
 import { dependencyFromDocker, dockerAnswers, dockerImages } from './docker.ts';
@@ -13,9 +14,18 @@ const wares = {
   redis: { found: () => redisProgram() !== undefined, debian: 'redis-server', brew: 'redis' },
   rabbitmq: { found: () => rabbitmqProgram() !== undefined, debian: 'rabbitmq-server', brew: 'rabbitmq' },
   nginx: { found: () => findProgram('nginx') !== undefined, debian: 'nginx-light', brew: 'nginx' },
+  // Debian's own; browser tests drive it.
+  chromium: { found: () => findBrowser() !== undefined, debian: 'chromium', brew: '--cask chromium' },
   openssl: { found: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
 } as const;
 type Ware = keyof typeof wares;
+
+/** What is wanted beside the stores. */
+export interface Wanted {
+  readonly gateway: boolean;
+  /** Chromium, for tests of the pages. */
+  readonly browser: boolean;
+}
 
 export interface Choice {
   readonly dependencies: readonly Dependency[];
@@ -23,7 +33,7 @@ export interface Choice {
 }
 
 /** Where each dependency comes from: an address that was given, Docker, programs on this machine, packages installed now. */
-export async function chooseDependencies(site: Site, wanted: { gateway: boolean }): Promise<Choice> {
+export async function chooseDependencies(site: Site, wanted: Wanted): Promise<Choice> {
   const { given } = site.settings;
   const ours = dependencyNames.filter((name) => given[name] === undefined);
   const docker = ours.length > 0 && (await dockerAnswers()) && (await dockerImages(site, ours));
@@ -31,6 +41,7 @@ export async function chooseDependencies(site: Site, wanted: { gateway: boolean 
   // A container can stand in front of services on this machine only where it can share the machine's network.
   const gatewayFromDocker = docker && process.platform === 'linux' && !wares.nginx.found();
   if (wanted.gateway && !gatewayFromDocker) programs.push('nginx');
+  if (wanted.browser) programs.push('chromium');
   await install(programs, site);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',

@@ -71,19 +71,25 @@ export function csrfField({ csrf }: AccountFrame): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}" />`;
 }
 
+/** Tells password managers whose password it is. */
+function usernameField({ email }: AccountFrame): Html {
+  return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;
+}
+
 /** Asked again before anything that an open browser alone must not be enough for. */
-export function currentPasswordField(id: string): Html {
-  return html`<div class="field">
-    <label for="${id}">Current password</label>
-    <input
-      id="${id}"
-      name="current_password"
-      type="password"
-      autocomplete="current-password"
-      required
-      maxlength="1024"
-    />
-  </div>`;
+export function currentPasswordField(frame: AccountFrame, id: string): Html {
+  return html`${usernameField(frame)}
+    <div class="field">
+      <label for="${id}">Current password</label>
+      <input
+        id="${id}"
+        name="current_password"
+        type="password"
+        autocomplete="current-password"
+        required
+        maxlength="1024"
+      />
+    </div>`;
 }
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });

@@ -27,9 +27,7 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
         <h2 id="password-title">Password</h2>
         <p class="soft">Changing it signs you out of every other browser.</p>
         <form method="post" action="/account/security/password">
-          ${csrfField(frame)}
-          <input type="hidden" name="username" autocomplete="username" value="${frame.email}" />
-          ${currentPasswordField('password-current')}
+          ${csrfField(frame)} ${currentPasswordField(frame, 'password-current')}
           <div class="field">
             <label for="new-password">New password</label>
             <input
@@ -88,7 +86,7 @@ function factorOn(frame: AccountFrame, view: SecurityView): Html {
       <form method="post" action="/account/security/recovery-codes">
         ${csrfField(frame)}
         <p class="soft">They take the place of all you have now.</p>
-        ${currentPasswordField('codes-current')}
+        ${currentPasswordField(frame, 'codes-current')}
         <div class="actions"><button type="submit">Make new codes</button></div>
       </form>
     </details>
@@ -98,7 +96,7 @@ function factorOn(frame: AccountFrame, view: SecurityView): Html {
         : html`<details>
             <summary>Turn it off</summary>
             <form method="post" action="/account/security/second-factor/remove">
-              ${csrfField(frame)} ${currentPasswordField('remove-current')}
+              ${csrfField(frame)} ${currentPasswordField(frame, 'remove-current')}
               <div class="actions">
                 <button type="submit" class="grave">Turn off the second factor</button>
               </div>
@@ -116,7 +114,7 @@ export function secondFactorSetupPage(frame: AccountFrame, setup: SecondFactorSe
     content: html`${setupSteps(setup)}
       <form method="post" action="/account/security/second-factor">
         ${csrfField(frame)} ${codeField({ wrong: notice !== undefined, recovery: false })}
-        ${currentPasswordField('setup-current')}
+        ${currentPasswordField(frame, 'setup-current')}
         <div class="actions"><button type="submit">Turn it on</button></div>
       </form>
       <p><a href="/account/security">Not now</a></p>`,
