@@ -76,6 +76,7 @@ section>h2{margin:0 0 .3rem;font-size:1.12rem}
 body.account form{max-width:25rem}
 body.account ul.items form,body.account .top form{max-width:none}
 h1+section{margin-top:1.3rem}
+h1+dl{margin-top:1rem}
 dl{display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.5rem 1.2rem;margin:0}
 dt{color:var(--soft)}
 dd{margin:0;overflow-wrap:anywhere}
