@@ -1,4 +1,7 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { type Clock, systemClock } from '@fulfilment/runtime';
+import { insertAudit } from '../audit/audit-log.js';
+import { isRotationDue, spreadWaitMs } from './key-rotation.rules.js';
 import {
   makeKey,
   type PrivateJwk,
@@ -27,12 +30,14 @@ interface KeyRow {
   alg: SigningAlgorithm;
   state: State;
   jwk_encrypted: Buffer;
+  created_at: Date;
+  activated_at: Date | null;
 }
 
 const lockKeys = statement('keys.lock', 'SELECT pg_advisory_xact_lock(7391003)');
 const readKeys = statement(
   'keys.read',
-  `SELECT kid, alg, state, jwk_encrypted FROM signing_keys
+  `SELECT kid, alg, state, jwk_encrypted, created_at, activated_at FROM signing_keys
    ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`,
 );
 const readVersion = statement(
@@ -41,22 +46,24 @@ const readVersion = statement(
 );
 const insertKey = statement(
   'keys.insert',
-  `INSERT INTO signing_keys (kid, alg, state, jwk_encrypted, activated_at)
-   VALUES ($1, $2, $3, $4, CASE WHEN $3 = 'active' THEN now() END)`,
+  `INSERT INTO signing_keys (kid, alg, state, jwk_encrypted, created_at, activated_at)
+   VALUES ($1, $2, $3, $4, $5, CASE WHEN $3 = 'active' THEN $5::timestamptz END)`,
 );
 const retireActive = statement(
   'keys.retire',
-  `UPDATE signing_keys SET state = 'retiring', retired_at = now() WHERE alg = $1 AND state = 'active'`,
+  `UPDATE signing_keys SET state = 'retiring', retired_at = $2 WHERE alg = $1 AND state = 'active'`,
 );
 const activateNext = statement(
   'keys.activate',
-  `UPDATE signing_keys SET state = 'active', activated_at = now() WHERE alg = $1 AND state = 'next'`,
+  `UPDATE signing_keys SET state = 'active', activated_at = $2 WHERE alg = $1 AND state = 'next'`,
 );
-// Older ID tokens may still come back as hints; 30 days is more than any session lives.
+// Access tokens live an hour, but an ID token may come back as a hint (OpenID Connect RP-Initiated Logout §2) however old: 30 days is
+// more than any session lives.
 const forgetRetired = statement(
   'keys.forget',
-  `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < now() - interval '30 days'`,
+  `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
 );
+const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 
 /**
  * The signing keys, encrypted at rest. Per algorithm one is active (it signs), one is next (already published, so that every
@@ -66,6 +73,7 @@ export class SigningKeys {
   constructor(
     private readonly database: Database,
     private readonly keyEncryptionKey: Buffer,
+    private readonly clock: Clock = systemClock,
   ) {}
 
   /** Makes what is missing; several replicas that start together make one set. */
@@ -82,19 +90,35 @@ export class SigningKeys {
     });
   }
 
-  /** The next keys sign from now on; the ones before stay published while what they signed may live. Answers the new active ids. */
-  async rotate(): Promise<string[]> {
+  /**
+   * The next keys sign from now on; the ones before stay published while what they signed may live. Next keys that were published this
+   * very second are waited for, so that every replica publishes what another signs with. Answers the new active ids.
+   */
+  async rotate(actor: 'operator' | 'schedule' = 'operator'): Promise<string[]> {
     return this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
-      for (const alg of signingAlgorithms) {
-        await tx.run(retireActive, [alg]);
-        await tx.run(activateNext, [alg]);
-        await this.insert(tx, alg, 'next');
-      }
-      await tx.run(forgetRetired);
-      const rows = await tx.rows<KeyRow>(readKeys);
-      return rows.filter((row) => row.state === 'active').map((row) => row.kid);
+      const waitMs = spreadWaitMs(await tx.rows<KeyRow>(readKeys), this.clock());
+      if (waitMs > 0) await tx.rows(wait, [waitMs]);
+      return this.advance(tx, actor);
     });
+  }
+
+  /**
+   * Rotates once the active keys have signed for as many days, however many replicas ask, and when every API had the time to read the
+   * next ones. Answers the new active ids, undefined when it is not time yet.
+   */
+  async rotateWhenDue(days: number): Promise<string[] | undefined> {
+    if (!isRotationDue(await this.database.rows<KeyRow>(readKeys), days, this.clock())) return undefined;
+    return this.database.transaction(async (tx) => {
+      await tx.run(lockKeys);
+      const due = isRotationDue(await tx.rows<KeyRow>(readKeys), days, this.clock());
+      return due ? this.advance(tx, 'schedule') : undefined;
+    });
+  }
+
+  /** Stops publishing keys whose signatures nobody shows any more. */
+  async forgetRetired(): Promise<void> {
+    await this.database.run(forgetRetired, [this.clock()]);
   }
 
   /** Cheap to ask often. */
@@ -112,9 +136,23 @@ export class SigningKeys {
     return { keys, version };
   }
 
+  private async advance(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {
+    const now = this.clock();
+    for (const alg of signingAlgorithms) {
+      await tx.run(retireActive, [alg, now]);
+      await tx.run(activateNext, [alg, now]);
+      await this.insert(tx, alg, 'next');
+    }
+    await tx.run(forgetRetired, [now]);
+    const rows = await tx.rows<KeyRow>(readKeys);
+    const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
+    await insertAudit(tx, { event: 'keys_rotated', details: { actor, active } });
+    return active;
+  }
+
   private async insert(tx: Transaction, alg: SigningAlgorithm, state: State): Promise<void> {
     const jwk = await makeKey(alg);
     const encrypted = seal(this.keyEncryptionKey, JSON.stringify(jwk), jwk.kid);
-    await tx.run(insertKey, [jwk.kid, alg, state, encrypted]);
+    await tx.run(insertKey, [jwk.kid, alg, state, encrypted, this.clock()]);
   }
 }
