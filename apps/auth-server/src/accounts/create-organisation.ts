@@ -1,11 +1,18 @@
 import { type Database, statement } from '@fulfilment/database';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
+
+export const personOrOrganisationName = z
+  .string('is missing')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must be at most 200 characters long');
 
 export const newOrganisation = z.object({
-  name: z.string().trim().min(1).max(200),
+  name: personOrOrganisationName,
   id: z
-    .string()
+    .string('is missing')
     .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and _')
     .optional(),
 });
@@ -24,6 +31,9 @@ export async function createOrganisation(
   { id, name }: NewOrganisation,
 ): Promise<{ org_id: string }> {
   const organisationId = id ?? `org_${randomBytes(idBytes).toString('hex')}`;
-  await database.run(insert, [organisationId, name]);
-  return { org_id: organisationId };
+  return database.transaction(async (tx) => {
+    if ((await tx.run(insert, [organisationId, name])) > 0)
+      await auditOperator(tx, { event: 'organisation_created', details: { organisation: organisationId } });
+    return { org_id: organisationId };
+  });
 }

@@ -33,6 +33,20 @@ const deleteClient = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)`,
 );
+const grantsOfUser = statement(
+  'families.of-user',
+  `SELECT id FROM oidc_model WHERE model = 'Grant' AND account_id = $1 ORDER BY id`,
+);
+const deleteSessions = statement(
+  'families.sessions',
+  `DELETE FROM oidc_model WHERE model = 'Session' AND account_id = $1`,
+);
+const accessTokensOfUser = statement(
+  'families.access-tokens-of-user',
+  `SELECT member.id FROM oidc_model AS grants
+   JOIN oidc_model AS member ON member.grant_id = grants.id AND member.model = 'AccessToken'
+   WHERE grants.model = 'Grant' AND grants.account_id = $1 AND member.expires_at > now() ORDER BY member.id`,
+);
 const deleteConsents = statement('families.consents', 'DELETE FROM consents WHERE client_id = $1');
 
 /** A family is what one authorization led to: its Grant, code, refresh tokens and access tokens. They end together. */
@@ -55,13 +69,30 @@ export class Families {
 
   /** RFC 7592 §2.3: a client that is gone leaves nothing behind. */
   endOfClient(clientId: string): Promise<void> {
-    return this.work.revoking(async (tx) => {
-      const revoked = await endAll(tx, grantsOfClient, clientId);
-      await tx.run(deleteClient, [clientId]);
-      await tx.run(deleteConsents, [clientId]);
-      return revoked;
-    });
+    return this.work.revoking((tx) => endClient(tx, clientId));
   }
+}
+
+/** Deletes a client and what it was given. Answers the access tokens to tell the APIs of after the commit. */
+export async function endClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
+  const revoked = await endAll(tx, grantsOfClient, clientId);
+  await tx.run(deleteClient, [clientId]);
+  await tx.run(deleteConsents, [clientId]);
+  return revoked;
+}
+
+/** Ends all a person's families, `offline_access` too, and their browser sessions: they sign in anew everywhere. */
+export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  await tx.run(deleteSessions, [userId]);
+  return endAll(tx, grantsOfUser, userId);
+}
+
+/** Ends the access tokens only: what an app refreshes says what the person may do now. */
+export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  const revoked: RevokedToken[] = [];
+  for (const { id } of await tx.rows<{ id: string }>(accessTokensOfUser, [userId]))
+    revoked.push(...(await tx.rows<RevokedToken>(deleteAccessToken, [id])));
+  return revoked;
 }
 
 async function endAll(
