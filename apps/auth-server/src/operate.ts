@@ -1,4 +1,4 @@
-import { operateService, operatorCommand } from '@fulfilment/service-host';
+import { operateService, operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { settings } from './config.js';
 import { SigningKeys } from './keys/signing-keys.js';

@@ -1,5 +1,5 @@
 import { serviceSettings } from '@fulfilment/runtime';
-import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host';
+import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { migrations } from './migrations/index.js';

@@ -1,6 +1,6 @@
 import type { Database } from '@fulfilment/database';
 import { serviceSettings } from '@fulfilment/runtime';
-import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host';
+import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
 import { migrations } from './migrations/index.js';

@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host';
+import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeRole, roleChange } from '../accounts/change-role.js';
 import { createOrganisation, newOrganisation } from '../accounts/create-organisation.js';

@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host';
+import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditEvents } from '../audit/audit-log.js';
 import { momentOf } from '../audit/moment.rules.js';

@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host';
+import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeClientSecret } from '../registration/change-client-secret.js';
 import { createClient, newClient } from '../registration/create-client.js';

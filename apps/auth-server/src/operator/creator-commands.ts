@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host';
+import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
 import { creatorFlags } from '../creators/creator-flags.js';

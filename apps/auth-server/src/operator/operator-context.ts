@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { type Clock, createLogger, systemClock } from '@fulfilment/runtime';
-import type { OperatorSite } from '@fulfilment/service-host';
+import type { OperatorSite } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
 import { DenyList, type TellRevoked } from '../revocation/deny-list.js';

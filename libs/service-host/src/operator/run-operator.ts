@@ -5,7 +5,7 @@ import { readOperatorCommand } from './read-operator-command.js';
 /** The stores of a command, open while it runs. */
 export interface OpenContext<Context> {
   readonly context: Context;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface OperatorProgram<Context> {
