@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { endAccessTokensOfUser } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
+import { requireOrganisation } from './create-organisation.js';
 import { lockUser, type NamedUser } from './find-user.js';
 
 const roles = [...organisationRoles, 'none'] as const;
@@ -27,7 +28,6 @@ export const roleChange = z
   });
 export type RoleChange = z.infer<typeof roleChange>;
 
-const findOrganisation = statement('users.organisation', 'SELECT 1 FROM organisations WHERE id = $1');
 const countMemberships = statement(
   'users.memberships',
   'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1',
@@ -82,7 +82,6 @@ async function applyRole(
   }
   if (role === 'none') return tx.run(deleteMembership, [id, organisation]);
   if (global_admin) throw new Error(`${email} is a global_admin, who belongs to no organisation.`);
-  if ((await tx.row(findOrganisation, [organisation])) === undefined)
-    throw new Error(`There is no organisation ${organisation}.`);
+  await requireOrganisation(tx, organisation);
   return tx.run(setMembership, [id, organisation, role]);
 }

@@ -1,16 +1,11 @@
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, type Sql, statement } from '@fulfilment/database';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
-
-export const personOrOrganisationName = z
-  .string('is missing')
-  .trim()
-  .min(1, 'must not be empty')
-  .max(200, 'must be at most 200 characters long');
+import { displayName } from './display-name.js';
 
 export const newOrganisation = z.object({
-  name: personOrOrganisationName,
+  name: displayName,
   id: z
     .string('is missing')
     .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and _')
@@ -24,6 +19,13 @@ const insert = statement(
   'organisations.insert',
   'INSERT INTO organisations (id, name) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
 );
+
+const find = statement('organisations.find', 'SELECT 1 FROM organisations WHERE id = $1');
+
+/** @throws Error that says there is no such organisation */
+export async function requireOrganisation(sql: Sql, id: string): Promise<void> {
+  if ((await sql.row(find, [id])) === undefined) throw new Error(`There is no organisation ${id}.`);
+}
 
 /** Makes an organisation; one that has the given id already stays as it is. */
 export async function createOrganisation(

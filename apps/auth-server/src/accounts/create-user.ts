@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { endAccessOfUser } from '../oidc/families.js';
 import type { RevokedToken, TellRevoked } from '../revocation/deny-list.js';
-import { personOrOrganisationName } from './create-organisation.js';
+import { requireOrganisation } from './create-organisation.js';
+import { displayName } from './display-name.js';
 import { hashPassword, verifyPassword } from './passwords.js';
 
 export const newPassword = z
@@ -19,7 +20,7 @@ export const newUser = z
       .email({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be an e-mail address') })
       .max(254, 'must be at most 254 characters long'),
     password: newPassword,
-    name: personOrOrganisationName.optional(),
+    name: displayName.optional(),
     organisation: z.string().optional(),
     role: z.enum(organisationRoles, `must be one of ${organisationRoles.join(', ')}`).optional(),
   })
@@ -72,11 +73,10 @@ const insertMembership = statement(
   'users.membership',
   'INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)',
 );
-export const setPassword = statement(
+export const updatePassword = statement(
   'users.set-password',
   'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
 );
-const findOrganisation = statement('users.organisation', 'SELECT 1 FROM organisations WHERE id = $1');
 
 /**
  * Makes a user. Of one who is there already, exactly as given, it sets the password, which signs them out everywhere; nobody is taken
@@ -89,11 +89,7 @@ export async function createUser(
 ): Promise<CreatedUser> {
   const revoked: RevokedToken[] = [];
   const created = await database.transaction(async (tx) => {
-    if (
-      user.organisation !== undefined &&
-      (await tx.row(findOrganisation, [user.organisation])) === undefined
-    )
-      throw new Error(`There is no organisation ${user.organisation}.`);
+    if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
     const stored =
       (await keepExisting(tx, user, revoked)) ??
       (await insert(tx, user)) ??
@@ -136,7 +132,7 @@ async function keepExisting(
   if (existing === undefined) return undefined;
   if (!isAsGiven(existing, user)) throw new Error('There is a user with this e-mail already.');
   if (!(await verifyPassword(user.password, existing.password_hash))) {
-    await tx.run(setPassword, [existing.id, await hashPassword(user.password)]);
+    await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
     revoked.push(...(await endAccessOfUser(tx, existing.id)));
     await auditOperator(tx, { event: 'password_changed', userId: existing.id });
   }

@@ -24,7 +24,11 @@ export async function disableUser(
     const revoked = await endAccessOfUser(tx, id);
     if (disabled_at === null) {
       await tx.run(disable, [id]);
-      await auditOperator(tx, { event: 'user_disabled', userId: id });
+      await auditOperator(tx, {
+        event: 'user_disabled',
+        userId: id,
+        details: { tokens_ended: revoked.length },
+      });
     }
     return { id, revoked };
   });

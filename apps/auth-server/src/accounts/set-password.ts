@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
 import { endAccessOfUser } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
-import { setPassword as update } from './create-user.js';
+import { updatePassword } from './create-user.js';
 import { lockUser } from './find-user.js';
 import { hashPassword } from './passwords.js';
 
@@ -16,9 +16,13 @@ export async function setPassword(
   const hash = await hashPassword(password);
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id } = await lockUser(tx, user);
-    await tx.run(update, [id, hash]);
+    await tx.run(updatePassword, [id, hash]);
     const revoked = await endAccessOfUser(tx, id);
-    await auditOperator(tx, { event: 'password_changed', userId: id });
+    await auditOperator(tx, {
+      event: 'password_changed',
+      userId: id,
+      details: { tokens_ended: revoked.length },
+    });
     return { id, revoked };
   });
   await tell(revoked);

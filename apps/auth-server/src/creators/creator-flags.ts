@@ -1,6 +1,6 @@
 import { currencies, sandboxPaymentMethods } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { personOrOrganisationName } from '../accounts/create-organisation.js';
+import { displayName } from '../accounts/display-name.js';
 
 const paymentMethods = [...sandboxPaymentMethods, 'none'] as const;
 
@@ -16,7 +16,7 @@ function yesOrNo() {
 
 /** What the operator says of a creator, by the flags as typed. */
 export const creatorFlags = {
-  name: personOrOrganisationName,
+  name: displayName,
   'payment-method': oneOf(paymentMethods).transform((method) => (method === 'none' ? null : method)),
   /** Whether the payment terms are accepted. */
   'payment-terms': yesOrNo(),

@@ -2,6 +2,7 @@ import { type Currency, messages, publicId, type SandboxPaymentMethod, uuidv7 } 
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
+import { requireOrganisation } from '../accounts/create-organisation.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { creatorFlags } from './creator-flags.js';
 import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
@@ -52,7 +53,6 @@ const insert = statement(
    ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
 );
 const find = statement('creators.find', `SELECT ${creatorColumns} FROM creators WHERE id = $1`);
-const findOrganisation = statement('creators.organisation', 'SELECT 1 FROM organisations WHERE id = $1');
 
 /**
  * Registers a creator and tells everybody, in one commit. One who has the given id already stays as they are, and is told of again
@@ -64,8 +64,7 @@ export async function registerCreator(
   creator: NewCreator,
 ): Promise<RegisteredCreator> {
   return database.transaction(async (tx) => {
-    if ((await tx.row(findOrganisation, [creator.organisation])) === undefined)
-      throw new Error(`There is no organisation ${creator.organisation}.`);
+    await requireOrganisation(tx, creator.organisation);
     const row = await insertOrFind(tx, creator);
     if (row.organisation_id !== creator.organisation)
       throw new Error('A creator of another organisation has this id.');

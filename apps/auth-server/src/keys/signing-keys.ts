@@ -80,13 +80,7 @@ export class SigningKeys {
   async ensure(): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
-      const present = await tx.rows<KeyRow>(readKeys);
-      for (const alg of signingAlgorithms) {
-        for (const state of ['active', 'next'] as const) {
-          if (!present.some((key) => key.alg === alg && key.state === state))
-            await this.insert(tx, alg, state);
-        }
-      }
+      await this.makeMissing(tx);
     });
   }
 
@@ -94,12 +88,13 @@ export class SigningKeys {
    * The next keys sign from now on; the ones before stay published while what they signed may live. Next keys that were published this
    * very second are waited for, so that every replica publishes what another signs with. Answers the new active ids.
    */
-  async rotate(actor: 'operator' | 'schedule' = 'operator'): Promise<string[]> {
+  async rotate(): Promise<string[]> {
     return this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
+      await this.makeMissing(tx);
       const waitMs = spreadWaitMs(await tx.rows<KeyRow>(readKeys), this.clock());
       if (waitMs > 0) await tx.rows(wait, [waitMs]);
-      return this.advance(tx, actor);
+      return this.advance(tx, 'operator');
     });
   }
 
@@ -134,6 +129,15 @@ export class SigningKeys {
       jwk: privateJwk.parse(JSON.parse(unseal(this.keyEncryptionKey, row.jwk_encrypted, row.kid))),
     }));
     return { keys, version };
+  }
+
+  private async makeMissing(tx: Transaction): Promise<void> {
+    const present = await tx.rows<KeyRow>(readKeys);
+    for (const alg of signingAlgorithms) {
+      for (const state of ['active', 'next'] as const) {
+        if (!present.some((key) => key.alg === alg && key.state === state)) await this.insert(tx, alg, state);
+      }
+    }
   }
 
   private async advance(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {

@@ -17,7 +17,11 @@ export async function deleteClient(
   const revoked = await database.transaction(async (tx) => {
     if ((await tx.row(find, [clientId])) === undefined) throw new Error(`There is no client ${clientId}.`);
     const revoked = await endClient(tx, clientId);
-    await auditOperator(tx, { event: 'client_deleted', clientId });
+    await auditOperator(tx, {
+      event: 'client_deleted',
+      clientId,
+      details: { tokens_ended: revoked.length },
+    });
     return revoked;
   });
   await tell(revoked);
