@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audiences } from '@fulfilment/contracts';
 import { TokenVerifier } from '@fulfilment/http-service';
+import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
+import { keyRotation } from '../src/keys/key-rotation.js';
 import { SigningKeys } from '../src/keys/signing-keys.js';
 import { App } from './app.js';
 import { runningServer, type RunningServer } from './running-server.js';
@@ -60,6 +63,15 @@ describe('three rotations in a row', () => {
   });
 });
 
+describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
+  it('is refused: the running services could not open the key it made', async () => {
+    const before = await states();
+    const stranger = new SigningKeys(server.database, randomBytes(32));
+    await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY does not open the signing keys.');
+    expect(await states()).toEqual(before);
+  });
+});
+
 describe('the schedule', () => {
   it('rotates once however many replicas look, and writes it down', async () => {
     const before = await rotations();
@@ -71,25 +83,39 @@ describe('the schedule', () => {
     expect((await rotations()).slice(before.length)).toEqual([{ actor: 'schedule', active, ip: null }]);
   });
 
+  it('runs in the service, without a restart', async () => {
+    const before = await rotations();
+    await server.database.run({
+      name: 'test.age-keys',
+      text: `UPDATE signing_keys SET created_at = now() - interval '91 days', activated_at = now() - interval '91 days' WHERE state <> 'retiring'`,
+    });
+    const loop = keyRotation(keysAt(new Date()), 90, createLogger('test', 'silent'));
+    loop.start();
+    await eventually(async () => (await rotations()).length > before.length || undefined);
+    await loop.stop();
+    expect((await rotations()).at(-1)).toMatchObject({ actor: 'schedule' });
+  });
+
   it('waits for a next key that was published less than the JWKS cache period ago', async () => {
-    const rotatedAt = inDays(91);
-    const soon = new Date(rotatedAt.getTime() + 60_000);
+    const due = inDays(182);
+    expect(await keysAt(due).rotateWhenDue(90)).toHaveLength(2);
+    const soon = new Date(due.getTime() + 899_000);
     expect(await keysAt(soon).rotateWhenDue(0.0001)).toBeUndefined();
-    const later = new Date(rotatedAt.getTime() + 900_000);
+    const later = new Date(due.getTime() + 900_000);
     expect(await keysAt(later).rotateWhenDue(0.0001)).toHaveLength(2);
   });
 
   it('does nothing before the day, and nothing at all when it is off', async () => {
-    expect(await keysAt(inDays(95)).rotateWhenDue(90)).toBeUndefined();
+    expect(await keysAt(inDays(270)).rotateWhenDue(90)).toBeUndefined();
     expect(await keysAt(inDays(9000)).rotateWhenDue(0)).toBeUndefined();
   });
 
   it('keeps what was retired published for 30 days, longer than any token or session lives', async () => {
     const retired = (await states()).filter((state) => state.endsWith('retiring'));
     expect(retired.length).toBeGreaterThan(0);
-    await keysAt(inDays(29)).forgetRetired();
+    await keysAt(inDays(20)).forgetRetired();
     expect((await states()).filter((state) => state.endsWith('retiring'))).toEqual(retired);
-    await keysAt(inDays(130)).forgetRetired();
+    await keysAt(inDays(300)).forgetRetired();
     expect(await states()).toEqual(['ES256 active', 'RS256 active', 'ES256 next', 'RS256 next']);
   });
 });

@@ -124,15 +124,22 @@ export class SigningKeys {
   async load(): Promise<KeySet> {
     const version = await this.version();
     const rows = await this.database.rows<KeyRow>(readKeys);
-    const keys = rows.map((row) => ({
-      state: row.state,
-      jwk: privateJwk.parse(JSON.parse(unseal(this.keyEncryptionKey, row.jwk_encrypted, row.kid))),
-    }));
-    return { keys, version };
+    return { keys: rows.map((row) => ({ state: row.state, jwk: this.decrypt(row) })), version };
   }
 
+  /** @throws Error when the key encryption key is not the one of these rows */
+  private decrypt({ kid, jwk_encrypted }: KeyRow): PrivateJwk {
+    try {
+      return privateJwk.parse(JSON.parse(unseal(this.keyEncryptionKey, jwk_encrypted, kid)));
+    } catch (cause) {
+      throw new Error('KEY_ENCRYPTION_KEY does not open the signing keys.', { cause });
+    }
+  }
+
+  /** Adds no key that the running services could not open. */
   private async makeMissing(tx: Transaction): Promise<void> {
     const present = await tx.rows<KeyRow>(readKeys);
+    for (const row of present) this.decrypt(row);
     for (const alg of signingAlgorithms) {
       for (const state of ['active', 'next'] as const) {
         if (!present.some((key) => key.alg === alg && key.state === state)) await this.insert(tx, alg, state);
