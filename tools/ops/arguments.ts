@@ -42,6 +42,8 @@ export const email = z
 
 /** A flag that stands alone. */
 export const flag = z.boolean().optional();
-export const paymentMethod = oneOf(sandboxPaymentMethods);
+export const paymentMethod = oneOf([...sandboxPaymentMethods, 'none']);
 export const role = oneOf(organisationRoles);
+export const roleOrNone = oneOf([...organisationRoles, 'none']);
+export const yesOrNo = oneOf(['yes', 'no']);
 export const currency = oneOf(currencies);

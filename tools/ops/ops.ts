@@ -7,10 +7,11 @@ async function main(): Promise<void> {
   const asked = readCommandLine(process.argv.slice(2));
   if ('help' in asked) return console.log(asked.help);
   const result = await asked.command.run(await openSuite(), asked.given);
+  const { readable = lines } = asked.command;
   console.log(asked.json ? JSON.stringify(result) : readable(result));
 }
 
-function readable(result: Readonly<Record<string, unknown>>): string {
+function lines(result: Readonly<Record<string, unknown>>): string {
   return Object.entries(result)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('\n');

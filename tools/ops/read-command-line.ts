@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { Failure } from '../dev/failure.ts';
-import { type Command, commands } from './commands.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
 
 const program = 'npm run -s ops --';
 
@@ -13,7 +14,8 @@ const generalHelp = `${program} <command> [--json]
 
 ${commands.map(({ usage }) => `  ${usage}`).join('\n')}
 
-ORDER and SKU are the Store API's ids (ord_…, prod_…); a creator or a release is named by its UUID or its id.
+ORDER and SKU are the Store API's ids (ord_…, prod_…); a creator or a release is named by its UUID or its id; USER is a UUID or an e-mail address.
+T is an ISO 8601 time, or how long ago: 30m, 2h, 7d.
 Commands about orders and products publish the messages a warehouse would, and return when they have been applied.`;
 
 /** @throws Failure with one line that says what is wrong and how it is right */
@@ -31,7 +33,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 function unknownCommand(args: readonly string[]): string {
   const [noun = '', verb = ''] = args.filter((arg) => !arg.startsWith('-'));
   if (noun === '') return `Say which command. All of them: ${program} --help`;
-  const verbs = commands.flatMap(({ words }) => (words[0] === noun ? [words[1]] : []));
+  const verbs = commands.flatMap(({ words }) => (words[0] === noun ? words.slice(1, 2) : []));
   const hint = verbs.length > 0 ? `After "${noun}" comes ${verbs.join(' or ')}. ` : '';
   return `There is no command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { waitUntilApplied } from './applied.ts';
-import type { Command } from './commands.ts';
+import type { Command } from './command.ts';
 import { operate } from './operate.ts';
 
 /** A positional, or a flag that may stand alone or several times. */
@@ -15,7 +15,7 @@ const creatorReaders = ['store-api', 'creator-api'];
 export function serviceCommand(
   service: string,
   words: Command['words'],
-  rest: Pick<Command, 'usage' | 'arguments'> & Partial<Pick<Command, 'flags' | 'positionals'>>,
+  rest: Pick<Command, 'usage' | 'arguments' | 'readable'> & Partial<Pick<Command, 'flags' | 'positionals'>>,
 ): Command {
   const { positionals = [], flags = {} } = rest;
   return {
@@ -24,6 +24,7 @@ export function serviceCommand(
     positionals,
     flags,
     arguments: rest.arguments,
+    ...(rest.readable === undefined ? {} : { readable: rest.readable }),
     run: async (suite, all) => {
       const given = z.record(z.string(), argument).parse(all);
       const { message_id: messageId, ...result } = await operate(suite, service, [

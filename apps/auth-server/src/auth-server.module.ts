@@ -68,7 +68,7 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
   const grants = new ExistingGrants(accounts, consents);
   const keyEncryptionKey = config.KEY_ENCRYPTION_KEY;
   const keys = new SigningKeys(database, keyEncryptionKey);
-  const browsers = new BrowserSessions(database, work, families);
+  const browsers = new BrowserSessions(database, work);
   const factors = new SecondFactors(database, {
     keyEncryptionKey,
     requiredForGlobalAdmins: config.SECOND_FACTOR_FOR_GLOBAL_ADMINS,

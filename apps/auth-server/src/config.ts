@@ -24,6 +24,13 @@ export const settings = serviceSettings.extend({
     60,
     'every other endpoint and page of the authorization server, per address',
   ),
+  SIGNING_KEY_ROTATION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3650)
+    .default(90)
+    .describe('Days after which the next signing key takes over; 0 rotates by command only'),
   SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per address'),
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: z
     .stringbool()

@@ -4,6 +4,8 @@ import { BackgroundLoop, type Logger, type Shutdown } from '@fulfilment/runtime'
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
+import { keyRotation } from './keys/key-rotation.js';
+import { SigningKeys } from './keys/signing-keys.js';
 import { type AuthQuota, mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
 import { sweepExpired } from './oidc/sweep.js';
@@ -53,7 +55,8 @@ export async function startAuthServer(parts: {
         round: async () =>
           (await sweepExpired(database)) || (await denyList.prune()) || (await browsers.prune()),
       });
-      for (const loop of [app.get(OidcServer), denyList, sweep]) {
+      const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);
+      for (const loop of [app.get(OidcServer), denyList, sweep, rotation]) {
         loop.start();
         shutdown.add('loop', () => loop.stop());
       }

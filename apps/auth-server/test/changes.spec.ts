@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { createClient } from '../src/registration/create-client.js';
 import { createUser } from '../src/accounts/create-user.js';
-import { changePaymentMethod } from '../src/creators/change-payment-method.js';
+import { changeCreator } from '../src/creators/change-creator.js';
 import { registerCreator } from '../src/creators/register-creator.js';
 import { sweepExpired } from '../src/oidc/sweep.js';
 import { App } from './app.js';
@@ -115,7 +115,10 @@ describe('creators', () => {
     const registered = await registerCreator(server.database, outbox, creator);
     const again = await registerCreator(server.database, outbox, { ...creator, name: 'Another name' });
     expect(again).toMatchObject({ uuid, id: registered.id, name: 'A creator' });
-    const changed = await changePaymentMethod(server.database, outbox, registered.id, 'pm_declined');
+    const changed = await changeCreator(server.database, outbox, {
+      creator: registered.id,
+      paymentMethod: 'pm_declined',
+    });
     const rows = await server.database.rows<{ body: string }>(
       {
         name: 'test.outbox',
@@ -135,9 +138,9 @@ describe('creators', () => {
     await expect(
       registerCreator(server.database, outbox, { ...creator, organisation: 'org_meridian' }),
     ).rejects.toThrow('another organisation');
-    await expect(changePaymentMethod(server.database, outbox, 'crt_x', 'pm_ok')).rejects.toThrow(
-      'There is no creator crt_x.',
-    );
+    await expect(
+      changeCreator(server.database, outbox, { creator: 'crt_x', paymentMethod: 'pm_ok' }),
+    ).rejects.toThrow('There is no creator crt_x.');
   });
 
   it('and users and clients with a given id or e-mail are made once', async () => {

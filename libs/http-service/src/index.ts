@@ -1,4 +1,5 @@
 export { Principal, type Caller } from './access/caller.js';
+export { TokenVerifier, type TokenVerifierSettings } from './access/token-verifier.js';
 export { Public, RateLimit, Scopes, type RateLimitName } from './access/access-rules.js';
 export type { Quota, Quotas, RateLimitDecision } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';

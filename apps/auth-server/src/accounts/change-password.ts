@@ -1,21 +1,16 @@
-import { statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
+import { AuditLog, insertAudit, originOf } from '../audit/audit-log.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
-import { BrowserSessions } from '../sessions/browser-sessions.js';
+import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import { ShowSecurity } from '../second-factor/show-security.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
 import { ConfirmPassword } from './confirm-password.js';
+import { updatePassword } from './create-user.js';
 import { newPasswordRefusal } from './new-password.rules.js';
 import { hashPassword } from './passwords.js';
-
-const setPassword = statement(
-  'accounts.set-password',
-  'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
-);
 
 /** Changes the password of the person themselves, and signs every other browser out in the same commit. */
 @Injectable()
@@ -24,7 +19,6 @@ export class ChangePassword {
     private readonly account: OpenAccount,
     private readonly confirmPassword: ConfirmPassword,
     private readonly work: UnitOfWork,
-    private readonly browsers: BrowserSessions,
     private readonly audit: AuditLog,
     private readonly security: ShowSecurity,
   ) {}
@@ -45,12 +39,11 @@ export class ChangePassword {
       return this.security.page(signedIn, refusal);
     }
     const hash = await hashPassword(chosen);
-    await this.work.run(async () => {
-      await this.work.sql.run(setPassword, [person.id, hash]);
-      await this.browsers.endAllInOpenWork(person.id, sessionUid);
-      return true;
+    await this.work.revoking(async (tx) => {
+      await tx.run(updatePassword, [person.id, hash]);
+      await insertAudit(tx, { event: 'password_changed', userId: person.id }, origin);
+      return endSessionsOfUser(tx, person.id, sessionUid);
     });
-    await this.audit.write(origin, { event: 'password_changed', userId: person.id });
     return { redirect: '/account/security?done=password' };
   }
 }

@@ -1,11 +1,13 @@
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, type Sql, statement } from '@fulfilment/database';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
+import { displayName } from './display-name.js';
 
 export const newOrganisation = z.object({
-  name: z.string().trim().min(1).max(200),
+  name: displayName,
   id: z
-    .string()
+    .string('is missing')
     .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and _')
     .optional(),
 });
@@ -18,12 +20,22 @@ const insert = statement(
   'INSERT INTO organisations (id, name) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
 );
 
+const find = statement('organisations.find', 'SELECT 1 FROM organisations WHERE id = $1');
+
+/** @throws Error that says there is no such organisation */
+export async function requireOrganisation(sql: Sql, id: string): Promise<void> {
+  if ((await sql.row(find, [id])) === undefined) throw new Error(`There is no organisation ${id}.`);
+}
+
 /** Makes an organisation; one that has the given id already stays as it is. */
 export async function createOrganisation(
   database: Database,
   { id, name }: NewOrganisation,
 ): Promise<{ org_id: string }> {
   const organisationId = id ?? `org_${randomBytes(idBytes).toString('hex')}`;
-  await database.run(insert, [organisationId, name]);
-  return { org_id: organisationId };
+  return database.transaction(async (tx) => {
+    if ((await tx.run(insert, [organisationId, name])) > 0)
+      await auditOperator(tx, { event: 'organisation_created', details: { organisation: organisationId } });
+    return { org_id: organisationId };
+  });
 }

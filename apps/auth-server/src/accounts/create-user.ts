@@ -1,20 +1,29 @@
 import { organisationRoles, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
+import type { RevokedToken, TellRevoked } from '../revocation/deny-list.js';
+import { endAccessOfUser } from '../sessions/end-sessions.js';
+import { requireOrganisation } from './create-organisation.js';
+import { displayName } from './display-name.js';
 import { maxPasswordLength, minPasswordLength } from './new-password.rules.js';
 import { hashPassword, verifyPassword } from './passwords.js';
+
+export const newPassword = z
+  .string('is missing')
+  .min(minPasswordLength, `must be at least ${minPasswordLength} characters long`)
+  .max(maxPasswordLength, `must be at most ${maxPasswordLength} characters long`);
 
 /** What the operator gives. */
 export const newUser = z
   .object({
-    email: z.email('must be an e-mail address').max(254),
-    password: z
-      .string()
-      .min(minPasswordLength, `must be at least ${minPasswordLength} characters`)
-      .max(maxPasswordLength),
-    name: z.string().trim().min(1).max(200).optional(),
+    email: z
+      .email({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be an e-mail address') })
+      .max(254, 'must be at most 254 characters long'),
+    password: newPassword,
+    name: displayName.optional(),
     organisation: z.string().optional(),
-    role: z.enum(organisationRoles).optional(),
+    role: z.enum(organisationRoles, `must be one of ${organisationRoles.join(', ')}`).optional(),
   })
   .refine(
     ({ role, organisation }) =>
@@ -25,7 +34,7 @@ export const newUser = z
     },
   )
   .refine(({ role, organisation }) => role !== 'global_admin' || organisation === undefined, {
-    message: 'a global_admin belongs to no organisation',
+    message: 'must not be given: a global_admin belongs to no organisation',
     path: ['organisation'],
   });
 export type NewUser = z.infer<typeof newUser>;
@@ -65,22 +74,27 @@ const insertMembership = statement(
   'users.membership',
   'INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)',
 );
-const setPassword = statement(
+export const updatePassword = statement(
   'users.set-password',
   'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
 );
-const findOrganisation = statement('users.organisation', 'SELECT 1 FROM organisations WHERE id = $1');
 
-/** Makes a user. Of one who is there already, exactly as given, it sets the password; nobody is taken over or changed. */
-export async function createUser(database: Database, user: NewUser): Promise<CreatedUser> {
-  return database.transaction(async (tx) => {
-    if (
-      user.organisation !== undefined &&
-      (await tx.row(findOrganisation, [user.organisation])) === undefined
-    )
-      throw new Error(`There is no organisation ${user.organisation}.`);
+/**
+ * Makes a user. Of one who is there already, exactly as given, it sets the password, which signs them out everywhere; nobody is taken
+ * over or changed otherwise.
+ */
+export async function createUser(
+  database: Database,
+  user: NewUser,
+  tell: TellRevoked = () => Promise.resolve(), // the running service tells, a little later
+): Promise<CreatedUser> {
+  const revoked: RevokedToken[] = [];
+  const created = await database.transaction(async (tx) => {
+    if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
     const stored =
-      (await keepExisting(tx, user)) ?? (await insert(tx, user)) ?? (await keepExisting(tx, user));
+      (await keepExisting(tx, user, revoked)) ??
+      (await insert(tx, user)) ??
+      (await keepExisting(tx, user, revoked));
     if (stored === undefined) throw new Error('The user was not stored.');
     return {
       user_id: stored.id,
@@ -89,6 +103,8 @@ export async function createUser(database: Database, user: NewUser): Promise<Cre
       org_role: user.role ?? null,
     };
   });
+  await tell(revoked);
+  return created;
 }
 
 /** Undefined when somebody else made a user with this e-mail at the same time. */
@@ -100,18 +116,27 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
     await hashPassword(user.password),
     user.role === 'global_admin',
   ]);
-  if (row !== undefined && user.organisation !== undefined)
-    await tx.run(insertMembership, [row.id, user.organisation, user.role]);
+  if (row === undefined) return undefined;
+  if (user.organisation !== undefined) await tx.run(insertMembership, [row.id, user.organisation, user.role]);
+  const details = { role: user.role, organisation: user.organisation };
+  await auditOperator(tx, { event: 'user_created', userId: row.id, details });
   return row;
 }
 
 /** A password that is the same already is not set again: that would look like a change of it. */
-async function keepExisting(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
+async function keepExisting(
+  tx: Transaction,
+  user: NewUser,
+  revoked: RevokedToken[],
+): Promise<StoredUser | undefined> {
   const existing = await tx.row<ExistingUser & Record<string, unknown>>(findUser, [user.email]);
   if (existing === undefined) return undefined;
   if (!isAsGiven(existing, user)) throw new Error('There is a user with this e-mail already.');
-  if (!(await verifyPassword(user.password, existing.password_hash)))
-    await tx.run(setPassword, [existing.id, await hashPassword(user.password)]);
+  if (!(await verifyPassword(user.password, existing.password_hash))) {
+    await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
+    revoked.push(...(await endAccessOfUser(tx, existing.id)));
+    await auditOperator(tx, { event: 'password_changed', userId: existing.id });
+  }
   return existing;
 }
 

@@ -1,31 +1,42 @@
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, type Sql, statement } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What is written down. */
-export type AuditEvent =
-  | 'signed_in'
-  | 'sign_in_failed'
-  | 'sign_in_locked'
-  | 'second_factor_failed'
-  | 'second_factor_added'
-  | 'second_factor_removed'
-  | 'recovery_codes_made'
-  | 'password_changed'
-  | 'password_change_failed'
-  | 'browser_signed_out'
-  | 'app_disconnected'
-  | 'consent_given'
-  | 'consent_refused'
-  | 'signed_out'
-  | 'client_registered'
-  | 'client_changed'
-  | 'client_deleted'
-  | 'code_issued'
-  | 'token_issued'
-  | 'token_revoked'
-  | 'token_race_lost'
-  | 'token_family_ended';
+export const auditEvents = [
+  'signed_in',
+  'sign_in_failed',
+  'sign_in_locked',
+  'second_factor_failed',
+  'second_factor_added',
+  'second_factor_removed',
+  'recovery_codes_made',
+  'password_change_failed',
+  'browser_signed_out',
+  'app_disconnected',
+  'consent_given',
+  'consent_refused',
+  'signed_out',
+  'client_registered',
+  'client_changed',
+  'client_secret_changed',
+  'client_deleted',
+  'code_issued',
+  'token_issued',
+  'token_revoked',
+  'token_race_lost',
+  'token_family_ended',
+  'organisation_created',
+  'user_created',
+  'user_disabled',
+  'user_enabled',
+  'user_role_changed',
+  'password_changed',
+  'creator_registered',
+  'creator_changed',
+  'keys_rotated',
+] as const;
+export type AuditEvent = (typeof auditEvents)[number];
 
 /** From where a request came. */
 export interface Origin {
@@ -56,18 +67,23 @@ export class AuditLog {
 
   async write(origin: Origin, entry: AuditEntry): Promise<void> {
     try {
-      await this.database.run(insert, [
-        entry.event,
-        entry.userId ?? null,
-        entry.clientId ?? null,
-        origin.ip,
-        origin.userAgent ?? null,
-        JSON.stringify(entry.details ?? {}),
-      ]);
+      await insertAudit(this.database, entry, origin);
     } catch (error) {
       this.logger.error({ error, event: entry.event }, 'An audit record could not be written.');
     }
   }
+}
+
+/** Writes a record together with what it records. Without an origin nobody's request did it: the operator, or the schedule. */
+export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin): Promise<void> {
+  await sql.run(insert, [
+    entry.event,
+    entry.userId ?? null,
+    entry.clientId ?? null,
+    origin?.ip ?? null,
+    origin?.userAgent ?? null,
+    JSON.stringify(entry.details ?? {}),
+  ]);
 }
 
 export function originOf(request: {

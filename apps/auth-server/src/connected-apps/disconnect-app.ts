@@ -2,8 +2,8 @@ import { statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
-import { Families } from '../oidc/families.js';
+import { insertAudit, originOf } from '../audit/audit-log.js';
+import { endFamiliesOfUserAndClient } from '../oidc/families.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
@@ -19,19 +19,17 @@ export class DisconnectApp {
   constructor(
     private readonly account: OpenAccount,
     private readonly work: UnitOfWork,
-    private readonly families: Families,
-    private readonly audit: AuditLog,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
     const { person } = await this.account.toChange(request, response);
     const clientId = field(request, 'client_id');
-    await this.work.run(async () => {
-      await this.work.sql.run(forgetConsents, [person.id, clientId]);
-      await this.families.endOfUserAndClient(person.id, clientId);
-      return true;
+    const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
+    await this.work.revoking(async (tx) => {
+      await tx.run(forgetConsents, [person.id, clientId]);
+      await insertAudit(tx, entry, originOf(request));
+      return endFamiliesOfUserAndClient(tx, person.id, clientId);
     });
-    await this.audit.write(originOf(request), { event: 'app_disconnected', userId: person.id, clientId });
     return { redirect: '/account/apps?done=disconnected' };
   }
 }

@@ -1,17 +1,42 @@
-import { currencies, messages, publicId, sandboxPaymentMethods, uuidv7 } from '@fulfilment/contracts';
+import { type Currency, messages, publicId, type SandboxPaymentMethod, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
+import { requireOrganisation } from '../accounts/create-organisation.js';
+import { auditOperator } from '../audit/operator-audit.js';
+import { creatorFlags } from './creator-flags.js';
 import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
 
-export const newCreator = z.object({
-  organisation: z.string().min(1),
-  name: z.string().trim().min(1).max(200),
-  paymentMethod: z.enum(sandboxPaymentMethods),
-  settlementCurrency: z.enum(currencies).default('GBP'),
-  id: z.uuid().toLowerCase().optional(),
-});
-export type NewCreator = z.infer<typeof newCreator>;
+export interface NewCreator {
+  readonly organisation: string;
+  readonly name: string;
+  readonly paymentMethod: SandboxPaymentMethod | null;
+  readonly settlementCurrency: Currency;
+  /** Accepted and completed unless it is said otherwise. */
+  readonly paymentTermsAccepted?: boolean | undefined;
+  readonly taxInterviewCompleted?: boolean | undefined;
+  readonly id?: string | undefined;
+}
+
+/** What the operator gives, by the flags as typed. */
+export const newCreator = z
+  .object({
+    ...creatorFlags,
+    organisation: z.string('is missing').min(1, 'must not be empty'),
+    'payment-terms': creatorFlags['payment-terms'].optional(),
+    'tax-interview': creatorFlags['tax-interview'].optional(),
+    'settlement-currency': creatorFlags['settlement-currency'].default('GBP'),
+    id: z.uuid('must be a UUID').toLowerCase().optional(),
+  })
+  .transform((given): NewCreator => ({
+    organisation: given.organisation,
+    name: given.name,
+    paymentMethod: given['payment-method'],
+    settlementCurrency: given['settlement-currency'],
+    paymentTermsAccepted: given['payment-terms'],
+    taxInterviewCompleted: given['tax-interview'],
+    id: given.id,
+  }));
 
 export interface RegisteredCreator {
   readonly uuid: string;
@@ -24,11 +49,10 @@ export interface RegisteredCreator {
 
 const insert = statement(
   'creators.insert',
-  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, true, true, $5, 1, now())
+  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $6, $7, $5, 1, now())
    ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
 );
 const find = statement('creators.find', `SELECT ${creatorColumns} FROM creators WHERE id = $1`);
-const findOrganisation = statement('creators.organisation', 'SELECT 1 FROM organisations WHERE id = $1');
 
 /**
  * Registers a creator and tells everybody, in one commit. One who has the given id already stays as they are, and is told of again
@@ -40,8 +64,7 @@ export async function registerCreator(
   creator: NewCreator,
 ): Promise<RegisteredCreator> {
   return database.transaction(async (tx) => {
-    if ((await tx.row(findOrganisation, [creator.organisation])) === undefined)
-      throw new Error(`There is no organisation ${creator.organisation}.`);
+    await requireOrganisation(tx, creator.organisation);
     const row = await insertOrFind(tx, creator);
     if (row.organisation_id !== creator.organisation)
       throw new Error('A creator of another organisation has this id.');
@@ -56,10 +79,18 @@ export async function registerCreator(
 
 async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<CreatorRow> {
   const id = creator.id ?? uuidv7();
-  const values = [id, creator.organisation, creator.name, creator.paymentMethod, creator.settlementCurrency];
-  const row =
-    (await tx.row<CreatorRow & Record<string, unknown>>(insert, values)) ??
-    (await tx.row<CreatorRow & Record<string, unknown>>(find, [id]));
+  const inserted = await tx.row<CreatorRow & Record<string, unknown>>(insert, [
+    id,
+    creator.organisation,
+    creator.name,
+    creator.paymentMethod,
+    creator.settlementCurrency,
+    creator.paymentTermsAccepted ?? true,
+    creator.taxInterviewCompleted ?? true,
+  ]);
+  const details = { creator: id, organisation: creator.organisation };
+  if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });
+  const row = inserted ?? (await tx.row<CreatorRow & Record<string, unknown>>(find, [id]));
   if (row === undefined) throw new Error('The creator was not stored.');
   return row;
 }

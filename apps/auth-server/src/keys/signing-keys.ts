@@ -1,4 +1,7 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { type Clock, systemClock } from '@fulfilment/runtime';
+import { insertAudit } from '../audit/audit-log.js';
+import { isRotationDue, spreadWaitMs } from './key-rotation.rules.js';
 import {
   makeKey,
   type PrivateJwk,
@@ -27,12 +30,14 @@ interface KeyRow {
   alg: SigningAlgorithm;
   state: State;
   jwk_encrypted: Buffer;
+  created_at: Date;
+  activated_at: Date | null;
 }
 
 const lockKeys = statement('keys.lock', 'SELECT pg_advisory_xact_lock(7391003)');
 const readKeys = statement(
   'keys.read',
-  `SELECT kid, alg, state, jwk_encrypted FROM signing_keys
+  `SELECT kid, alg, state, jwk_encrypted, created_at, activated_at FROM signing_keys
    ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`,
 );
 const readVersion = statement(
@@ -41,22 +46,24 @@ const readVersion = statement(
 );
 const insertKey = statement(
   'keys.insert',
-  `INSERT INTO signing_keys (kid, alg, state, jwk_encrypted, activated_at)
-   VALUES ($1, $2, $3, $4, CASE WHEN $3 = 'active' THEN now() END)`,
+  `INSERT INTO signing_keys (kid, alg, state, jwk_encrypted, created_at, activated_at)
+   VALUES ($1, $2, $3, $4, $5, CASE WHEN $3 = 'active' THEN $5::timestamptz END)`,
 );
 const retireActive = statement(
   'keys.retire',
-  `UPDATE signing_keys SET state = 'retiring', retired_at = now() WHERE alg = $1 AND state = 'active'`,
+  `UPDATE signing_keys SET state = 'retiring', retired_at = $2 WHERE alg = $1 AND state = 'active'`,
 );
 const activateNext = statement(
   'keys.activate',
-  `UPDATE signing_keys SET state = 'active', activated_at = now() WHERE alg = $1 AND state = 'next'`,
+  `UPDATE signing_keys SET state = 'active', activated_at = $2 WHERE alg = $1 AND state = 'next'`,
 );
-// Older ID tokens may still come back as hints; 30 days is more than any session lives.
+// Access tokens live an hour, but an ID token may come back as a hint (OpenID Connect RP-Initiated Logout §2) however old: 30 days is
+// more than any session lives.
 const forgetRetired = statement(
   'keys.forget',
-  `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < now() - interval '30 days'`,
+  `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
 );
+const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 
 /**
  * The signing keys, encrypted at rest. Per algorithm one is active (it signs), one is next (already published, so that every
@@ -66,35 +73,47 @@ export class SigningKeys {
   constructor(
     private readonly database: Database,
     private readonly keyEncryptionKey: Buffer,
+    private readonly clock: Clock = systemClock,
   ) {}
 
   /** Makes what is missing; several replicas that start together make one set. */
   async ensure(): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
-      const present = await tx.rows<KeyRow>(readKeys);
-      for (const alg of signingAlgorithms) {
-        for (const state of ['active', 'next'] as const) {
-          if (!present.some((key) => key.alg === alg && key.state === state))
-            await this.insert(tx, alg, state);
-        }
-      }
+      await this.makeMissing(tx);
     });
   }
 
-  /** The next keys sign from now on; the ones before stay published while what they signed may live. Answers the new active ids. */
+  /**
+   * The next keys sign from now on; the ones before stay published while what they signed may live. Next keys that were published this
+   * very second are waited for, so that every replica publishes what another signs with. Answers the new active ids.
+   */
   async rotate(): Promise<string[]> {
     return this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
-      for (const alg of signingAlgorithms) {
-        await tx.run(retireActive, [alg]);
-        await tx.run(activateNext, [alg]);
-        await this.insert(tx, alg, 'next');
-      }
-      await tx.run(forgetRetired);
-      const rows = await tx.rows<KeyRow>(readKeys);
-      return rows.filter((row) => row.state === 'active').map((row) => row.kid);
+      await this.makeMissing(tx);
+      const waitMs = spreadWaitMs(await tx.rows<KeyRow>(readKeys), this.clock());
+      if (waitMs > 0) await tx.rows(wait, [waitMs]);
+      return this.advance(tx, 'operator');
     });
+  }
+
+  /**
+   * Rotates once the active keys have signed for as many days, however many replicas ask, and when every API had the time to read the
+   * next ones. Answers the new active ids, undefined when it is not time yet.
+   */
+  async rotateWhenDue(days: number): Promise<string[] | undefined> {
+    if (!isRotationDue(await this.database.rows<KeyRow>(readKeys), days, this.clock())) return undefined;
+    return this.database.transaction(async (tx) => {
+      await tx.run(lockKeys);
+      const due = isRotationDue(await tx.rows<KeyRow>(readKeys), days, this.clock());
+      return due ? this.advance(tx, 'schedule') : undefined;
+    });
+  }
+
+  /** Stops publishing keys whose signatures nobody shows any more. */
+  async forgetRetired(): Promise<void> {
+    await this.database.run(forgetRetired, [this.clock()]);
   }
 
   /** Cheap to ask often. */
@@ -105,16 +124,46 @@ export class SigningKeys {
   async load(): Promise<KeySet> {
     const version = await this.version();
     const rows = await this.database.rows<KeyRow>(readKeys);
-    const keys = rows.map((row) => ({
-      state: row.state,
-      jwk: privateJwk.parse(JSON.parse(unseal(this.keyEncryptionKey, row.jwk_encrypted, row.kid))),
-    }));
-    return { keys, version };
+    return { keys: rows.map((row) => ({ state: row.state, jwk: this.decrypt(row) })), version };
+  }
+
+  /** @throws Error when the key encryption key is not the one of these rows */
+  private decrypt({ kid, jwk_encrypted }: KeyRow): PrivateJwk {
+    try {
+      return privateJwk.parse(JSON.parse(unseal(this.keyEncryptionKey, jwk_encrypted, kid)));
+    } catch (cause) {
+      throw new Error('KEY_ENCRYPTION_KEY does not open the signing keys.', { cause });
+    }
+  }
+
+  /** Adds no key that the running services could not open. */
+  private async makeMissing(tx: Transaction): Promise<void> {
+    const present = await tx.rows<KeyRow>(readKeys);
+    for (const row of present) this.decrypt(row);
+    for (const alg of signingAlgorithms) {
+      for (const state of ['active', 'next'] as const) {
+        if (!present.some((key) => key.alg === alg && key.state === state)) await this.insert(tx, alg, state);
+      }
+    }
+  }
+
+  private async advance(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {
+    const now = this.clock();
+    for (const alg of signingAlgorithms) {
+      await tx.run(retireActive, [alg, now]);
+      await tx.run(activateNext, [alg, now]);
+      await this.insert(tx, alg, 'next');
+    }
+    await tx.run(forgetRetired, [now]);
+    const rows = await tx.rows<KeyRow>(readKeys);
+    const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
+    await insertAudit(tx, { event: 'keys_rotated', details: { actor, active } });
+    return active;
   }
 
   private async insert(tx: Transaction, alg: SigningAlgorithm, state: State): Promise<void> {
     const jwk = await makeKey(alg);
     const encrypted = seal(this.keyEncryptionKey, JSON.stringify(jwk), jwk.kid);
-    await tx.run(insertKey, [jwk.kid, alg, state, encrypted]);
+    await tx.run(insertKey, [jwk.kid, alg, state, encrypted, this.clock()]);
   }
 }

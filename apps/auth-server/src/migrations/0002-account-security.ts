@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Second factors, and what people see of the browsers they are signed in with. */
 export class AccountSecurity implements MigrationInterface {
-  readonly name = 'AccountSecurity1795219200000';
+  readonly name = 'AccountSecurity1767225601000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,4 +1,5 @@
 import { AccountsAndTokens } from './0001-accounts-and-tokens.js';
 import { AccountSecurity } from './0002-account-security.js';
+import { AuditIndexes } from './0004-audit-indexes.js';
 
-export const migrations = [AccountsAndTokens, AccountSecurity] as const;
+export const migrations = [AccountsAndTokens, AccountSecurity, AuditIndexes] as const;

@@ -37,6 +37,16 @@ const deleteClient = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)`,
 );
+const grantsOfUser = statement(
+  'families.of-user',
+  `SELECT id FROM oidc_model WHERE model = 'Grant' AND account_id = $1 ORDER BY id`,
+);
+const accessTokensOfUser = statement(
+  'families.access-tokens-of-user',
+  `SELECT member.id FROM oidc_model AS grants
+   JOIN oidc_model AS member ON member.grant_id = grants.id AND member.model = 'AccessToken'
+   WHERE grants.model = 'Grant' AND grants.account_id = $1 AND member.expires_at > now() ORDER BY member.id`,
+);
 const deleteConsents = statement('families.consents', 'DELETE FROM consents WHERE client_id = $1');
 
 /** A family is what one authorization led to: its Grant, code, refresh tokens and access tokens. They end together. */
@@ -54,23 +64,48 @@ export class Families {
 
   /** What lives only as long as the browser's session; tokens of `offline_access` live on. */
   endOfSession(sessionUid: string): Promise<void> {
-    return this.work.revoking((tx) => endAll(tx, grantsOfSession, sessionUid));
-  }
-
-  /** A person takes an app's access away. */
-  endOfUserAndClient(userId: string, clientId: string): Promise<void> {
-    return this.work.revoking((tx) => endAll(tx, grantsOfUserAndClient, userId, clientId));
+    return this.work.revoking((tx) => endFamiliesOfSession(tx, sessionUid));
   }
 
   /** RFC 7592 §2.3: a client that is gone leaves nothing behind. */
   endOfClient(clientId: string): Promise<void> {
-    return this.work.revoking(async (tx) => {
-      const revoked = await endAll(tx, grantsOfClient, clientId);
-      await tx.run(deleteClient, [clientId]);
-      await tx.run(deleteConsents, [clientId]);
-      return revoked;
-    });
+    return this.work.revoking((tx) => endClient(tx, clientId));
   }
+}
+
+/** Deletes a client and what it was given. Answers the access tokens to tell the APIs of after the commit. */
+export async function endClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
+  const revoked = await endAll(tx, grantsOfClient, clientId);
+  await tx.run(deleteClient, [clientId]);
+  await tx.run(deleteConsents, [clientId]);
+  return revoked;
+}
+
+/** Ends the families that live only as long as a browser's session. Answers the access tokens to tell the APIs of. */
+export function endFamiliesOfSession(tx: Transaction, sessionUid: string): Promise<RevokedToken[]> {
+  return endAll(tx, grantsOfSession, sessionUid);
+}
+
+/** Ends all a person's families, `offline_access` too. */
+export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  return endAll(tx, grantsOfUser, userId);
+}
+
+/** A person takes an app's access away. */
+export function endFamiliesOfUserAndClient(
+  tx: Transaction,
+  userId: string,
+  clientId: string,
+): Promise<RevokedToken[]> {
+  return endAll(tx, grantsOfUserAndClient, userId, clientId);
+}
+
+/** Ends the access tokens only: what an app refreshes says what the person may do now. */
+export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  const revoked: RevokedToken[] = [];
+  for (const { id } of await tx.rows<{ id: string }>(accessTokensOfUser, [userId]))
+    revoked.push(...(await tx.rows<RevokedToken>(deleteAccessToken, [id])));
+  return revoked;
 }
 
 async function endAll(

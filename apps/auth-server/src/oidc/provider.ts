@@ -17,7 +17,7 @@ import { cookieSettings } from './cookies.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
 import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
-import { interactionRules } from './interaction-rules.js';
+import { interactionRules } from './interaction-policy.js';
 import { lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
 import { keepOfflineAccess } from './offline-access.js';

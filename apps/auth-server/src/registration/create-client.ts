@@ -1,6 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
 import { sealedClient } from '../oidc/adapter.js';
 import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
 import { unseal } from '../keys/sealed.js';
@@ -10,23 +11,39 @@ const redirectUri = z.string().superRefine((uri, context) => {
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
 });
 
-/** What the operator gives. A confidential client without a redirect address is a resource server, which introspects. */
+export interface NewClient {
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly firstParty: boolean;
+  readonly confidential: boolean;
+  readonly id?: string | undefined;
+}
+
+/** What the operator gives, by the flags as typed. A confidential client without a redirect address is a resource server, which introspects. */
 export const newClient = z
   .object({
-    name: z.string().trim().min(1).max(100),
-    redirectUris: z.array(redirectUri).default([]),
-    firstParty: z.boolean().default(false),
+    name: z
+      .string('is missing')
+      .trim()
+      .min(1, 'must not be empty')
+      .max(100, 'must be at most 100 characters long'),
+    'redirect-uri': z.array(redirectUri).default([]),
+    'first-party': z.boolean().default(false),
     confidential: z.boolean().default(false),
     id: z
       .string()
       .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
       .optional(),
   })
-  .refine(({ redirectUris, confidential }) => confidential || redirectUris.length > 0, {
-    message: 'is needed for a public client',
+  .refine(({ 'redirect-uri': uris, confidential }) => confidential || uris.length > 0, {
+    message: 'is missing: a public client needs one',
     path: ['redirect-uri'],
-  });
-export type NewClient = z.infer<typeof newClient>;
+  })
+  .transform(
+    ({ name, 'redirect-uri': redirectUris, 'first-party': firstParty, confidential, id }): NewClient => ({
+      ...{ name, redirectUris, firstParty, confidential, id },
+    }),
+  );
 
 export interface CreatedClient {
   readonly client_id: string;
@@ -50,7 +67,16 @@ export async function createClient(
 ): Promise<CreatedClient> {
   const clientId = client.id ?? randomBytes(16).toString('base64url');
   const key = client.confidential ? keyEncryptionKey() : Buffer.alloc(0);
-  await database.run(insert, [clientId, sealedClient(key, clientId, metadataOf(clientId, client))]);
+  const stored = sealedClient(key, clientId, metadataOf(clientId, client));
+  await database.transaction(async (tx) => {
+    if ((await tx.run(insert, [clientId, stored])) === 0) return;
+    const { name, firstParty, confidential } = client;
+    await auditOperator(tx, {
+      event: 'client_registered',
+      clientId,
+      details: { name, first_party: firstParty, confidential },
+    });
+  });
   const sealed = (await database.row<{ sealed: string | null }>(findSealed, [clientId]))?.sealed;
   if (sealed === undefined || sealed === null) return { client_id: clientId };
   return {
@@ -65,7 +91,7 @@ function metadataOf(clientId: string, client: NewClient) {
     client_id: clientId,
     client_id_issued_at: Math.floor(Date.now() / 1000),
     client_name: client.name,
-    redirect_uris: client.redirectUris,
+    redirect_uris: [...client.redirectUris],
     post_logout_redirect_uris: client.redirectUris
       .flatMap((uri) => [uri, new URL('/', uri).href])
       .filter(unique),

@@ -9,6 +9,9 @@ export interface RevokedToken {
   readonly expires_at: Date;
 }
 
+/** Tells the APIs of access tokens that ended early, once that is committed. */
+export type TellRevoked = (tokens: readonly RevokedToken[]) => Promise<void>;
+
 /** How long a revocation may be missing that Redis lost, or that a process did not live to tell. */
 const tellAllEveryMs = 30_000;
 const pageSize = 1000;

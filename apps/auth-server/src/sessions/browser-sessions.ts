@@ -1,7 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
-import type { Families } from '../oidc/families.js';
 import type { UnitOfWork } from '../oidc/unit-of-work.js';
+import { endSessionOfUser, endSessionsOfUser } from './end-sessions.js';
 
 /** A browser in which somebody is signed in. */
 export interface BrowserSession {
@@ -29,26 +29,6 @@ const list = statement(
      AND session.expires_at > now()
    ORDER BY browser.signed_in_at DESC, browser.uid LIMIT ${listedAtMost}`,
 );
-const sessionsOfUser = statement(
-  'browser-sessions.of-user',
-  `SELECT session_uid AS uid FROM oidc_model
-   WHERE model = 'Session' AND account_id = $1 AND session_uid IS DISTINCT FROM $2 ORDER BY session_uid`,
-);
-const sessionOfUser = statement(
-  'browser-sessions.one-of-user',
-  `SELECT session_uid AS uid FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
-);
-// Stays until the session would have been over by itself: what is still under way with it cannot bring it back.
-const markEnded = statement(
-  'browser-sessions.end',
-  `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
-   SELECT $1, $2, '', now(), now() + interval '15 days'
-   ON CONFLICT (uid) DO UPDATE SET ended_at = now(), expires_at = EXCLUDED.expires_at`,
-);
-const deleteSession = statement(
-  'browser-sessions.delete-session',
-  `DELETE FROM oidc_model WHERE model = 'Session' AND session_uid = $1`,
-);
 const forget = statement(
   'browser-sessions.forget',
   `DELETE FROM browser_sessions WHERE ctid = ANY (ARRAY(
@@ -63,7 +43,6 @@ export class BrowserSessions {
   constructor(
     private readonly database: Database,
     private readonly work: UnitOfWork,
-    private readonly families: Families,
   ) {}
 
   /** Remembers from where a session was signed in. @param expiresAt in seconds since 1970 */
@@ -85,37 +64,21 @@ export class BrowserSessions {
   /** Signs one browser of the user out. Answers whether there was such a session. */
   async end(userId: string, uid: string): Promise<boolean> {
     let found = false;
-    await this.work.run(async () => {
-      found = (await this.work.sql.row(sessionOfUser, [userId, uid])) !== undefined;
-      if (found) await this.endOne(userId, uid);
-      return found;
+    await this.work.revoking(async (tx) => {
+      const revoked = await endSessionOfUser(tx, userId, uid);
+      found = revoked !== undefined;
+      return revoked ?? [];
     });
     return found;
   }
 
   /** Signs all browsers of the user out. @param exceptUid the one that stays */
-  async endAll(userId: string, exceptUid: string | undefined): Promise<void> {
-    await this.work.run(async () => {
-      await this.endAllInOpenWork(userId, exceptUid);
-      return true;
-    });
-  }
-
-  /** The same as part of what is already under way. */
-  async endAllInOpenWork(userId: string, exceptUid: string | undefined): Promise<void> {
-    const sessions = await this.work.sql.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]);
-    for (const { uid } of sessions) await this.endOne(userId, uid);
+  endAll(userId: string, exceptUid: string): Promise<void> {
+    return this.work.revoking((tx) => endSessionsOfUser(tx, userId, exceptUid));
   }
 
   /** Forgets sessions that are long over, a batch at a time. Answers whether there may be more. */
   async prune(): Promise<boolean> {
     return (await this.database.run(forget)) === prunedAtOnce;
-  }
-
-  /** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
-  private async endOne(userId: string, uid: string): Promise<void> {
-    await this.work.sql.run(markEnded, [uid, userId]);
-    await this.families.endOfSession(uid);
-    await this.work.sql.run(deleteSession, [uid]);
   }
 }

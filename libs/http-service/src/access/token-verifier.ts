@@ -1,12 +1,12 @@
 import { accessTokenClaims, issuer } from '@fulfilment/contracts';
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from './caller.js';
+import { PublishedKeys } from './published-keys.js';
 
 const cachedTokens = 20_000;
 const clockToleranceSeconds = 5;
-const keysTimeoutMs = 3_000;
 
 export interface TokenVerifierSettings {
   readonly authUrl: string;
@@ -30,15 +30,11 @@ export class KeysUnavailable extends Error {
  * A checked token is remembered by its SHA-256 until it expires: an ES256 verification costs as much as a whole GET.
  */
 export class TokenVerifier {
-  private readonly keys: ReturnType<typeof createRemoteJWKSet>;
+  private readonly keys: PublishedKeys;
   private readonly verified = new LRUCache<string, Verified>({ max: cachedTokens });
 
   constructor(private readonly settings: TokenVerifierSettings) {
-    this.keys = createRemoteJWKSet(new URL(settings.jwksUrl), {
-      cooldownDuration: 10_000,
-      cacheMaxAge: 600_000,
-      timeoutDuration: keysTimeoutMs,
-    });
+    this.keys = new PublishedKeys(settings.jwksUrl);
   }
 
   /** The caller, or undefined when the token is not good here. @throws KeysUnavailable */
@@ -53,7 +49,7 @@ export class TokenVerifier {
 
   private async verifySignature(token: string): Promise<Verified | undefined> {
     try {
-      const { payload } = await jwtVerify(token, this.keys, {
+      const { payload } = await jwtVerify(token, this.keys.find, {
         issuer: issuer(this.settings.authUrl),
         audience: this.settings.audience,
         typ: 'at+jwt',

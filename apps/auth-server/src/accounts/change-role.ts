@@ -1,0 +1,87 @@
+import { organisationRoles } from '@fulfilment/contracts';
+import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
+import { endAccessTokensOfUser } from '../oidc/families.js';
+import type { TellRevoked } from '../revocation/deny-list.js';
+import { requireOrganisation } from './create-organisation.js';
+import { lockUser, type NamedUser } from './find-user.js';
+
+const roles = [...organisationRoles, 'none'] as const;
+
+/** A role in an organisation; or global_admin, which is none's; `none` takes either away. */
+export const roleChange = z
+  .object({
+    USER: z.string('is missing').min(1, 'must not be empty'),
+    role: z.enum(roles, {
+      error: ({ input }) => (input === undefined ? 'is missing' : `must be one of ${roles.join(', ')}`),
+    }),
+    organisation: z.string().min(1, 'must not be empty').optional(),
+  })
+  .refine(({ role, organisation }) => ['global_admin', 'none'].includes(role) || organisation !== undefined, {
+    message: 'is missing',
+    path: ['organisation'],
+  })
+  .refine(({ role, organisation }) => role !== 'global_admin' || organisation === undefined, {
+    message: 'must not be given: a global_admin belongs to no organisation',
+    path: ['organisation'],
+  });
+export type RoleChange = z.infer<typeof roleChange>;
+
+const countMemberships = statement(
+  'users.memberships',
+  'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1',
+);
+const setGlobalAdmin = statement(
+  'users.global-admin',
+  'UPDATE users SET global_admin = $2 WHERE id = $1 AND global_admin <> $2',
+);
+const setMembership = statement(
+  'users.set-membership',
+  `INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)
+   ON CONFLICT (user_id, organisation_id) DO UPDATE SET role = EXCLUDED.role WHERE memberships.role <> EXCLUDED.role`,
+);
+const deleteMembership = statement(
+  'users.delete-membership',
+  'DELETE FROM memberships WHERE user_id = $1 AND organisation_id = $2',
+);
+
+/**
+ * Gives a person a role, or takes it away. Their access tokens end, since they say the old one; apps that refresh get the new one.
+ * Once more changes nothing.
+ */
+export async function changeRole(
+  database: Database,
+  tell: TellRevoked,
+  { USER, role, organisation }: RoleChange,
+): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
+  const { id, revoked, changed } = await database.transaction(async (tx) => {
+    const user = await lockUser(tx, USER);
+    const changed = (await applyRole(tx, user, role, organisation)) > 0;
+    if (!changed) return { id: user.id, revoked: [], changed };
+    const revoked = await endAccessTokensOfUser(tx, user.id);
+    await auditOperator(tx, { event: 'user_role_changed', userId: user.id, details: { role, organisation } });
+    return { id: user.id, revoked, changed };
+  });
+  await tell(revoked);
+  return { user_id: id, org_id: organisation ?? null, org_role: role, changed };
+}
+
+/** Answers how many rows it changed. */
+async function applyRole(
+  tx: Transaction,
+  { id, email, global_admin }: NamedUser,
+  role: RoleChange['role'],
+  organisation: string | undefined,
+): Promise<number> {
+  if (organisation === undefined) {
+    const memberships = await tx.row<{ count: number }>(countMemberships, [id]);
+    if (role === 'global_admin' && memberships?.count !== 0)
+      throw new Error(`${email} belongs to an organisation; a global_admin belongs to none.`);
+    return tx.run(setGlobalAdmin, [id, role === 'global_admin']);
+  }
+  if (role === 'none') return tx.run(deleteMembership, [id, organisation]);
+  if (global_admin) throw new Error(`${email} is a global_admin, who belongs to no organisation.`);
+  await requireOrganisation(tx, organisation);
+  return tx.run(setMembership, [id, organisation, role]);
+}

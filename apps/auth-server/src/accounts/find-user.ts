@@ -1,0 +1,32 @@
+import { isUuid } from '@fulfilment/contracts';
+import { type Sql, statement, type Transaction } from '@fulfilment/database';
+
+export interface NamedUser {
+  readonly id: string;
+  readonly email: string;
+  readonly global_admin: boolean;
+  readonly disabled_at: Date | null;
+}
+
+const columns = 'id, email, global_admin, disabled_at';
+const byId = statement('users.by-id', `SELECT ${columns} FROM users WHERE id = $1`);
+const byEmail = statement('users.by-email', `SELECT ${columns} FROM users WHERE lower(email) = lower($1)`);
+const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1 FOR UPDATE`);
+
+/** Who is meant. @param user a UUID or an e-mail address, in any case @throws Error that says there is no such user */
+export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
+  const id = user.trim().toLowerCase();
+  const found = await sql.row<NamedUser & Record<string, unknown>>(isUuid(id) ? byId : byEmail, [
+    isUuid(id) ? id : user.trim(),
+  ]);
+  if (found === undefined) throw new Error(`There is no user ${user}.`);
+  return found;
+}
+
+/** The same, for changing them. */
+export async function lockUser(tx: Transaction, user: string): Promise<NamedUser> {
+  const { id } = await findUser(tx, user);
+  const locked = await tx.row<NamedUser & Record<string, unknown>>(lock, [id]);
+  if (locked === undefined) throw new Error(`There is no user ${user}.`);
+  return locked;
+}

@@ -1,0 +1,30 @@
+import type { Database } from '@fulfilment/database';
+import { auditOperator } from '../audit/operator-audit.js';
+import type { TellRevoked } from '../revocation/deny-list.js';
+import { endAccessOfUser } from '../sessions/end-sessions.js';
+import { updatePassword } from './create-user.js';
+import { lockUser } from './find-user.js';
+import { hashPassword } from './passwords.js';
+
+/** Gives a person another password, for one who forgot theirs or lost it to somebody: every session and token ends. @param user UUID or e-mail */
+export async function setPassword(
+  database: Database,
+  tell: TellRevoked,
+  user: string,
+  password: string,
+): Promise<{ user_id: string; tokens_ended: number }> {
+  const hash = await hashPassword(password);
+  const { id, revoked } = await database.transaction(async (tx) => {
+    const { id } = await lockUser(tx, user);
+    await tx.run(updatePassword, [id, hash]);
+    const revoked = await endAccessOfUser(tx, id);
+    await auditOperator(tx, {
+      event: 'password_changed',
+      userId: id,
+      details: { tokens_ended: revoked.length },
+    });
+    return { id, revoked };
+  });
+  await tell(revoked);
+  return { user_id: id, tokens_ended: revoked.length };
+}

@@ -1,0 +1,85 @@
+import { isUuid } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { findUser } from '../accounts/find-user.js';
+import type { AuditEvent } from './audit-log.js';
+
+/** Which records; what is left out does not narrow. */
+export interface AuditQuery {
+  readonly event?: AuditEvent | undefined;
+  /** UUID, also of one who is gone, or the e-mail of one who is there. */
+  readonly user?: string | undefined;
+  readonly client?: string | undefined;
+  /** From this moment on. */
+  readonly since?: Date | undefined;
+  /** Up to this moment, without it. */
+  readonly until?: Date | undefined;
+  /** What an earlier page gave as `before`: goes on with the records older than its own. */
+  readonly before?: AuditKey | undefined;
+  /** 1 to 1000. */
+  readonly limit: number;
+}
+
+/** Where a record stands in the log, `<microseconds since 1970>.<position>`. */
+export type AuditKey = string;
+
+export interface AuditRecord {
+  readonly at: Date;
+  readonly event: string;
+  readonly user_id: string | null;
+  readonly email: string | null;
+  readonly client_id: string | null;
+  readonly ip: string | null;
+  readonly user_agent: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditPage {
+  /** The newest last. */
+  readonly events: readonly AuditRecord[];
+  /** What `--before` takes for the records before these; null when there are none. */
+  readonly before: AuditKey | null;
+}
+
+interface Row extends AuditRecord, Record<string, unknown> {
+  readonly key: AuditKey;
+}
+
+// One text for every combination: PostgreSQL plans it with the values in hand, so a filter that is null falls away and each of the
+// others finds its index (migration 0004).
+const read = statement(
+  'audit.read',
+  `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,
+     (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS key
+   FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
+   WHERE ($1::text IS NULL OR log.event = $1)
+     AND ($2::uuid IS NULL OR log.user_id = $2)
+     AND ($3::text IS NULL OR log.client_id = $3)
+     AND ($4::timestamptz IS NULL OR log.at >= $4)
+     AND ($5::timestamptz IS NULL OR log.at < $5)
+     AND ($6::bigint IS NULL OR
+       (log.at, log.position) < (timestamptz 'epoch' + $6 * interval '1 microsecond', $7::bigint))
+   ORDER BY log.at DESC, log.position DESC LIMIT $8`,
+);
+
+/** Reads the log from its end, a page at a time. @throws Error when nobody has that e-mail */
+export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
+  const [at, position] = query.before?.split('.') ?? [];
+  const rows = await database.rows<Row>(read, [
+    query.event,
+    query.user === undefined ? undefined : await userId(database, query.user),
+    query.client,
+    query.since,
+    query.until,
+    at,
+    position,
+    query.limit + 1,
+  ]);
+  const page = rows.slice(0, query.limit);
+  const before = rows.length > query.limit ? (page.at(-1)?.key ?? null) : null;
+  return { events: page.reverse().map(({ key: _key, ...record }) => record), before };
+}
+
+async function userId(database: Database, user: string): Promise<string> {
+  const id = user.trim().toLowerCase();
+  return isUuid(id) ? id : (await findUser(database, user)).id;
+}

@@ -1,0 +1,100 @@
+import { isUuid, messages, parsePublicId, publicId } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
+import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
+import { creatorFlags } from './creator-flags.js';
+import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
+
+const { name, 'payment-method': paymentMethod, ...rest } = creatorFlags;
+
+/** What may change; what is left out stays. */
+export const creatorChange = z
+  .object({
+    CREATOR: z.string('is missing').min(1, 'must not be empty'),
+    name: name.optional(),
+    'payment-method': paymentMethod.optional(),
+    'payment-terms': rest['payment-terms'].optional(),
+    'tax-interview': rest['tax-interview'].optional(),
+    'settlement-currency': rest['settlement-currency'].optional(),
+  })
+  .refine(({ CREATOR: _creator, ...changes }) => Object.values(changes).some((one) => one !== undefined), {
+    message: 'stays as it is: say what to change',
+    path: ['CREATOR'],
+  })
+  .transform((given) => ({
+    creator: given.CREATOR,
+    name: given.name,
+    paymentMethod: given['payment-method'],
+    paymentTermsAccepted: given['payment-terms'],
+    taxInterviewCompleted: given['tax-interview'],
+    settlementCurrency: given['settlement-currency'],
+  }));
+export type CreatorChange = Partial<z.output<typeof creatorChange>> & { readonly creator: string };
+
+export interface ChangedCreator {
+  readonly uuid: string;
+  /** The Store API's form. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly payment_method: string | null;
+  readonly payment_terms_accepted: boolean;
+  readonly tax_interview_completed: boolean;
+  readonly settlement_currency: string;
+  /** By which one can ask a service whether it has heard. */
+  readonly message_id: string;
+}
+
+const change = statement(
+  'creators.change',
+  `UPDATE creators SET version = version + 1,
+     name = coalesce($2, name),
+     payment_method = CASE WHEN $3 THEN $4 ELSE payment_method END,
+     payment_terms_accepted = coalesce($5, payment_terms_accepted),
+     tax_interview_completed = coalesce($6, tax_interview_completed),
+     settlement_currency = coalesce($7, settlement_currency)
+   WHERE id = $1 RETURNING ${creatorColumns}`,
+);
+
+/** Changes a creator's registration and tells everybody, in one commit. @param changes of a creator, by its UUID or `crt_` id */
+export async function changeCreator(
+  database: Database,
+  outbox: Outbox,
+  { creator, ...changes }: CreatorChange,
+): Promise<ChangedCreator> {
+  const uuid = isUuid(creator.toLowerCase()) ? creator.toLowerCase() : parsePublicId('crt', creator);
+  if (uuid === undefined) throw new Error(`There is no creator ${creator}.`);
+  return database.transaction(async (tx) => {
+    const row = await tx.row<CreatorRow & Record<string, unknown>>(change, [
+      uuid,
+      changes.name,
+      changes.paymentMethod !== undefined,
+      changes.paymentMethod,
+      changes.paymentTermsAccepted,
+      changes.taxInterviewCompleted,
+      changes.settlementCurrency,
+    ]);
+    if (row === undefined) throw new Error(`There is no creator ${creator}.`);
+    const snapshot = creatorSnapshot(row);
+    const message = messages.creatorChanged.make({ creator: snapshot }, { occurredAt: new Date() });
+    await outbox.add(tx, message);
+    await auditOperator(tx, {
+      event: 'creator_changed',
+      details: { creator: row.id, version: row.version, changed: givenOf(changes) },
+    });
+    return {
+      uuid: row.id,
+      id: publicId('crt', row.id),
+      name: row.name,
+      payment_method: row.payment_method,
+      payment_terms_accepted: row.payment_terms_accepted,
+      tax_interview_completed: row.tax_interview_completed,
+      settlement_currency: row.settlement_currency,
+      message_id: message.id,
+    };
+  });
+}
+
+function givenOf(changes: object): string[] {
+  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+}

@@ -1,0 +1,26 @@
+import { currencies, sandboxPaymentMethods } from '@fulfilment/contracts';
+import { z } from 'zod';
+import { displayName } from '../accounts/display-name.js';
+
+const paymentMethods = [...sandboxPaymentMethods, 'none'] as const;
+
+function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, {
+    error: ({ input }) => (input === undefined ? 'is missing' : `must be one of ${values.join(', ')}`),
+  });
+}
+
+function yesOrNo() {
+  return oneOf(['yes', 'no']).transform((answer) => answer === 'yes');
+}
+
+/** What the operator says of a creator, by the flags as typed. */
+export const creatorFlags = {
+  name: displayName,
+  'payment-method': oneOf(paymentMethods).transform((method) => (method === 'none' ? null : method)),
+  /** Whether the payment terms are accepted. */
+  'payment-terms': yesOrNo(),
+  /** Whether the tax interview is completed. */
+  'tax-interview': yesOrNo(),
+  'settlement-currency': oneOf(currencies),
+};

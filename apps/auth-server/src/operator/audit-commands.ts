@@ -1,0 +1,46 @@
+import { operatorCommand } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { auditEvents } from '../audit/audit-log.js';
+import { momentOf } from '../audit/moment.rules.js';
+import { readAuditLog } from '../audit/read-audit-log.js';
+import type { OperatorContext } from './operator-context.js';
+import { pageSize } from './page-size.js';
+
+const some = z.string().min(1, 'must not be empty');
+const moment = z
+  .string()
+  .refine(
+    (typed) => momentOf(typed, new Date(0)) !== undefined,
+    'must be an ISO 8601 time, or one ago: 30m, 2h, 7d',
+  );
+
+/** The audit log. It holds addresses and user agents, which are personal data: nothing else shows them. */
+export const auditCommands = {
+  audit: operatorCommand({
+    flags: {
+      event: 'text',
+      user: 'text',
+      client: 'text',
+      since: 'text',
+      until: 'text',
+      before: 'text',
+      limit: 'text',
+    },
+    arguments: z.object({
+      event: z.enum(auditEvents, `must be one of ${auditEvents.join(', ')}`).optional(),
+      user: some.optional(),
+      client: some.optional(),
+      since: moment.optional(),
+      until: moment.optional(),
+      before: z
+        .string()
+        .regex(/^\d{1,17}\.\d{1,18}$/, 'must be what an earlier page gave')
+        .optional(),
+      limit: pageSize,
+    }),
+    run: ({ database, clock }: OperatorContext, { since, until, ...query }) => {
+      const at = (typed: string | undefined) => (typed === undefined ? undefined : momentOf(typed, clock()));
+      return readAuditLog(database, { ...query, since: at(since), until: at(until) });
+    },
+  }),
+};

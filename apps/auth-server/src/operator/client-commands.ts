@@ -1,0 +1,42 @@
+import { operatorCommand } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { changeClientSecret } from '../registration/change-client-secret.js';
+import { createClient, newClient } from '../registration/create-client.js';
+import { deleteClient } from '../registration/delete-client.js';
+import { listClients } from '../registration/list-clients.js';
+import type { OperatorContext } from './operator-context.js';
+import { pageSize } from './page-size.js';
+
+const oneClient = z.object({ CLIENT: z.string('is missing').min(1, 'must not be empty') });
+
+/** OAuth clients, also those that registered themselves. */
+export const clientCommands = {
+  'client create': operatorCommand({
+    flags: {
+      name: 'text',
+      'redirect-uri': 'texts',
+      'first-party': 'alone',
+      confidential: 'alone',
+      id: 'text',
+    },
+    arguments: newClient,
+    run: ({ database, keyEncryptionKey }: OperatorContext, client) =>
+      createClient(database, client, () => keyEncryptionKey),
+  }),
+  'client list': operatorCommand({
+    flags: { limit: 'text', after: 'text' },
+    arguments: z.object({ limit: pageSize, after: z.string().default('') }),
+    run: ({ database }: OperatorContext, { after, limit }) => listClients(database, after, limit),
+  }),
+  'client secret': operatorCommand({
+    operands: ['CLIENT'],
+    arguments: oneClient,
+    run: ({ database, keyEncryptionKey }: OperatorContext, { CLIENT }) =>
+      changeClientSecret(database, CLIENT, keyEncryptionKey),
+  }),
+  'client delete': operatorCommand({
+    operands: ['CLIENT'],
+    arguments: oneClient,
+    run: ({ database, tell }: OperatorContext, { CLIENT }) => deleteClient(database, tell, CLIENT),
+  }),
+};

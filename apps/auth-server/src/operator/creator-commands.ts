@@ -1,0 +1,38 @@
+import { operatorCommand } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { changeCreator, creatorChange } from '../creators/change-creator.js';
+import { creatorFlags } from '../creators/creator-flags.js';
+import { newCreator, registerCreator } from '../creators/register-creator.js';
+import type { OperatorContext } from './operator-context.js';
+
+const flags = {
+  name: 'text',
+  'payment-method': 'text',
+  'payment-terms': 'text',
+  'tax-interview': 'text',
+  'settlement-currency': 'text',
+} as const;
+
+/** Creators. CREATOR is a UUID or a `crt_` id. */
+export const creatorCommands = {
+  'creator create': operatorCommand({
+    flags: { ...flags, organisation: 'text', id: 'text' },
+    arguments: newCreator,
+    run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
+  }),
+  'creator change': operatorCommand({
+    operands: ['CREATOR'],
+    flags,
+    arguments: creatorChange,
+    run: ({ database, outbox }: OperatorContext, change) => changeCreator(database, outbox, change),
+  }),
+  'creator payment-method': operatorCommand({
+    operands: ['CREATOR', 'METHOD'],
+    arguments: z.object({
+      CREATOR: z.string('is missing').min(1, 'must not be empty'),
+      METHOD: creatorFlags['payment-method'],
+    }),
+    run: ({ database, outbox }: OperatorContext, { CREATOR: creator, METHOD: paymentMethod }) =>
+      changeCreator(database, outbox, { creator, paymentMethod }),
+  }),
+};

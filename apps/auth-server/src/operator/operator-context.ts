@@ -1,0 +1,49 @@
+import type { Database } from '@fulfilment/database';
+import { RedisConnection } from '@fulfilment/http-service';
+import { Outbox } from '@fulfilment/messaging';
+import { type Clock, createLogger, systemClock } from '@fulfilment/runtime';
+import type { OperatorSite } from '@fulfilment/service-host/operator';
+import { once } from 'node:events';
+import type { Config } from '../config.js';
+import { DenyList, type TellRevoked } from '../revocation/deny-list.js';
+
+/** What the operator's commands stand on. */
+export interface OperatorContext {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  readonly tell: TellRevoked;
+  readonly keyEncryptionKey: Buffer;
+  readonly clock: Clock;
+}
+
+export type OperatorSettings = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'>;
+
+const redisWithinMs = 2_000;
+
+export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorContext {
+  return {
+    database: site.database,
+    outbox: new Outbox(),
+    tell: tellByRedis(site),
+    keyEncryptionKey: site.settings.KEY_ENCRYPTION_KEY,
+    clock: systemClock,
+  };
+}
+
+/** Redis is opened when there is something to tell. While it is away the running service tells, once Redis is back. */
+function tellByRedis({ database, settings, atEnd }: OperatorSite<OperatorSettings>): TellRevoked {
+  let opening: Promise<DenyList> | undefined;
+  const open = async (): Promise<DenyList> => {
+    const logger = createLogger('auth-server operate', 'silent'); // standard output holds the answer only
+    const redis = new RedisConnection(settings.REDIS_URL, logger);
+    atEnd(() => redis.stop());
+    const denyList = new DenyList(database, redis, logger);
+    await once(redis.client, 'ready', { signal: AbortSignal.timeout(redisWithinMs) }).catch(() => undefined);
+    return denyList;
+  };
+  return async (tokens) => {
+    if (tokens.length === 0) return;
+    opening ??= open();
+    await (await opening).tell(tokens);
+  };
+}

@@ -1,0 +1,36 @@
+import { type Database, statement } from '@fulfilment/database';
+import { randomBytes } from 'node:crypto';
+import type { AdapterPayload } from 'oidc-provider';
+import { auditOperator } from '../audit/operator-audit.js';
+import { sealedClient } from '../oidc/adapter.js';
+
+const find = statement(
+  'clients.lock',
+  `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
+);
+const update = statement(
+  'clients.update',
+  `UPDATE oidc_model SET payload = $2 WHERE model = 'Client' AND id = $1`,
+);
+const secretBytes = 32;
+
+/** Gives a confidential client another secret, told this once; the old one is no good from then on. Its tokens live on. */
+export async function changeClientSecret(
+  database: Database,
+  clientId: string,
+  keyEncryptionKey: Buffer,
+): Promise<{ client_id: string; client_secret: string }> {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  await database.transaction(async (tx) => {
+    const stored = await tx.row<{ payload: AdapterPayload }>(find, [clientId]);
+    if (stored === undefined) throw new Error(`There is no client ${clientId}.`);
+    const { client_secret_sealed: before, ...metadata } = stored.payload;
+    if (before === undefined) throw new Error(`The client ${clientId} is public: it has no secret.`);
+    await tx.run(update, [
+      clientId,
+      sealedClient(keyEncryptionKey, clientId, { ...metadata, client_secret: secret }),
+    ]);
+    await auditOperator(tx, { event: 'client_secret_changed', clientId });
+  });
+  return { client_id: clientId, client_secret: secret };
+}

@@ -1,0 +1,29 @@
+import { type Database, statement } from '@fulfilment/database';
+import { auditOperator } from '../audit/operator-audit.js';
+import { endClient } from '../oidc/families.js';
+import type { TellRevoked } from '../revocation/deny-list.js';
+
+const find = statement(
+  'clients.find',
+  `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
+);
+
+/** Takes a client away with all it was given: its tokens, its consents, its registration. */
+export async function deleteClient(
+  database: Database,
+  tell: TellRevoked,
+  clientId: string,
+): Promise<{ client_id: string; deleted: true; tokens_ended: number }> {
+  const revoked = await database.transaction(async (tx) => {
+    if ((await tx.row(find, [clientId])) === undefined) throw new Error(`There is no client ${clientId}.`);
+    const revoked = await endClient(tx, clientId);
+    await auditOperator(tx, {
+      event: 'client_deleted',
+      clientId,
+      details: { tokens_ended: revoked.length },
+    });
+    return revoked;
+  });
+  await tell(revoked);
+  return { client_id: clientId, deleted: true, tokens_ended: revoked.length };
+}

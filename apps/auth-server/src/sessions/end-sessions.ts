@@ -1,0 +1,59 @@
+import { statement, type Transaction } from '@fulfilment/database';
+import { endFamiliesOfSession, endFamiliesOfUser } from '../oidc/families.js';
+import type { RevokedToken } from '../revocation/deny-list.js';
+
+const sessionsOfUser = statement(
+  'sessions.of-user',
+  `SELECT session_uid AS uid FROM oidc_model
+   WHERE model = 'Session' AND account_id = $1 AND session_uid IS DISTINCT FROM $2 ORDER BY session_uid`,
+);
+const sessionOfUser = statement(
+  'sessions.one-of-user',
+  `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
+);
+// Stays until the session would have been over by itself: a request that is under way with it cannot save it again (adapter.ts).
+const markEnded = statement(
+  'sessions.mark-ended',
+  `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
+   VALUES ($1, $2, '', now(), now() + interval '15 days')
+   ON CONFLICT (uid) DO UPDATE SET ended_at = now(), expires_at = EXCLUDED.expires_at`,
+);
+const deleteSession = statement(
+  'sessions.delete',
+  `DELETE FROM oidc_model WHERE model = 'Session' AND session_uid = $1`,
+);
+
+/** Signs one browser of the user out. Undefined when there is no such session of theirs. */
+export async function endSessionOfUser(
+  tx: Transaction,
+  userId: string,
+  uid: string,
+): Promise<RevokedToken[] | undefined> {
+  return (await tx.row(sessionOfUser, [userId, uid])) === undefined ? undefined : endSession(tx, userId, uid);
+}
+
+/** Signs all browsers of the user out. @param exceptUid the one that stays */
+export async function endSessionsOfUser(
+  tx: Transaction,
+  userId: string,
+  exceptUid?: string,
+): Promise<RevokedToken[]> {
+  const revoked: RevokedToken[] = [];
+  for (const { uid } of await tx.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]))
+    revoked.push(...(await endSession(tx, userId, uid)));
+  return revoked;
+}
+
+/** Ends all a person has: browser sessions and families, `offline_access` too. They sign in anew everywhere. */
+export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  const ofSessions = await endSessionsOfUser(tx, userId);
+  return [...ofSessions, ...(await endFamiliesOfUser(tx, userId))];
+}
+
+/** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
+async function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
+  await tx.run(markEnded, [uid, userId]);
+  const revoked = await endFamiliesOfSession(tx, uid);
+  await tx.run(deleteSession, [uid]);
+  return revoked;
+}

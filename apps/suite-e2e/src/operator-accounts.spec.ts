@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { ApiClient } from './suite/api-client.js';
+import { type Merchant, newMerchant, newUser, storeScopes } from './suite/merchant.js';
+import { operate, ops, tryOps } from './suite/operator.js';
+import { dashboardToken, signIn, tokenRequest } from './suite/sign-in.js';
+
+const everywhere = [
+  '/store/v1/creator', // store-api
+  '/store/v1/webhooks', // webhook-worker
+  '/creator/api/v1/creators', // creator-api
+  '/api/auth/oauth2/userinfo', // auth-server
+];
+const statuses = (token: string, paths = everywhere): Promise<number[]> =>
+  Promise.all(paths.map(async (path) => (await new ApiClient(token).get(path)).status));
+const signIns = (events: readonly { readonly event: string; readonly ip: string | null }[]) =>
+  events.filter(({ event }) => event === 'signed_in');
+
+describe("the operator's commands about accounts", () => {
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await newMerchant();
+  });
+
+  it('user disable: its tokens are refused by all four services when it returns', async () => {
+    const user = { email: `${randomBytes(6).toString('hex')}@merchant.example`, password: 'a good password' };
+    await newUser(merchant.organisationId, user, 'member');
+    const token = await dashboardToken(user, storeScopes);
+    expect(await statuses(token)).toEqual([200, 200, 200, 200]);
+    await operate(['user', 'disable', user.email]);
+    expect(await statuses(token)).toEqual([401, 401, 401, 401]);
+    await expect(dashboardToken(user)).rejects.toThrow();
+    await operate(['user', 'enable', user.email]);
+    expect(await statuses(await dashboardToken(user, storeScopes))).toEqual([200, 200, 200, 200]);
+  });
+
+  it('keys rotate, three times in a row: no token is refused, old or new', async () => {
+    const { clientId: client_id } = merchant.app;
+    const first = await signIn(merchant.owner, merchant.app, [...storeScopes, 'offline_access']);
+    const tokens = [first.access_token];
+    let refresh_token = first.refresh_token ?? '';
+    for (let rotation = 0; rotation < 3; rotation += 1) {
+      await operate(['keys', 'rotate']);
+      const { body } = await tokenRequest({ grant_type: 'refresh_token', refresh_token, client_id }).expect(
+        200,
+      );
+      const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() }).parse(body);
+      tokens.push(refreshed.access_token);
+      refresh_token = refreshed.refresh_token;
+      expect(await statuses(refreshed.access_token, everywhere.slice(0, 2))).toEqual([200, 200]);
+    }
+    for (const token of tokens) expect(await statuses(token, everywhere.slice(0, 2))).toEqual([200, 200]);
+  });
+
+  it('audit: tells who signed in from where, as JSON and as a table', async () => {
+    const { events } = await ops(
+      ['audit', '--user', merchant.owner.email, '--since', '1h'],
+      z.object({
+        events: z.array(z.object({ event: z.string(), ip: z.string().nullable() })),
+        before: z.string().nullable(),
+      }),
+    );
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['user_created', 'token_issued']),
+    );
+    expect(signIns(events)[0]?.ip).toMatch(/^[0-9a-f.:]+$/);
+    const { output } = await tryOps(['audit', '--event', 'signed_in', '--limit', '3']);
+    expect(output).toMatch(/^AT +EVENT +USER/);
+    expect(output.trim().split('\n').length).toBeLessThanOrEqual(5);
+  });
+
+  it.each([
+    [['audit', '--event', 'nonsense'], '--event must be one of'],
+    [['audit', '--since', 'yesterday'], '--since must be'],
+    [['user', 'disable', 'no@body.example'], 'There is no user no@body.example.'],
+    [['client', 'create', '--name', 'App', '--redirect-uri', 'http://a.example/'], '--redirect-uri must'],
+    [['creator', 'change', 'crt_x'], 'CREATOR stays as it is'],
+  ])('%j is refused in one line that names what was typed', async (args, complaint) => {
+    const { status, output, complaint: line } = await tryOps(args);
+    expect({ status, output, lines: line.trim().split('\n') }).toEqual({
+      status: 1,
+      output: '',
+      lines: [expect.stringContaining(complaint)],
+    });
+  });
+});

@@ -1,0 +1,98 @@
+/** The promise of libs/http-service that no good token is refused because a signing key is new, and that forged ones cost little. */
+import { audiences, issuer } from '@fulfilment/contracts';
+import { TokenVerifier } from '@fulfilment/http-service';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { listen } from '../../listen.js';
+
+const baseUrl = 'https://suite.example';
+
+/** An authorization server of which only the published keys are there. */
+async function publisher() {
+  const published: JWK[] = [];
+  let reads = 0;
+  const { port, close } = await listen(
+    createServer((_request, response) => {
+      reads += 1;
+      response.setHeader('content-type', 'application/jwk-set+json').end(JSON.stringify({ keys: published }));
+    }),
+  );
+  return {
+    url: `http://127.0.0.1:${port}/jwks`,
+    reads: () => reads,
+    close,
+    publish: async () => {
+      const { privateKey, publicKey } = await generateKeyPair('ES256');
+      const kid = randomUUID();
+      published.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' });
+      return { kid, privateKey };
+    },
+  };
+}
+
+function token({ kid, privateKey }: { kid: string; privateKey: CryptoKey }): Promise<string> {
+  return new SignJWT({ client_id: 'an-app', scope: '' })
+    .setProtectedHeader({ alg: 'ES256', kid, typ: 'at+jwt' })
+    .setIssuer(issuer(baseUrl))
+    .setAudience(audiences(baseUrl).store)
+    .setSubject('somebody')
+    .setJti(randomUUID())
+    .setIssuedAt()
+    .setExpirationTime('10m')
+    .sign(privateKey);
+}
+
+describe('the keys that tokens are verified with', () => {
+  let keys: Awaited<ReturnType<typeof publisher>>;
+  let tokens: TokenVerifier;
+  beforeEach(async () => {
+    keys = await publisher();
+    tokens = new TokenVerifier({
+      authUrl: baseUrl,
+      jwksUrl: keys.url,
+      audience: audiences(baseUrl).store,
+    });
+  });
+  afterEach(() => keys.close());
+
+  it('are read again for a token whose key was published just now, three times in a row', async () => {
+    for (let rotation = 0; rotation < 3; rotation += 1) {
+      expect(await tokens.verify(await token(await keys.publish()))).toMatchObject({ subject: 'somebody' });
+    }
+    expect(keys.reads()).toBe(3);
+  });
+
+  it('are read at most once a second, however many tokens name keys that do not exist', async () => {
+    const real = await keys.publish();
+    await tokens.verify(await token(real));
+    const { privateKey } = await generateKeyPair('ES256');
+    const startedAtMs = performance.now();
+    const forged = await Promise.all(
+      Array.from({ length: 200 }, async () => tokens.verify(await token({ kid: randomUUID(), privateKey }))),
+    );
+    expect(forged.every((caller) => caller === undefined)).toBe(true);
+    expect(keys.reads()).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - startedAtMs) / 1000));
+  });
+
+  it('are found for a good token amid forged ones', async () => {
+    await tokens.verify(await token(await keys.publish()));
+    const { privateKey } = await generateKeyPair('ES256');
+    const forge = async () => tokens.verify(await token({ kid: randomUUID(), privateKey }));
+    const storm = Promise.all(Array.from({ length: 50 }, forge));
+    const fresh = await keys.publish();
+    expect(await tokens.verify(await token(fresh))).toBeDefined();
+    await storm;
+  });
+
+  it('stay in use while they cannot be read; a key nobody knows is then no reason for a 401', async () => {
+    const known = await keys.publish();
+    const unknown = await generateKeyPair('ES256');
+    await tokens.verify(await token(known));
+    await keys.close();
+    expect(await tokens.verify(await token(known))).toBeDefined();
+    await expect(
+      tokens.verify(await token({ kid: randomUUID(), privateKey: unknown.privateKey })),
+    ).rejects.toThrow('The signing keys could not be read.');
+  });
+});

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { currency, email, flag, paymentMethod, role, roleOrNone, text, yesOrNo } from './arguments.ts';
+import { auditTable, clientTable } from './tables.ts';
+import { alone, type Command, word } from './command.ts';
+import { serviceCommand } from './service-command.ts';
+
+function authCommand(words: Command['words'], rest: Parameters<typeof serviceCommand>[2]): Command {
+  return serviceCommand('auth-server', words, rest);
+}
+
+const person = { positionals: ['USER'] };
+const oneClient = { usage: 'CLIENT', positionals: ['CLIENT'], arguments: z.object({ CLIENT: text() }) };
+
+const accountCommands = [
+  authCommand(['organisation', 'create'], {
+    usage: '--name N',
+    flags: { name: word },
+    arguments: z.object({ name: text(200) }),
+  }),
+  authCommand(['user', 'create'], {
+    usage: '--email E --password P [--name N] [--organisation O] [--role R]',
+    flags: { email: word, password: word, name: word, organisation: word, role: word },
+    arguments: z.object({
+      email,
+      password: text(1024),
+      name: text(200).optional(),
+      organisation: text().optional(),
+      role: role.optional(),
+    }),
+  }),
+  authCommand(['user', 'disable'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
+  authCommand(['user', 'enable'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
+  authCommand(['user', 'password'], {
+    ...person,
+    usage: 'USER --password P',
+    flags: { password: word },
+    arguments: z.object({ USER: text(), password: text(1024) }),
+  }),
+  authCommand(['user', 'role'], {
+    ...person,
+    usage: 'USER --role owner|admin|member|global_admin|none [--organisation O]',
+    flags: { role: word, organisation: word },
+    arguments: z.object({ USER: text(), role: roleOrNone, organisation: text().optional() }),
+  }),
+];
+
+const creatorFlags = {
+  name: word,
+  'payment-method': word,
+  'payment-terms': word,
+  'tax-interview': word,
+  'settlement-currency': word,
+};
+const creatorOptions = '[--payment-terms yes|no] [--tax-interview yes|no] [--settlement-currency C]';
+
+const creatorCommands = [
+  authCommand(['creator', 'create'], {
+    usage: `--organisation O --name N --payment-method pm_ok|pm_declined|pm_timeout|none ${creatorOptions}`,
+    flags: { organisation: word, ...creatorFlags },
+    arguments: z.object({
+      organisation: text(),
+      name: text(200),
+      'payment-method': paymentMethod,
+      'payment-terms': yesOrNo.optional(),
+      'tax-interview': yesOrNo.optional(),
+      'settlement-currency': currency.optional(),
+    }),
+  }),
+  authCommand(['creator', 'change'], {
+    usage: `CREATOR [--name N] [--payment-method pm_ok|pm_declined|pm_timeout|none] ${creatorOptions}`,
+    positionals: ['CREATOR'],
+    flags: creatorFlags,
+    arguments: z.object({
+      CREATOR: text(),
+      name: text(200).optional(),
+      'payment-method': paymentMethod.optional(),
+      'payment-terms': yesOrNo.optional(),
+      'tax-interview': yesOrNo.optional(),
+      'settlement-currency': currency.optional(),
+    }),
+  }),
+  authCommand(['creator', 'payment-method'], {
+    usage: 'CREATOR pm_ok|pm_declined|pm_timeout|none',
+    positionals: ['CREATOR', 'METHOD'],
+    arguments: z.object({ CREATOR: text(), METHOD: paymentMethod }),
+  }),
+];
+
+const clientCommands = [
+  authCommand(['client', 'create'], {
+    usage: '--name N --redirect-uri U [--first-party] [--confidential]',
+    flags: {
+      name: word,
+      'redirect-uri': { type: 'string', multiple: true },
+      'first-party': alone,
+      confidential: alone,
+    },
+    arguments: z
+      .object({
+        name: text(100),
+        'redirect-uri': z.array(text(2048)).optional(),
+        'first-party': flag,
+        confidential: flag,
+      })
+      // A confidential client without one is a resource server, which introspects.
+      .refine((given) => given.confidential === true || given['redirect-uri'] !== undefined, {
+        path: ['redirect-uri'],
+        error: 'is missing',
+      }),
+  }),
+  authCommand(['client', 'list'], {
+    usage: '[--limit N] [--after CLIENT]',
+    flags: { limit: word, after: word },
+    arguments: z.object({ limit: text(4).optional(), after: text().optional() }),
+    readable: clientTable,
+  }),
+  authCommand(['client', 'secret'], oneClient),
+  authCommand(['client', 'delete'], oneClient),
+];
+
+const securityCommands = [
+  authCommand(['keys', 'rotate'], { usage: '', arguments: z.object({}) }),
+  authCommand(['audit'], {
+    usage: '[--event E] [--user USER] [--client C] [--since T] [--until T] [--limit N] [--before K]',
+    flags: { event: word, user: word, client: word, since: word, until: word, limit: word, before: word },
+    arguments: z.object({
+      event: text().optional(),
+      user: text().optional(),
+      client: text().optional(),
+      since: text().optional(),
+      until: text().optional(),
+      limit: text(4).optional(),
+      before: text().optional(),
+    }),
+    readable: auditTable,
+  }),
+];
+
+/** Accounts, creators, clients, signing keys and the audit log belong to auth-server. */
+export const authCommands = [...accountCommands, ...creatorCommands, ...clientCommands, ...securityCommands];

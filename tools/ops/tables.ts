@@ -1,0 +1,81 @@
+import { z } from 'zod';
+
+/** Lists for a person to read, one line for each thing. */
+
+const auditPage = z.object({
+  events: z.array(
+    z.object({
+      at: z.string(),
+      event: z.string(),
+      user_id: z.string().nullable(),
+      email: z.string().nullable(),
+      client_id: z.string().nullable(),
+      ip: z.string().nullable(),
+      user_agent: z.string().nullable(),
+      details: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  before: z.string().nullable(),
+});
+
+/** The audit log, the newest last. */
+export function auditTable(result: unknown): string {
+  const { events, before } = auditPage.parse(result);
+  const rows = events.map((one) => [
+    one.at,
+    one.event,
+    one.email ?? one.user_id ?? '-',
+    one.client_id ?? '-',
+    one.ip ?? '-',
+    Object.keys(one.details).length === 0 ? '-' : JSON.stringify(one.details),
+    one.user_agent ?? '-',
+  ]);
+  const head = ['AT', 'EVENT', 'USER', 'CLIENT', 'ADDRESS', 'DETAILS', 'USER AGENT'];
+  return table(head, rows, before === null ? undefined : `Older ones: --before ${before}`);
+}
+
+const clientPage = z.object({
+  clients: z.array(
+    z.object({
+      client_id: z.string(),
+      name: z.string().nullable(),
+      first_party: z.boolean(),
+      confidential: z.boolean(),
+      redirect_uris: z.array(z.string()),
+      registered_at: z.string(),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
+/** Clients by id. */
+export function clientTable(result: unknown): string {
+  const { clients, next } = clientPage.parse(result);
+  const rows = clients.map((one) => [
+    one.client_id,
+    one.name ?? '-',
+    `${one.first_party ? 'first' : 'third'} party`,
+    one.confidential ? 'confidential' : 'public',
+    one.registered_at,
+    one.redirect_uris.join(' ') || '-',
+  ]);
+  const head = ['CLIENT', 'NAME', 'PARTY', 'KIND', 'REGISTERED', 'REDIRECT URIS'];
+  return table(head, rows, next === null ? undefined : `More: --after ${next}`);
+}
+
+/** Columns as wide as what stands in them. What people or clients wrote is kept from moving the cursor. */
+function table(head: readonly string[], rows: readonly (readonly string[])[], rest?: string): string {
+  const lines = [head, ...rows.map((row) => row.map(printable))];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const text = lines.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...text, ...(rest === undefined ? [] : [rest])].join('\n');
+}
+
+function printable(cell: string): string {
+  return cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
+}
