@@ -30,6 +30,11 @@ const accountCommands = [
   }),
   authCommand(['user', 'disable'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
   authCommand(['user', 'enable'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
+  authCommand(['user', 'reset-second-factor'], {
+    ...person,
+    usage: 'USER',
+    arguments: z.object({ USER: text() }),
+  }),
   authCommand(['user', 'password'], {
     ...person,
     usage: 'USER --password P',

@@ -17,6 +17,7 @@ const right: Readonly<Record<string, string>> = {
   'user create': '--email a@b.example --password secret-secret --organisation org_1 --role owner',
   'user disable': 'a@b.example',
   'user enable': 'a@b.example',
+  'user reset-second-factor': 'a@b.example',
   'user password': 'a@b.example --password secret-secret',
   'user role': 'a@b.example --role none --organisation org_1',
   'creator change': 'crt_1 --name Mira --payment-terms yes --tax-interview no --payment-method none',

@@ -222,3 +222,42 @@ describe('client commands', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 });
+
+describe('user reset-second-factor', () => {
+  it('lets somebody sign in who lost app and codes, and signs every browser out', async () => {
+    const email = 'lost-phone@harbour.example';
+    await newUser(email);
+    const app = await App.registered(server);
+    const { browser } = await app.signIn('openid', { email });
+    await server.database.run(
+      {
+        name: 'test.give-factor',
+        text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
+               SELECT id, '\\x00', now() FROM users WHERE email = $1`,
+      },
+      [email],
+    );
+    expect(await operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+      had_second_factor: true,
+    });
+    const again = await app.authorize('openid', { email, browser });
+    expect(again.steps).toContain('login');
+    expect(again.shown.url.searchParams.has('code')).toBe(true);
+    expect((await written({ user: email })).map(({ event }) => event)).toContain('second_factor_removed');
+    expect(await operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+      had_second_factor: false,
+    });
+  });
+});
+
+describe('client create', () => {
+  it('leaves the account pages their own id', async () => {
+    await expect(
+      operator.run('client create', {
+        name: 'Evil',
+        id: 'account',
+        'redirect-uri': ['https://evil.example/'],
+      }),
+    ).rejects.toThrow('is taken by the account pages');
+  });
+});

@@ -5,6 +5,7 @@ import { createOrganisation, newOrganisation } from '../accounts/create-organisa
 import { createUser, newPassword, newUser } from '../accounts/create-user.js';
 import { disableUser, enableUser } from '../accounts/disable-user.js';
 import { setPassword } from '../accounts/set-password.js';
+import { resetSecondFactor } from '../second-factor/reset-second-factor.js';
 import type { OperatorContext } from './operator-context.js';
 
 const USER = z.string('is missing').min(1, 'must not be empty');
@@ -37,6 +38,11 @@ export const accountCommands = {
     arguments: z.object({ USER, password: newPassword }),
     run: ({ database, tell }: OperatorContext, given) =>
       setPassword(database, tell, given.USER, given.password),
+  }),
+  'user reset-second-factor': operatorCommand({
+    operands: ['USER'],
+    arguments: z.object({ USER }),
+    run: ({ database, tell }: OperatorContext, given) => resetSecondFactor(database, tell, given.USER),
   }),
   'user role': operatorCommand({
     operands: ['USER'],

@@ -2,6 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
+import { accountClientId } from '../oidc/account-client.js';
 import { sealedClient } from '../oidc/adapter.js';
 import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
 import { unseal } from '../keys/sealed.js';
@@ -33,6 +34,7 @@ export const newClient = z
     id: z
       .string()
       .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
+      .refine((id) => id !== accountClientId, 'is taken by the account pages')
       .optional(),
   })
   .refine(({ 'redirect-uri': uris, confidential }) => confidential || uris.length > 0, {

@@ -68,7 +68,11 @@ const lock = statement(
   'second-factors.lock',
   'SELECT 1 FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE',
 );
-const remove = statement('second-factors.remove', 'DELETE FROM second_factors WHERE user_id = $1');
+/** With it go the recovery codes. */
+export const removeSecondFactor = statement(
+  'second-factors.remove',
+  'DELETE FROM second_factors WHERE user_id = $1',
+);
 
 export interface SecondFactorSettings {
   /** Encrypts the secrets at rest; the user's id is bound in. */
@@ -144,7 +148,7 @@ export class SecondFactors {
   }
 
   async remove(userId: string): Promise<void> {
-    await this.database.run(remove, [userId]);
+    await this.database.run(removeSecondFactor, [userId]);
   }
 
   private async replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {
