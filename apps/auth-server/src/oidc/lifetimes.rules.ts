@@ -12,6 +12,14 @@ export const lifetimes = {
   interaction: hour / 2,
 } as const;
 
+/** The head of a family lives as long as the last of its tokens may: without `offline_access` that is the one access token. */
+export function familyLifetime(scopes: readonly string[]): number {
+  const { accessToken, authorizationCode, family, interaction } = lifetimes;
+  return scopes.includes('offline_access')
+    ? family + accessToken
+    : interaction + authorizationCode + accessToken;
+}
+
 /** A refresh token slides 30 days at a time, and never beyond its family's 90. @param familyStartedAt in seconds since 1970 */
 export function refreshTokenLifetime(familyStartedAt: number, now: number): number {
   return Math.max(1, Math.min(lifetimes.refreshToken, familyStartedAt + lifetimes.family - now));

@@ -5,6 +5,7 @@ import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
+import { words } from './requested-scope.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import type { BrowserSessions } from '../sessions/browser-sessions.js';
 import { noteSignIns } from '../sessions/note-sign-in.js';
@@ -18,7 +19,7 @@ import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
 import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
 import { interactionRules } from './interaction-policy.js';
-import { lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
+import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
 import { keepOfflineAccess } from './offline-access.js';
 import {
@@ -132,7 +133,7 @@ function protocol({ answers, audit }: ProviderDependencies): Configuration {
       IdToken: lifetimes.idToken,
       RefreshToken: (_ctx, token) =>
         refreshTokenLifetime(token.iiat ?? Math.floor(Date.now() / 1000), Math.floor(Date.now() / 1000)),
-      Grant: lifetimes.family + lifetimes.accessToken,
+      Grant: (_ctx, grant) => familyLifetime(words(grant.getOIDCScope())),
       Session: lifetimes.session,
       Interaction: lifetimes.interaction,
     },
