@@ -28,7 +28,7 @@ const ask = async (parameters: Record<string, string | undefined>) => {
   };
   for (const [name, value] of Object.entries(all))
     if (value !== undefined) url.searchParams.append(name, value);
-  return new Browser(server.url).get(url.href);
+  return new Browser(server).get(url.href);
 };
 
 describe('authorize', () => {
@@ -88,7 +88,7 @@ describe('authorize', () => {
   ])('refuses %s', async (what, parameters) => {
     const shown =
       what === 'a repeated parameter'
-        ? await new Browser(server.url).get(
+        ? await new Browser(server).get(
             `/api/auth/oauth2/authorize?client_id=${app.clientId}&response_type=code&redirect_uri=${encodeURIComponent(thirdPartyRedirect)}&scope=orders:read&scope=orders:read&code_challenge=${challenge}&code_challenge_method=S256`,
           )
         : await ask(parameters);
@@ -140,7 +140,7 @@ describe('token', () => {
   });
 
   it.each(['introspect', 'revoke'])('asks who calls %s: RFC 7662 §2.3, RFC 6749 §5.2', async (endpoint) => {
-    const answer = await fetch(`${server.url}/api/auth/oauth2/${endpoint}`, {
+    const answer = await server.fetch(`${server.url}/api/auth/oauth2/${endpoint}`, {
       method: 'POST',
       body: new URLSearchParams({ token: 'x' }),
     });
@@ -149,7 +149,7 @@ describe('token', () => {
   });
 
   it('refuses a JSON body, an unknown client and a wrong secret', async () => {
-    const json = await fetch(`${server.url}/api/auth/oauth2/token`, {
+    const json = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{}',
@@ -160,7 +160,7 @@ describe('token', () => {
     expect(unknown.status).toBe(401);
     expect(await unknown.json()).toMatchObject({ error: 'invalid_client' });
     const { client_id } = server.people.resourceServer;
-    const wrong = await fetch(`${server.url}/api/auth/oauth2/introspect`, {
+    const wrong = await server.fetch(`${server.url}/api/auth/oauth2/introspect`, {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${client_id}:wrong`)}` },
       body: new URLSearchParams({ token: 'x' }),
@@ -174,7 +174,7 @@ describe('token', () => {
       ['GET', '/api/auth/nothing'],
       ['GET', '/nothing'],
     ] as const) {
-      const response = await fetch(`${server.url}${path}`, { method });
+      const response = await server.fetch(`${server.url}${path}`, { method });
       expect(response.status).toBe(404);
       expect(await json(response)).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
     }
@@ -193,7 +193,7 @@ describe('an access token', () => {
   ])('%s is worth nothing (RFC 8725)', async (_, kind) => {
     const { tokens } = await app.signIn('openid offline_access');
     const forged = await forge(kind, tokens);
-    const userInfo = await fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+    const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${forged}` },
     });
     expect(userInfo.status).toBe(401);
@@ -205,7 +205,7 @@ describe('an access token', () => {
 
   it('in the query is not looked at (RFC 9700 §4.3.2)', async () => {
     const { tokens } = await app.signIn('openid');
-    const response = await fetch(
+    const response = await server.fetch(
       `${server.url}/api/auth/oauth2/userinfo?access_token=${tokens.access_token}`,
     );
     expect(response.status).toBe(400);
@@ -213,7 +213,7 @@ describe('an access token', () => {
 
   it('without openid is 403 at UserInfo (RFC 6750 §3.1)', async () => {
     const { tokens } = await app.signIn('orders:read');
-    const response = await fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
     expect(response.status).toBe(403);
@@ -238,7 +238,7 @@ async function forge(
         .sign(privateKey);
     }
     case 'hs256': {
-      const jwks = await json(await fetch(`${server.url}/api/auth/jwks`));
+      const jwks = await json(await server.fetch(`${server.url}/api/auth/jwks`));
       const secret = new TextEncoder().encode(JSON.stringify(jwks.keys[0]));
       return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid }).sign(secret);
     }

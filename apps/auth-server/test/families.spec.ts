@@ -165,7 +165,7 @@ describe('what is stored', () => {
     const app = await App.registered(server);
     const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
     const pending = await app.authorize('orders:read offline_access', { browser });
-    const session = browser.cookieNames().find((name) => name.startsWith('session@')) ?? '';
+    const session = browser.cookieNames().find((name) => name.startsWith('__Host-session@')) ?? '';
     const secrets = [
       tokens.refresh_token ?? '',
       shown.url.searchParams.get('code') ?? '',

@@ -82,7 +82,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('gives a refresh token for offline_access alone, and none without it', async () => {
     const app = await App.registered(server);
     expect((await app.signIn('offline_access orders:read')).tokens.refresh_token).toEqual(expect.any(String));
-    const { tokens } = await app.signIn('openid orders:read', { browser: new Browser(server.url) });
+    const { tokens } = await app.signIn('openid orders:read', { browser: new Browser(server) });
     expect(tokens.refresh_token).toBeUndefined();
     expect(tokens.scope).toBe('openid orders:read');
   });
@@ -100,7 +100,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('tells the app access_denied, with state and iss, when the person says no', async () => {
     const app = await App.registered(server);
     const { url, state } = await app.request('orders:read');
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     const shown = await browser.submit(formOf(await browser.get(url), '/abort'));
     expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
     expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({

@@ -93,13 +93,13 @@ describe('registration (RFC 7591)', () => {
   });
 
   it('answers a browser’s preflight, and bad JSON', async () => {
-    const preflight = await fetch(`${server.url}/api/auth/oauth2/register`, {
+    const preflight = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'OPTIONS',
       headers: { origin: 'https://tool.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
-    const bad = await fetch(`${server.url}/api/auth/oauth2/register`, {
+    const bad = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{',
@@ -115,7 +115,7 @@ describe('client management (RFC 7592)', () => {
       await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
     );
     const manage = (method: string, token: string, body?: object) =>
-      fetch(made.registration_client_uri, {
+      server.fetch(made.registration_client_uri, {
         method,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -2,9 +2,15 @@ import { createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, Shutdown } from '@fulfilment/runtime';
-import { eventually, scratchDatabase, storeUrl, uniqueName } from '@fulfilment/testing';
+import {
+  eventually,
+  freePort,
+  scratchDatabase,
+  storeUrl,
+  testGateway,
+  uniqueName,
+} from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { createOrganisation } from '../src/accounts/create-organisation.js';
 import { createUser } from '../src/accounts/create-user.js';
 import { type Config, settings } from '../src/config.js';
@@ -19,11 +25,15 @@ export const firstPartyRedirect = 'https://dashboard.example/callback';
 
 export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
 
-/** A whole auth-server on stores of the test's own, with people and clients in it. */
+/** A whole auth-server behind the real gateway, on stores of the test's own, with people and clients in it. */
 export async function runningServer(overrides: Readonly<Record<string, string>> = {}) {
-  const stores = await scratchDatabase(migrations);
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const direct = `127.0.0.1:${port}`;
+  const [stores, gateway] = await Promise.all([
+    scratchDatabase(migrations),
+    testGateway({ AUTH_SERVER_ADDRESS: direct }),
+  ]);
+  const { url } = gateway;
   const keyEncryptionKey = randomBytes(32);
   const config: Config = settings.parse({
     HOST: '127.0.0.1',
@@ -60,13 +70,20 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
   const oidc = server.app.get(OidcServer);
   await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
   return {
+    /** The gateway's address, which is the issuer's. */
     url,
+    /** The server's own, as only the gateway knows it. */
+    direct: `http://${direct}`,
+    /** As a client outside: through the gateway, trusting its authority alone. */
+    fetch: gateway.fetch,
+    ca: gateway.ca,
     config,
     database,
     redis,
     oidc,
     people: await population(database, keyEncryptionKey),
     stop: async () => {
+      await gateway.stop();
       await shutdown.run();
       await redis.stop();
       await dataSource.destroy();
@@ -108,16 +125,4 @@ async function population(database: Database, keyEncryptionKey: Buffer) {
       key,
     ),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
