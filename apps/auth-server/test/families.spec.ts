@@ -109,19 +109,6 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
 });
 
 describe('revocation (RFC 7009)', () => {
-  it('of a refresh token ends its family; of somebody else’s token does nothing', async () => {
-    const app = await App.registered(server);
-    const stranger = await App.registered(server);
-    const { tokens } = await app.signIn('orders:read offline_access');
-    await client.tokenRevocation(stranger.configuration, tokens.refresh_token ?? '');
-    await client.tokenRevocation(stranger.configuration, tokens.access_token);
-    expect(await isActive(app, tokens.access_token)).toBe(true);
-    expect(await isActive(stranger, tokens.access_token)).toBe(false);
-    await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
-    expect(await isActive(app, tokens.access_token)).toBe(false);
-    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-  });
-
   it('keeps the truth in PostgreSQL and tells Redis again when Redis has lost it', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read');
