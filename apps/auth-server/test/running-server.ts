@@ -6,6 +6,7 @@ import {
   eventually,
   freePort,
   scratchDatabase,
+  type SeverableProxy,
   storeUrl,
   testGateway,
   uniqueName,
@@ -25,8 +26,14 @@ export const firstPartyRedirect = 'https://dashboard.example/callback';
 
 export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
 
-/** A whole auth-server behind the real gateway, on stores of the test's own, with people and clients in it. */
-export async function runningServer(overrides: Readonly<Record<string, string>> = {}) {
+/**
+ * A whole auth-server behind the real gateway, on stores of the test's own, with people and clients in it.
+ * @param lines by which it reaches its stores, for tests that take them away
+ */
+export async function runningServer(
+  overrides: Readonly<Record<string, string>> = {},
+  lines: { readonly postgres?: SeverableProxy; readonly redis?: SeverableProxy } = {},
+) {
   const port = await freePort();
   const direct = `127.0.0.1:${port}`;
   const [stores, gateway] = await Promise.all([
@@ -34,13 +41,14 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
     testGateway({ AUTH_SERVER_ADDRESS: direct }),
   ]);
   const { url } = gateway;
+  const databaseUrl = throughLine(stores.url, lines.postgres);
   const keyEncryptionKey = randomBytes(32);
   const config: Config = settings.parse({
     HOST: '127.0.0.1',
     PORT: port,
     INTERNAL_PORT: 0,
-    DATABASE_URL: stores.url,
-    REDIS_URL: `${storeUrl('TEST_REDIS_URL')}?keyPrefix=${uniqueName('auth')}:`, // counters of its own
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`, // counters of its own
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
     AUTH_URL: url,
@@ -53,7 +61,12 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
     ...overrides,
   });
   const logger = createLogger('auth-server', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
-  const dataSource = createDataSource({ url: stores.url, poolSize: 10, applicationName: 'test', migrations });
+  const dataSource = createDataSource({
+    url: databaseUrl,
+    poolSize: 10,
+    applicationName: 'test',
+    migrations,
+  });
   await dataSource.initialize();
   const database = new Database(dataSource);
   const redis = new RedisConnection(config.REDIS_URL, logger);
@@ -90,6 +103,13 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
       await stores.drop();
     },
   };
+}
+
+/** The same store, by way of the line that a test can cut. */
+function throughLine(storeUrl: string, line: SeverableProxy | undefined): string {
+  const url = new URL(storeUrl);
+  if (line !== undefined) url.host = new URL(line.url).host;
+  return url.href;
 }
 
 async function population(database: Database, keyEncryptionKey: Buffer) {

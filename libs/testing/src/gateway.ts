@@ -82,13 +82,13 @@ export async function testGateway(
   const ended = once(nginx, 'exit');
   const ca = readFileSync(certificates.caFile, 'utf8');
   await eventually(() => answers(ownPort, ca));
-  const dispatcher = new Agent({ connect: { ca, family: 4 } });
+  const trusting = fetchTrusting(ca);
   return {
     url,
     ca,
-    fetch: (input, init) => fetch(input, { ...init, dispatcher }),
+    fetch: trusting.fetch,
     stop: async () => {
-      await dispatcher.destroy();
+      await trusting.close();
       nginx.stdin.end();
       await ended;
     },
@@ -96,6 +96,12 @@ export async function testGateway(
 }
 
 const nowhere = '127.0.0.1:1';
+
+/** Fetches over TLS, trusting this authority (PEM) alone. */
+export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close(): Promise<void> } {
+  const dispatcher = new Agent({ connect: { ca, family: 4 } });
+  return { fetch: (input, init) => fetch(input, { ...init, dispatcher }), close: () => dispatcher.destroy() };
+}
 
 /** A loopback port that nobody listens on now. */
 export async function freePort(): Promise<number> {

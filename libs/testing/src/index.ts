@@ -12,4 +12,4 @@ export {
 } from './webhook-receiver.js';
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
 export { severableProxy, type SeverableProxy } from './severable-proxy.js';
-export { freePort, testGateway, type TestGateway } from './gateway.js';
+export { fetchTrusting, freePort, testGateway, type TestGateway } from './gateway.js';
