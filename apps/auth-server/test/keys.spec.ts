@@ -27,19 +27,6 @@ describe('the public keys (RFC 7517)', () => {
   });
 });
 
-describe('cross-origin calls', () => {
-  it('of the token endpoint are for the origins of the client’s redirect addresses', async () => {
-    const app = await App.registered(server);
-    const call = (origin: string) =>
-      app.post('token', { grant_type: 'refresh_token', refresh_token: 'x' }, { origin });
-    const own = await call('https://app.example');
-    expect(own.headers.get('access-control-allow-origin')).toBe('https://app.example');
-    const foreign = await call('https://evil.example');
-    expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
-    expect(foreign.status).toBe(400);
-  });
-});
-
 describe('key rotation', () => {
   it('takes effect without a restart, with a key that was published before, and refuses no token', async () => {
     const app = await App.registered(server);

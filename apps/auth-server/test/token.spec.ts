@@ -245,3 +245,18 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
     expect(wrong.status).toBe(401);
   });
 });
+
+describe('calls from browsers (decisions.md: CORS)', () => {
+  it.each(['token', 'revoke'])(
+    'of %s are for the origins of the client’s redirect addresses',
+    async (path) => {
+      const call = (origin: string) =>
+        app.post(path, { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }, { origin });
+      const own = await call('https://app.example');
+      expect(own.headers.get('access-control-allow-origin')).toBe('https://app.example');
+      const foreign = await call('https://evil.example');
+      expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+      expect([200, 400]).toContain(foreign.status);
+    },
+  );
+});
