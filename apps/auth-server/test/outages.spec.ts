@@ -124,6 +124,8 @@ describe('while PostgreSQL is away', () => {
       await browser.submit(formOf(page, '/login'), fields),
       await browser.submit(formOf(page, '/abort')),
       await browser.get(`${server.url}/api/auth/oauth2/end-session`),
+      await browser.get(`${server.url}/account`),
+      await browser.get(`${server.url}/account/security`),
     ]) {
       expect([shown.url.pathname, shown.status]).toEqual([shown.url.pathname, 503]);
       expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -68,6 +68,8 @@ describe('a burst (RFC 6585 §4)', () => {
     ['the consent form', '/interaction/x/consent', post],
     ['authorize', '/api/auth/oauth2/authorize', undefined],
     ['end-session', '/api/auth/oauth2/end-session', undefined],
+    ['the account pages', '/account', undefined],
+    ['a form of the account pages', '/account/security/password', post],
   ])('at %s is 429 with Retry-After, on a page', async (_, path, init) => {
     const [refused] = await burst(path, init);
     expect(refused?.headers.get('content-type')).toContain('text/html');
