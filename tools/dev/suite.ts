@@ -1,8 +1,8 @@
+import { type Certificates, certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { buildAll } from './build.ts';
-import { type Certificates, certificatesIn } from './certificates.ts';
 import { createDatabases } from './databases.ts';
 import { chooseDependencies, type Choice, describeSource, type Wanted } from './dependencies/choose.ts';
 import type { DependencyName, Site } from './dependencies/dependency.ts';
@@ -20,7 +20,7 @@ import {
   withFreeServicePorts,
 } from './ports.ts';
 import { Progress, type Say } from './progress.ts';
-import { mustRun, stopRunningPrograms } from './run-program.ts';
+import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
 import { serviceEnvironment, servicePlan, type ServiceSite } from './services.ts';
 import { root, type Settings } from './settings.ts';
@@ -132,7 +132,9 @@ export class Suite {
   async startAll(): Promise<Stack> {
     const [certificates] = await this.both(
       this.progress.step('Local certificate authority', () =>
-        certificatesIn(this.settings.stateDir, this.settings.environment.NODE_EXTRA_CA_CERTS),
+        certificatesIn(this.settings.stateDir, this.settings.environment.NODE_EXTRA_CA_CERTS, (args) =>
+          mustRun(findProgram('openssl') ?? 'openssl', args),
+        ),
       ),
       this.progress.step('Build', buildAll),
     );

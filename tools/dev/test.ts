@@ -57,7 +57,11 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
   try {
     removeResults();
     say('\nStores and suite for the tests');
-    await suite.startDependencies({ gateway: only !== 'unit', browser: only !== 'e2e' });
+    await suite.startDependencies({
+      gateway: only !== 'unit',
+      nginx: only !== 'e2e',
+      browser: only !== 'e2e',
+    });
     const { postgres, redis, rabbitmq } = suite.dependencyUrls();
     const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
     const passed =

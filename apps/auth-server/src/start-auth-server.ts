@@ -33,6 +33,7 @@ export async function startAuthServer(parts: {
     token: config.RATE_LIMIT_TOKEN,
     register: config.RATE_LIMIT_REGISTER,
     authorization: config.RATE_LIMIT_AUTHORIZATION,
+    documents: config.RATE_LIMIT_AUTHORIZATION, // of their own: the APIs must get our keys whatever else a neighbour asks
   });
   const app = await startHttp({
     module: AuthServerModule.with({ config, logger, database, redis }),

@@ -21,15 +21,18 @@ async function person(): Promise<string> {
 
 /** Opens an account page, signing in on the way. */
 async function account(email: string, path: string) {
-  const browser = new Browser(server.url);
+  const browser = new Browser(server);
   const page = await browser.get(`${server.url}${path}`);
   const shown = await browser.submit(formOf(page, '/login'), { email, password });
   return { browser, shown };
 }
 
 const accessStatus = async (token: string) =>
-  (await fetch(`${server.url}/api/auth/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } }))
-    .status;
+  (
+    await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+  ).status;
 
 async function auditOf(email: string): Promise<unknown[]> {
   const rows = await server.database.rows<{ event: string }>(
@@ -76,7 +79,7 @@ describe('the account pages', () => {
   });
 
   it('end somewhere harmless when the sign-in is cancelled, whatever page was asked for', async () => {
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const cancelled = await browser.submit(formOf(page, '/abort'));
     expect(cancelled.url.pathname).toBe('/account/signed-out');

@@ -17,10 +17,10 @@ export async function registration(response: Response) {
 }
 
 export async function register(
-  server: Pick<RunningServer, 'url'>,
+  server: Pick<RunningServer, 'url' | 'fetch'>,
   metadata: Readonly<Record<string, unknown>> = {},
 ): Promise<Response> {
-  return fetch(`${server.url}/api/auth/oauth2/register`, {
+  return server.fetch(`${server.url}/api/auth/oauth2/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -64,7 +64,7 @@ export class App {
       clientId,
       { id_token_signed_response_alg: 'ES256' },
       authentication,
-      { execute: [client.allowInsecureRequests] },
+      { [client.customFetch]: server.fetch },
     );
     return new App(configuration, clientId, redirectUri, server);
   }
@@ -95,7 +95,7 @@ export class App {
     } = {},
   ) {
     const { url, verifier, state } = await this.request(scope, options.parameters);
-    const browser = options.browser ?? new Browser(this.server.url);
+    const browser = options.browser ?? new Browser(this.server);
     let shown = await browser.get(url);
     const steps: string[] = [];
     for (const step of ['login', 'consent'] as const) {
@@ -129,7 +129,7 @@ export class App {
 
   /** A bare request to an endpoint. */
   post(endpoint: string, form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
-    return fetch(`${this.server.url}/api/auth/oauth2/${endpoint}`, {
+    return this.server.fetch(`${this.server.url}/api/auth/oauth2/${endpoint}`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: this.clientId, ...form }),
       headers,

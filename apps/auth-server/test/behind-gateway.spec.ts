@@ -1,107 +1,160 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createClient } from '../src/registration/create-client.js';
-import { registration, register, thirdPartyRedirect } from './app.js';
+import { request } from 'node:https';
+import { App } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { json } from './json.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
-const authUrl = 'https://auth.example:8443';
-const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 let server: RunningServer;
+let app: App;
 beforeAll(async () => {
-  server = await runningServer({ AUTH_URL: authUrl });
+  server = await runningServer();
+  app = await App.registered(server);
 });
 afterAll(() => server.stop());
 
-const ask = (clientId: string, redirectUri: string, parameters: Record<string, string> = {}) =>
-  `/api/auth/oauth2/authorize?${new URLSearchParams({
-    response_type: 'code',
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    scope: 'openid orders:read',
-    code_challenge: challenge,
-    code_challenge_method: 'S256',
-    ...parameters,
-  }).toString()}`;
+const places = [
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server/api/auth',
+  '/api/auth/.well-known/openid-configuration',
+  '/.well-known/openid-configuration/api/auth',
+];
+const lies = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'gopher',
+  'x-forwarded-port': '666',
+  'x-forwarded-for': '203.0.113.9, 198.51.100.7',
+  'x-forwarded-prefix': '/evil.example',
+  forwarded: 'for=203.0.113.9;host=evil.example;proto=http',
+};
 
-describe('behind a gateway that ends TLS', () => {
-  it('keeps cookies to this host, to TLS, from scripts and from other sites', async () => {
-    const { client_id } = await registration(await register(server));
-    const response = await fetch(`${server.url}${ask(client_id, thirdPartyRedirect)}`, {
-      redirect: 'manual',
+describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
+  it('is the same at all four addresses, whatever Host, X-Forwarded-* or Forwarded a client sends', async () => {
+    const documents = await Promise.all(places.map((path) => get(path, lies)));
+    const honest = await get(places[0] ?? '', {});
+    for (const document of documents) {
+      expect(document.status).toBe(200);
+      expect(document.headers['content-type']).toMatch(/^application\/json/);
+      expect(document.headers['cache-control']).toBe('public, max-age=300');
+      expect(document.text).toBe(honest.text);
+    }
+    const at = (path: string) => `${server.url}/api/auth/${path}`;
+    expect(JSON.parse(honest.text)).toMatchObject({
+      issuer: `${server.url}/api/auth`,
+      authorization_endpoint: at('oauth2/authorize'),
+      token_endpoint: at('oauth2/token'),
+      registration_endpoint: at('oauth2/register'),
+      userinfo_endpoint: at('oauth2/userinfo'),
+      introspection_endpoint: at('oauth2/introspect'),
+      revocation_endpoint: at('oauth2/revoke'),
+      pushed_authorization_request_endpoint: at('oauth2/par'),
+      end_session_endpoint: at('oauth2/end-session'),
+      jwks_uri: at('jwks'),
+      code_challenge_methods_supported: ['S256'],
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
+      authorization_response_iss_parameter_supported: true,
     });
-    for (const cookie of response.headers.getSetCookie()) {
+  });
+
+  it('also when those headers reach the server itself, which trusts only its own settings', async () => {
+    for (const path of places) {
+      const document = await json(await fetch(`${server.direct}${path}`, { headers: { ...lies, host: '' } }));
+      expect(document.issuer).toBe(`${server.url}/api/auth`);
+      expect(JSON.stringify(document)).not.toContain('evil.example');
+    }
+  });
+
+  it('names scopes, claims and the openid scope that a client may ask for', async () => {
+    const { scopes_supported, subject_types_supported } = JSON.parse((await get(places[0] ?? '', {})).text);
+    expect(scopes_supported).toEqual(
+      expect.arrayContaining(['openid', 'profile', 'email', 'offline_access', 'orders:create']),
+    );
+    expect(subject_types_supported).toEqual(['public']);
+  });
+});
+
+describe('redirects and addresses in answers', () => {
+  it('are the issuer’s, whatever a client claims: authorize, registration', async () => {
+    const { url } = await app.request('orders:read');
+    const sent = await get(url.slice(server.url.length), lies);
+    expect(sent.status).toBe(303);
+    expect(sent.headers['location']).toMatch(/^\/interaction\//);
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-host': 'evil.example' },
+      body: JSON.stringify({ redirect_uris: ['https://app.example/'], token_endpoint_auth_method: 'none' }),
+    });
+    expect((await json(response)).registration_client_uri).toMatch(`${server.url}/api/auth/oauth2/register/`);
+  });
+});
+
+describe('the address a client is counted by', () => {
+  it('is the one the gateway saw, not one that the client names', async () => {
+    await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' },
+    });
+    expect(await server.redis.client.exists('rate:token:127.0.0.1')).toBe(1);
+    expect(await server.redis.client.exists('rate:token:198.51.100.7', 'rate:token:203.0.113.9')).toBe(0);
+  });
+});
+
+describe('cookies (RFC 6265bis §4.1.3)', () => {
+  it('are kept to this host, to TLS, from scripts and from other sites', async () => {
+    const { url } = await app.request('openid');
+    const browser = new Browser(server);
+    const before = await server.fetch(url, { redirect: 'manual' });
+    const page = await browser.get(url);
+    const sent = await server.fetch(new URL(formOf(page, '/login').action, server.url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: browser.cookieHeader(page.url) },
+      body: new URLSearchParams({
+        ...formOf(page, '/login').hidden,
+        email: 'owner@harbour.example',
+        password,
+      }),
+    });
+    const resumed = await server.fetch(new URL(sent.headers.get('location') ?? '', server.url), {
+      redirect: 'manual',
+      headers: { cookie: browser.cookieHeader(new URL(sent.headers.get('location') ?? '', server.url)) },
+    });
+    const cookies = [before, sent, resumed].flatMap(({ headers }) => headers.getSetCookie());
+    expect(cookies.some((cookie) => cookie.startsWith('__Host-session='))).toBe(true);
+    for (const cookie of cookies) {
       expect(cookie).toMatch(/^(__Host-session|__Secure-(interaction|resume))(\.sig)?=/);
       expect(cookie).toMatch(/; secure/i);
       expect(cookie).toMatch(/; httponly/i);
       expect(cookie).toMatch(/; samesite=lax/i);
       expect(cookie).not.toMatch(/; domain/i);
+      if (cookie.startsWith('__Host-')) expect(cookie).toMatch(/; path=\/(;|$)/i);
     }
-    const browser = new Browser(authUrl, server.url);
-    const page = await browser.get(ask(client_id, thirdPartyRedirect));
-    const consent = await browser.submit(formOf(page, '/login'), {
-      email: 'owner@harbour.example',
-      password,
-    });
-    const back = await browser.submit(formOf(consent, '/consent'));
-    expect(back.url.searchParams.get('iss')).toBe(`${authUrl}/api/auth`);
-    expect(back.url.searchParams.get('code')).toEqual(expect.any(String));
-    expect(browser.cookieNames()).toContain('__Host-session@/');
-  });
-
-  it('never asks a native first-party app’s user for consent, on any loopback port', async () => {
-    const dashboard = await createClient(
-      server.database,
-      {
-        name: 'Dashboard',
-        redirectUris: ['http://127.0.0.1:8976/callback'],
-        firstParty: true,
-        confidential: false,
-      },
-      () => server.config.KEY_ENCRYPTION_KEY,
-    );
-    const browser = new Browser(authUrl, server.url);
-    const page = await browser.get(ask(dashboard.client_id, 'http://127.0.0.1:50000/callback'));
-    const back = await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
-    expect(back.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);
-  });
-
-  it('names the addresses it is known by, and counts clients by the address the gateway saw', async () => {
-    const document = await json(
-      await fetch(`${server.url}/.well-known/openid-configuration`, {
-        headers: { 'x-forwarded-proto': 'http' },
-      }),
-    );
-    expect(document.issuer).toBe(`${authUrl}/api/auth`);
-    expect(document.token_endpoint).toBe(`${authUrl}/api/auth/oauth2/token`);
-    await fetch(`${server.url}/api/auth/oauth2/token`, {
-      method: 'POST',
-      headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' },
-    });
-    expect(await server.redis.client.exists('rate:token:198.51.100.7')).toBe(1);
-  });
-
-  it('signs somebody else in only after the one before was signed out', async () => {
-    const { client_id } = server.people.dashboard;
-    const redirect = 'https://dashboard.example/callback';
-    const browser = new Browser(authUrl, server.url);
-    const first = await browser.submit(formOf(await browser.get(ask(client_id, redirect)), '/login'), {
-      email: 'owner@harbour.example',
-      password,
-    });
-    const firstCode = first.url.searchParams.get('code');
-    expect(firstCode).toEqual(expect.any(String));
-    const page = await browser.get(ask(client_id, redirect, { prompt: 'login' }));
-    const handOver = await browser.submit(formOf(page, '/login'), {
-      email: 'owner@meridian.example',
-      password,
-    });
-    const second = await browser.submit(formOf(handOver, '/end-session/confirm'));
-    expect(second.url.searchParams.get('code')).toEqual(expect.any(String));
-    const left = await server.database.rows({
-      name: 'test.codes',
-      text: `SELECT account_id FROM oidc_model WHERE model = 'AuthorizationCode' AND account_id = '${server.people.owner.user_id}' AND client_id = '${client_id}'`,
-    });
-    expect(left).toEqual([]); // the first one's unused code ended with their session
   });
 });
+
+/** Plain node:https, which lets a client lie about its host. */
+function get(
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number | undefined; headers: Record<string, unknown>; text: string }> {
+  return new Promise((resolve, reject) => {
+    request(
+      `${server.url}${path}`,
+      { headers, ca: server.ca, servername: 'localhost', family: 4 },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+      },
+    )
+      .on('error', reject)
+      .end();
+  });
+}

@@ -1,12 +1,18 @@
+/** The one site that is visited. */
+export interface Site {
+  readonly url: string;
+  readonly fetch: typeof fetch;
+}
+
 /** A browser without scripts: keeps cookies by path, follows redirects on one origin, sends the forms it is shown. */
 export class Browser {
   private readonly cookies = new Map<string, { value: string; path: string }>();
 
-  /** @param via where the origin really is, behind a gateway that ends TLS */
-  constructor(
-    private readonly origin: string,
-    private readonly via = origin,
-  ) {}
+  private readonly origin: string;
+
+  constructor(private readonly server: Site) {
+    this.origin = server.url;
+  }
 
   async get(url: string): Promise<Shown> {
     return this.follow(url, { method: 'GET' });
@@ -39,7 +45,7 @@ export class Browser {
     for (let hop = 0; hop < 12; hop += 1) {
       if (target.origin !== this.origin)
         return { url: target, status: 0, headers: new Headers(), text: '', forms: [] };
-      const response = await fetch(new URL(target.pathname + target.search, this.via), {
+      const response = await this.server.fetch(target, {
         ...request,
         redirect: 'manual',
         headers: { accept: 'text/html', ...request.headers, cookie: this.cookieHeader(target) },
@@ -62,7 +68,8 @@ export class Browser {
     throw new Error('Too many redirects.');
   }
 
-  private cookieHeader(target: URL): string {
+  /** What it sends along to an address. */
+  cookieHeader(target: URL): string {
     return [...this.cookies]
       .filter(([, { path }]) => target.pathname.startsWith(path))
       .map(([name, { value }]) => `${name.split('@')[0]}=${value}`)

@@ -53,54 +53,6 @@ describe('what changes about a person', () => {
   });
 });
 
-describe('pushed requests (RFC 9126) and key-bound tokens (RFC 9449)', () => {
-  it('keep offline_access, and a pushed request serves once', async () => {
-    const app = await App.registered(server);
-    const verifier = client.randomPKCECodeVerifier();
-    const url = await client.buildAuthorizationUrlWithPAR(app.configuration, {
-      redirect_uri: app.redirectUri,
-      scope: 'orders:read offline_access',
-      code_challenge: await client.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    });
-    const { browser, shown } = await app.authorize('openid');
-    expect(shown.url.searchParams.has('code')).toBe(true);
-    const consent = await browser.get(url.href);
-    const [form] = consent.forms;
-    if (form === undefined) throw new Error('Expected the consent page.');
-    const back = await browser.submit(form);
-    const tokens = await client.authorizationCodeGrant(app.configuration, back.url, {
-      pkceCodeVerifier: verifier,
-    });
-    expect(tokens.scope).toBe('orders:read offline_access');
-    expect(tokens.refresh_token).toEqual(expect.any(String));
-    const again = await browser.get(url.href);
-    expect(again.url.searchParams.get('error') ?? again.status).toBe(400);
-  });
-
-  it('bind a token to the client’s key, and are no bearer tokens', async () => {
-    const app = await App.registered(server);
-    const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
-    const { shown, verifier, state } = await app.authorize('openid offline_access');
-    const tokens = await client.authorizationCodeGrant(
-      app.configuration,
-      shown.url,
-      { pkceCodeVerifier: verifier, expectedState: state },
-      undefined,
-      { DPoP },
-    );
-    expect(tokens.token_type).toBe('dpop');
-    expect(decodeJwt(tokens.access_token).cnf).toEqual({ jkt: expect.any(String) });
-    await expect(
-      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck, { DPoP }),
-    ).resolves.toHaveProperty('sub');
-    await expect(
-      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
-    ).rejects.toMatchObject({ status: 401 });
-    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 400 });
-  });
-});
-
 describe('creators', () => {
   it('are told of in the commit that registers or changes them', async () => {
     const outbox = new Outbox();

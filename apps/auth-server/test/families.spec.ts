@@ -15,13 +15,42 @@ afterAll(() => server.stop());
 const isActive = async (app: App, token: string) =>
   (await client.tokenIntrospection(app.configuration, token)).active;
 
-describe('parallel use', () => {
+/**
+ * Sends a token request to the server's own port. A request that the gateway reads only after the winner's answer has left is a
+ * replay (ADR 10), so what is promised of requests that arrive together is asked of the server itself.
+ */
+const arriving = (app: App, form: Readonly<Record<string, string>>) =>
+  fetch(`${server.direct}/api/auth/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: app.clientId, ...form }),
+  });
+
+describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
+  it('lets exactly one of 16 exchanges succeed that are sent through the gateway at once', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 5; round += 1) {
+      const { shown, verifier } = await app.authorize('orders:read');
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, () =>
+          app.post('token', {
+            grant_type: 'authorization_code',
+            code: shown.url.searchParams.get('code') ?? '',
+            redirect_uri: app.redirectUri,
+            code_verifier: verifier,
+          }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 400)).toHaveLength(15);
+    }
+  });
+
   it.each([4, 8, 16])(
     'lets exactly one of %i exchanges of a code succeed, and what it got is good',
     async (count) => {
       const app = await App.registered(server);
       const exchange = (code: string, verifier: string) =>
-        app.post('token', {
+        arriving(app, {
           grant_type: 'authorization_code',
           code,
           redirect_uri: app.redirectUri,
@@ -62,7 +91,7 @@ describe('parallel use', () => {
     for (let round = 0; round < 10; round += 1) {
       const answers = await Promise.all(
         [1, 2, 3, 4].map(async () => {
-          const response = await app.post('token', {
+          const response = await arriving(app, {
             grant_type: 'refresh_token',
             refresh_token: refreshToken,
           });
@@ -109,19 +138,6 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
 });
 
 describe('revocation (RFC 7009)', () => {
-  it('of a refresh token ends its family; of somebody else’s token does nothing', async () => {
-    const app = await App.registered(server);
-    const stranger = await App.registered(server);
-    const { tokens } = await app.signIn('orders:read offline_access');
-    await client.tokenRevocation(stranger.configuration, tokens.refresh_token ?? '');
-    await client.tokenRevocation(stranger.configuration, tokens.access_token);
-    expect(await isActive(app, tokens.access_token)).toBe(true);
-    expect(await isActive(stranger, tokens.access_token)).toBe(false);
-    await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
-    expect(await isActive(app, tokens.access_token)).toBe(false);
-    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-  });
-
   it('keeps the truth in PostgreSQL and tells Redis again when Redis has lost it', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read');
@@ -129,13 +145,10 @@ describe('revocation (RFC 7009)', () => {
     await client.tokenRevocation(app.configuration, tokens.access_token);
     await server.redis.client.del(`deny:${jti}`);
     server.redis.client.disconnect(true);
-    const until = Date.now() + 5_000;
-    let told = 0;
-    while (told === 0 && Date.now() < until) {
-      told = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
-      if (told === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    expect(told).toBe(1);
+    await eventually(async () => {
+      const told = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
+      return told === 1 || undefined;
+    });
   });
 });
 
@@ -157,42 +170,5 @@ describe('the audit log', () => {
     });
     expect(events.map(({ event }) => event)).toEqual(['token_issued', 'token_revoked', 'token_family_ended']);
     expect(events[1]?.user_id).toBe(server.people.owner.user_id);
-  });
-});
-
-describe('what is stored', () => {
-  it('holds no code, refresh token, session or registration token that could be used', async () => {
-    const app = await App.registered(server);
-    const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
-    const pending = await app.authorize('orders:read offline_access', { browser });
-    const session = browser.cookieNames().find((name) => name.startsWith('session@')) ?? '';
-    const secrets = [
-      tokens.refresh_token ?? '',
-      shown.url.searchParams.get('code') ?? '',
-      pending.shown.url.searchParams.get('code') ?? '',
-      browser.cookie(session) ?? '',
-    ];
-    for (const secret of secrets) {
-      expect(secret.length).toBeGreaterThan(20);
-      const found = await server.database.rows(
-        {
-          name: `test.${secret.slice(0, 20)}`,
-          text: 'SELECT model FROM oidc_model WHERE payload::text LIKE $1 OR id = $2',
-        },
-        [`%${secret}%`, secret],
-      );
-      expect(found).toEqual([]);
-    }
-  });
-
-  it('encrypts client secrets', async () => {
-    const app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
-    const row = await server.database.row<{ payload: Record<string, unknown> }>(
-      { name: 'test.client', text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1` },
-      [app.clientId],
-    );
-    expect(row?.payload).toHaveProperty('client_secret_sealed');
-    expect(row?.payload).not.toHaveProperty('client_secret');
-    await expect(app.signIn('orders:read')).resolves.toHaveProperty('tokens');
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
+import { createClient } from '../src/registration/create-client.js';
 import { App, thirdPartyRedirect } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, runningServer, type RunningServer } from './running-server.js';
@@ -79,28 +80,10 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toMatchObject({ token_type: 'bearer' });
   });
 
-  it('gives a refresh token for offline_access alone, and none without it', async () => {
-    const app = await App.registered(server);
-    expect((await app.signIn('offline_access orders:read')).tokens.refresh_token).toEqual(expect.any(String));
-    const { tokens } = await app.signIn('openid orders:read', { browser: new Browser(server.url) });
-    expect(tokens.refresh_token).toBeUndefined();
-    expect(tokens.scope).toBe('openid orders:read');
-  });
-
-  it('narrows the scope at a refresh and never widens it (RFC 6749 §6)', async () => {
-    const app = await App.registered(server);
-    const { tokens } = await app.signIn('offline_access orders:read webhooks:read');
-    const narrow = await app.refresh(tokens.refresh_token ?? '', { scope: 'orders:read' });
-    expect(decodeJwt(narrow.access_token).scope).toBe('orders:read');
-    await expect(
-      app.refresh(narrow.refresh_token ?? '', { scope: 'orders:read orders:create' }),
-    ).rejects.toMatchObject({ error: 'invalid_scope' });
-  });
-
   it('tells the app access_denied, with state and iss, when the person says no', async () => {
     const app = await App.registered(server);
     const { url, state } = await app.request('orders:read');
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     const shown = await browser.submit(formOf(await browser.get(url), '/abort'));
     expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
     expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
@@ -168,6 +151,24 @@ describe('consent', () => {
 });
 
 describe('first-party clients', () => {
+  it('that are native apps ask no consent either, on any loopback port', async () => {
+    const redirectUri = 'http://127.0.0.1:50000/callback';
+    const { client_id } = await createClient(
+      server.database,
+      {
+        name: 'Dashboard on a desk',
+        redirectUris: ['http://127.0.0.1:8976/callback'],
+        firstParty: true,
+        confidential: false,
+      },
+      () => server.config.KEY_ENCRYPTION_KEY,
+    );
+    const app = await App.known(server, client_id, redirectUri);
+    const { steps, shown } = await app.authorize('openid');
+    expect(steps).toEqual(['login']);
+    expect(shown.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);
+  });
+
   it('ask no consent and get a token for both APIs, for the oldest creator', async () => {
     const app = await dashboard();
     const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
@@ -199,34 +200,5 @@ describe('first-party clients', () => {
     const nobody = await app.signIn('openid', { email: 'nobody@nowhere.example' });
     expect(decodeJwt(nobody.tokens.access_token)).not.toHaveProperty('org_role');
     expect(decodeJwt(nobody.tokens.access_token)).not.toHaveProperty('creator_id');
-  });
-});
-
-describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
-  it('ends the tokens of the session at every API; those of offline_access live on', async () => {
-    const app = await dashboard();
-    const { tokens: bound, browser } = await app.signIn('openid');
-    const { tokens: offline } = await app.signIn('openid offline_access', { browser });
-    const page = await browser.get(`${server.url}/api/auth/oauth2/end-session`);
-    expect(page.text).toContain('Sign out?');
-    const done = await browser.submit(formOf(page, '/end-session/confirm'), { logout: 'yes' });
-    expect(done.text).toContain('Signed out');
-    const { configuration } = await resourceServer();
-    expect(await client.tokenIntrospection(configuration, bound.access_token)).toEqual({ active: false });
-    expect(await server.redis.client.exists(`deny:${decodeJwt(bound.access_token).jti}`)).toBe(1);
-    expect(await client.tokenIntrospection(configuration, offline.access_token)).toMatchObject({
-      active: true,
-    });
-    await expect(app.refresh(offline.refresh_token ?? '')).resolves.toHaveProperty('access_token');
-    expect((await app.authorize('openid', { browser })).steps).toEqual(['login']);
-  });
-
-  it('asks nobody to sign in who has a session, and everybody for prompt=none without one', async () => {
-    const app = await dashboard();
-    const { browser } = await app.signIn('openid');
-    const silent = await app.signIn('openid', { browser, parameters: { prompt: 'none' } });
-    expect(silent.steps).toEqual([]);
-    const { shown } = await app.authorize('openid', { parameters: { prompt: 'none' } });
-    expect(shown.url.searchParams.get('error')).toBe('login_required');
   });
 });

@@ -33,7 +33,7 @@ describe('three rotations in a row', () => {
     const app = await App.registered(server);
     const api = new TokenVerifier({
       authUrl: server.config.AUTH_URL,
-      jwksUrl: `${server.url}/api/auth/jwks`,
+      jwksUrl: `${server.direct}/api/auth/jwks`,
       audience: audiences(server.config.BASE_URL).store,
     });
     const { tokens } = await app.signIn('openid offline_access');
@@ -52,7 +52,7 @@ describe('three rotations in a row', () => {
     }
     const fresh = new TokenVerifier({
       authUrl: server.config.AUTH_URL,
-      jwksUrl: `${server.url}/api/auth/jwks`,
+      jwksUrl: `${server.direct}/api/auth/jwks`,
       audience: audiences(server.config.BASE_URL).store,
     });
     for (const token of issued) {

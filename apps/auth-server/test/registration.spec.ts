@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { App, register, registration, thirdPartyRedirect } from './app.js';
+import { register, registration, thirdPartyRedirect } from './app.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
@@ -8,6 +8,8 @@ beforeAll(async () => {
   server = await runningServer();
 });
 afterAll(() => server.stop());
+
+const elevenAddresses = Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`);
 
 describe('registration (RFC 7591)', () => {
   it('answers a public client with what it is, and no secret', async () => {
@@ -55,6 +57,17 @@ describe('registration (RFC 7591)', () => {
     ['a name that is no string', { client_name: 7 }],
     ['an unknown scope', { scope: 'orders:destroy' }],
     ['an unknown authentication', { token_endpoint_auth_method: 'private_key_jwt' }],
+    ['authentication by a secret as key', { token_endpoint_auth_method: 'client_secret_jwt' }],
+    ['the device grant', { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] }],
+    ['the password grant', { grant_types: ['authorization_code', 'password'] }],
+    ['a response type with a token', { response_types: ['code', 'token'] }],
+    ['unsigned ID tokens', { id_token_signed_response_alg: 'none' }],
+    ['ID tokens signed with the secret', { id_token_signed_response_alg: 'HS256' }],
+    ['pairwise subjects', { subject_type: 'pairwise' }],
+    ['a script as its own page', { client_uri: 'javascript:alert(1)' }],
+    ['an insecure way after sign-out', { post_logout_redirect_uris: ['http://app.example/out'] }],
+    ['a script after sign-out', { post_logout_redirect_uris: ['javascript:alert(1)'] }],
+    ['eleven ways after sign-out', { post_logout_redirect_uris: elevenAddresses }],
   ])('refuses %s', async (_, metadata) => {
     const response = await register(server, metadata);
     expect(response.status).toBe(400);
@@ -62,11 +75,17 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['eleven', Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`)],
+    ['eleven', elevenAddresses],
     ['none', []],
     ['javascript:', ['javascript:alert(1)']],
     ['data:', ['data:text/html,x']],
     ['plain http', ['http://app.example/callback']],
+    ['plain http to an address that only begins like loopback', ['http://127.0.0.1.evil.example/callback']],
+    ['file:', ['file:///etc/passwd']],
+    ['a backslash', ['https://app.example\\@evil.example/']],
+    ['a space', ['https://app.example/a b']],
+    ['an empty one', ['']],
+    ['a bad one behind a good one', ['https://app.example/', 'http://app.example/']],
     ['a fragment', ['https://app.example/#x']],
     ['an empty fragment', ['https://app.example/#']],
     ['user information', ['https://user@app.example/']],
@@ -93,13 +112,13 @@ describe('registration (RFC 7591)', () => {
   });
 
   it('answers a browser’s preflight, and bad JSON', async () => {
-    const preflight = await fetch(`${server.url}/api/auth/oauth2/register`, {
+    const preflight = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'OPTIONS',
       headers: { origin: 'https://tool.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
-    const bad = await fetch(`${server.url}/api/auth/oauth2/register`, {
+    const bad = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{',
@@ -107,43 +126,45 @@ describe('registration (RFC 7591)', () => {
     expect(bad.status).toBe(400);
     expect(await bad.json()).toMatchObject({ error: 'invalid_request' });
   });
-});
 
-describe('client management (RFC 7592)', () => {
-  it('reads, changes and deletes a client, whose tokens end with it', async () => {
-    const made = await registration(
-      await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
-    );
-    const manage = (method: string, token: string, body?: object) =>
-      fetch(made.registration_client_uri, {
-        method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-    const read = await manage('GET', made.registration_access_token);
-    expect(await read.json()).toMatchObject({ client_id: made.client_id, client_secret: made.client_secret });
-
-    const change = {
-      client_id: made.client_id,
-      client_name: 'Another name',
-      redirect_uris: [thirdPartyRedirect],
-      token_endpoint_auth_method: 'client_secret_basic',
-      grant_types: ['authorization_code', 'refresh_token'],
-    };
-    const promoted = await manage('PUT', made.registration_access_token, { ...change, first_party: true });
-    expect(promoted.status).toBe(400);
-    const changed = await registration(await manage('PUT', made.registration_access_token, change));
-    expect(changed).toMatchObject({ client_name: 'Another name', client_secret: made.client_secret });
-    expect((await manage('GET', made.registration_access_token)).status).toBe(401);
-
-    const app = await App.known(server, made.client_id, thirdPartyRedirect, made.client_secret);
-    const { tokens } = await app.signIn('orders:read offline_access');
-    expect((await manage('DELETE', changed.registration_access_token)).status).toBe(204);
-    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
-    const left = await server.database.rows({
-      name: 'test.left',
-      text: `SELECT model FROM oidc_model WHERE client_id = '${made.client_id}' OR id = '${made.client_id}'`,
+  it('passes over what it does not know, and tells nobody’s server that it is registered (§2)', async () => {
+    const response = await register(server, {
+      backchannel_logout_uri: 'http://127.0.0.1:1/logout',
+      software_statement: 'e30.e30.',
+      client_id: 'my-own-id',
+      client_secret: 'my-own-secret',
+      anything: { else: true },
     });
-    expect(left.filter(({ model }) => model !== 'Session')).toEqual([]);
+    const body = await registration(response);
+    expect(response.status).toBe(201);
+    expect(body.client_id).not.toBe('my-own-id');
+    for (const member of ['backchannel_logout_uri', 'software_statement', 'client_secret', 'anything'])
+      expect(body).not.toHaveProperty(member);
+  });
+
+  it('takes ten addresses, and a name of 100 characters as people count them (decisions.md)', async () => {
+    const response = await register(server, {
+      redirect_uris: elevenAddresses.slice(1),
+      client_name: '🎵'.repeat(100),
+    });
+    expect(await registration(response)).toMatchObject({ client_name: '🎵'.repeat(100) });
+    expect(response.status).toBe(201);
+  });
+
+  it.each([
+    ['no JSON', 'application/json', '{'],
+    ['a list', 'application/json', '[]'],
+    ['a text', 'application/json', '"x"'],
+    ['null', 'application/json', 'null'],
+    ['a form', 'application/x-www-form-urlencoded', 'client_name=x'],
+    ['too much', 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
+  ])('refuses a body that is %s (§3.2.2)', async (_, type, body) => {
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+    expect([400, 413]).toContain(response.status);
+    expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
   });
 });

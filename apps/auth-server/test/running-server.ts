@@ -2,9 +2,16 @@ import { createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, Shutdown } from '@fulfilment/runtime';
-import { eventually, scratchDatabase, storeUrl, uniqueName } from '@fulfilment/testing';
+import {
+  eventually,
+  freePort,
+  scratchDatabase,
+  type SeverableProxy,
+  storeUrl,
+  testGateway,
+  uniqueName,
+} from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { createOrganisation } from '../src/accounts/create-organisation.js';
 import { createUser } from '../src/accounts/create-user.js';
 import { type Config, settings } from '../src/config.js';
@@ -19,18 +26,29 @@ export const firstPartyRedirect = 'https://dashboard.example/callback';
 
 export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
 
-/** A whole auth-server on stores of the test's own, with people and clients in it. */
-export async function runningServer(overrides: Readonly<Record<string, string>> = {}) {
-  const stores = await scratchDatabase(migrations);
+/**
+ * A whole auth-server behind the real gateway, on stores of the test's own, with people and clients in it.
+ * @param lines by which it reaches its stores, for tests that take them away
+ */
+export async function runningServer(
+  overrides: Readonly<Record<string, string>> = {},
+  lines: { readonly postgres?: SeverableProxy; readonly redis?: SeverableProxy } = {},
+) {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const direct = `127.0.0.1:${port}`;
+  const [stores, gateway] = await Promise.all([
+    scratchDatabase(migrations),
+    testGateway({ AUTH_SERVER_ADDRESS: direct }),
+  ]);
+  const { url } = gateway;
+  const databaseUrl = throughLine(stores.url, lines.postgres);
   const keyEncryptionKey = randomBytes(32);
   const config: Config = settings.parse({
     HOST: '127.0.0.1',
     PORT: port,
     INTERNAL_PORT: 0,
-    DATABASE_URL: stores.url,
-    REDIS_URL: `${storeUrl('TEST_REDIS_URL')}?keyPrefix=${uniqueName('auth')}:`, // counters of its own
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`, // counters of its own
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
     AUTH_URL: url,
@@ -43,7 +61,12 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
     ...overrides,
   });
   const logger = createLogger('auth-server', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
-  const dataSource = createDataSource({ url: stores.url, poolSize: 10, applicationName: 'test', migrations });
+  const dataSource = createDataSource({
+    url: databaseUrl,
+    poolSize: 10,
+    applicationName: 'test',
+    migrations,
+  });
   await dataSource.initialize();
   const database = new Database(dataSource);
   const redis = new RedisConnection(config.REDIS_URL, logger);
@@ -60,19 +83,33 @@ export async function runningServer(overrides: Readonly<Record<string, string>> 
   const oidc = server.app.get(OidcServer);
   await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
   return {
+    /** The gateway's address, which is the issuer's. */
     url,
+    /** The server's own, as only the gateway knows it. */
+    direct: `http://${direct}`,
+    /** As a client outside: through the gateway, trusting its authority alone. */
+    fetch: gateway.fetch,
+    ca: gateway.ca,
     config,
     database,
     redis,
     oidc,
     people: await population(database, keyEncryptionKey),
     stop: async () => {
+      await gateway.stop();
       await shutdown.run();
       await redis.stop();
       await dataSource.destroy();
       await stores.drop();
     },
   };
+}
+
+/** The same store, by way of the line that a test can cut. */
+function throughLine(storeUrl: string, line: SeverableProxy | undefined): string {
+  const url = new URL(storeUrl);
+  if (line !== undefined) url.host = new URL(line.url).host;
+  return url.href;
 }
 
 async function population(database: Database, keyEncryptionKey: Buffer) {
@@ -108,16 +145,4 @@ async function population(database: Database, keyEncryptionKey: Buffer) {
       key,
     ),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

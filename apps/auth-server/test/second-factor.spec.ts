@@ -23,7 +23,7 @@ async function person(role?: 'global_admin', at = server): Promise<string> {
 }
 
 /** Signs in with the password, as far as that goes. */
-async function afterPassword(email: string, browser = new Browser(server.url), at = server): Promise<Shown> {
+async function afterPassword(email: string, browser = new Browser(server), at = server): Promise<Shown> {
   const page = await browser.get(`${at.url}/account/security`);
   return browser.submit(formOf(page, '/login'), { email, password });
 }
@@ -44,7 +44,7 @@ const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMin
 /** Somebody who has set a second factor up. */
 async function protectedPerson(at = server) {
   const email = await person(undefined, at);
-  const browser = new Browser(at.url);
+  const browser = new Browser(at);
   await afterPassword(email, browser, at);
   const setup = await browser.get(`${at.url}/account/security/second-factor`);
   const totp = authenticator(setup);
@@ -56,7 +56,7 @@ async function protectedPerson(at = server) {
 describe('a second factor (RFC 6238)', () => {
   it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
     const email = await person();
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     await afterPassword(email, browser);
     const setup = await browser.get(`${server.url}/account/security/second-factor`);
     expect(setup.text).toContain('<svg');
@@ -78,12 +78,12 @@ describe('a second factor (RFC 6238)', () => {
 
   it('is asked for after the password, and nobody is signed in before it is proved', async () => {
     const { email, totp } = await protectedPerson();
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     const asked = await afterPassword(email, browser);
     expect(asked.text).toContain('Enter your code');
     const meanwhile = await browser.get(`${server.url}/account/security`);
     expect(meanwhile.text).toContain('id="password"'); // still a stranger
-    const own = new Browser(server.url);
+    const own = new Browser(server);
     const page = await afterPassword(email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(signedIn.url.pathname).toBe('/account/security');
@@ -94,7 +94,7 @@ describe('a second factor (RFC 6238)', () => {
     const code = nextCode(totp);
     const tries = await Promise.all(
       [0, 1, 2].map(async () => {
-        const browser = new Browser(server.url);
+        const browser = new Browser(server);
         const page = await afterPassword(email, browser);
         return () => browser.submit(formOf(page, '/second-factor'), { code });
       }),
@@ -110,7 +110,7 @@ describe('a second factor (RFC 6238)', () => {
       [first.toLowerCase().replace('-', ' '), 200],
       [first, 401],
     ] as const) {
-      const browser = new Browser(server.url);
+      const browser = new Browser(server);
       const page = await afterPassword(email, browser);
       expect((await browser.submit(formOf(page, '/second-factor'), { code: typed })).status).toBe(status);
     }
@@ -118,7 +118,7 @@ describe('a second factor (RFC 6238)', () => {
 
   it('makes prompt=none answer login_required while a session has the password alone', async () => {
     const email = await person();
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     await afterPassword(email, browser);
     const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
     const silent = async () => {
@@ -126,7 +126,7 @@ describe('a second factor (RFC 6238)', () => {
       return (await browser.get(url)).url.searchParams;
     };
     expect((await silent()).get('code')).toEqual(expect.any(String));
-    const elsewhere = new Browser(server.url);
+    const elsewhere = new Browser(server);
     await afterPassword(email, elsewhere);
     await server.database.run(
       {
@@ -159,7 +159,7 @@ describe('a second factor (RFC 6238)', () => {
       [codes[0], 401],
       [fresh[0], 200],
     ] as const) {
-      const other = new Browser(server.url);
+      const other = new Browser(server);
       const asked = await afterPassword(email, other);
       expect((await other.submit(formOf(asked, '/second-factor'), { code })).status).toBe(status);
     }
@@ -181,7 +181,7 @@ describe('a second factor (RFC 6238)', () => {
 describe('a global admin, where a second factor is required', () => {
   it('sets it up at the next sign-in, and cannot turn it off', async () => {
     const email = await person('global_admin');
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     const setup = await afterPassword(email, browser);
     expect(setup.text).toContain('Set up a second factor');
     const form = formOf(setup, '/second-factor/setup');
@@ -202,7 +202,7 @@ describe('a global admin, where a second factor is required', () => {
 
   it('is not signed in by skipping the set-up', async () => {
     const email = await person('global_admin');
-    const browser = new Browser(server.url);
+    const browser = new Browser(server);
     const setup = await afterPassword(email, browser);
     const { hidden, action } = formOf(setup, '/second-factor/setup');
     const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
@@ -226,7 +226,7 @@ describe('guessing codes', () => {
       await strict.redis.client.del(
         ...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`),
       );
-      const browser = new Browser(strict.url);
+      const browser = new Browser(strict);
       const page = await afterPassword(email, browser, strict);
       return browser.submit(formOf(page, '/second-factor'), { code });
     };

@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 
 const freshPage = async () => {
   await server.redis.client.del('sign-in:address:127.0.0.1');
-  const browser = new Browser(server.url);
+  const browser = new Browser(server);
   const { url } = await app.request('orders:read');
   return { browser, page: await browser.get(url) };
 };
@@ -32,7 +32,7 @@ describe('the sign-in page', () => {
 
   it('fills in login_hint, as text', async () => {
     const { url } = await app.request('orders:read', { login_hint: '"><script>alert(1)</script>' });
-    const page = await new Browser(server.url).get(url);
+    const page = await new Browser(server).get(url);
     expect(page.text).toContain('value="&quot;&gt;&lt;script&gt;');
     expect(page.text).not.toContain('<script');
   });
@@ -107,7 +107,7 @@ describe('forms', () => {
 
   it('of another browser’s sign-in are not shown and not taken', async () => {
     const { page } = await freshPage();
-    const stranger = new Browser(server.url);
+    const stranger = new Browser(server);
     expect((await stranger.get(page.url.href)).status).toBe(400);
     const sent = await stranger.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
     expect(sent.status).toBe(400);
@@ -116,7 +116,7 @@ describe('forms', () => {
 
   it('give the browser another session at sign-in, so a planted one is worth nothing', async () => {
     const { browser, page } = await freshPage();
-    const session = () => browser.cookie('session@/');
+    const session = () => browser.cookie('__Host-session@/');
     const before = session();
     await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
     const signedIn = session();

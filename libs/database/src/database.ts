@@ -1,6 +1,7 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Sql, Statement, Transaction } from './sql.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Sql, statement, type Statement, type Transaction } from './sql.js';
 
 interface Queryable {
   query<Row extends QueryResultRow>(config: {
@@ -8,6 +9,19 @@ interface Queryable {
     text: string;
     values: unknown[];
   }): Promise<QueryResult<Row>>;
+}
+
+/** How long a commit whose answer was lost is asked after: a server that crashed is back by then. */
+const askAfterCommitMs = 8_000;
+const askAgainMs = 50;
+const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::xid8) AS status');
+
+export interface TransactionOptions {
+  /**
+   * Whether a commit whose answer was lost with the connection is asked after, before it counts as failed. For what cannot be
+   * done a second time: somebody has already got what the transaction writes down.
+   */
+  readonly certain?: boolean;
 }
 
 /** The service has not reached its database since it started. */
@@ -61,7 +75,10 @@ export class Database implements Sql {
    * One transaction (READ COMMITTED). Commits what `work` did, or rolls all of it back and throws what `work` threw.
    * A deadlock or serialisation failure is not retried here: statements lock rows in one order.
    */
-  async transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    { certain = false }: TransactionOptions = {},
+  ): Promise<Result> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     let broken = false;
@@ -71,9 +88,12 @@ export class Database implements Sql {
     };
     client.on('error', onLost);
     try {
-      await client.query('BEGIN');
+      const id = await begin(client, certain);
       const result = await work(transactionOn(client, callbacks));
-      await client.query('COMMIT');
+      await client.query('COMMIT').catch(async (error: unknown) => {
+        broken = true;
+        if (id === undefined || !(await this.wasCommitted(id))) throw error;
+      });
       for (const callback of callbacks) callback();
       return result;
     } catch (error) {
@@ -86,6 +106,35 @@ export class Database implements Sql {
       client.release(broken);
     }
   }
+
+  private async wasCommitted(id: string): Promise<boolean> {
+    const endsAtMs = performance.now() + askAfterCommitMs;
+    while (performance.now() < endsAtMs) {
+      const known = await this.row<{ status: string | null }>(outcome, [id]).catch(() => undefined);
+      if (known !== undefined && known.status !== 'in progress') return known.status === 'committed';
+      await delay(askAgainMs);
+    }
+    return false;
+  }
+}
+
+/** In one message, so that certainty costs no round trip. Answers the transaction's id when it will be wanted. */
+async function begin(client: PoolClient, certain: boolean): Promise<string | undefined> {
+  if (!certain) {
+    await client.query('BEGIN');
+    return undefined;
+  }
+  return idIn(await client.query('BEGIN; SELECT pg_current_xact_id()::text AS id'));
+}
+
+/** @param answers of a message of several statements: pg makes it an array, whatever its types say */
+function idIn(answers: unknown): string {
+  const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
+  if (typeof last === 'object' && last !== null && 'rows' in last && Array.isArray(last.rows)) {
+    const row: unknown = last.rows[0];
+    if (typeof row === 'object' && row !== null && 'id' in row) return String(row.id);
+  }
+  throw new Error('pg no longer answers a message of several statements with an array.');
 }
 
 function transactionOn(client: PoolClient, callbacks: (() => void)[]): Transaction {

@@ -12,3 +12,4 @@ export {
 } from './webhook-receiver.js';
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
 export { severableProxy, type SeverableProxy } from './severable-proxy.js';
+export { fetchTrusting, freePort, testGateway, type TestGateway } from './gateway.js';

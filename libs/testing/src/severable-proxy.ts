@@ -6,6 +6,11 @@ export interface SeverableProxy {
   readonly url: string;
   /** Cuts every connection that is open now; new ones are let through. */
   sever(): void;
+  /** Cuts every connection and refuses new ones, as if the server were gone, until `restore`. */
+  takeAway(): void;
+  restore(): void;
+  /** Cuts every connection, once, right after this many more packets went to the server: it gets them, and nobody its answer. */
+  severAfter(packets: number): void;
   stop(): Promise<void>;
 }
 
@@ -13,7 +18,18 @@ export interface SeverableProxy {
 export async function severableProxy(url: string): Promise<SeverableProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
+  let away = false;
+  let packetsLeft = Infinity;
+  const countPacket = (): void => {
+    packetsLeft -= 1;
+    if (packetsLeft === 0) setImmediate(sever);
+  };
   const server = createServer((near) => {
+    if (away) {
+      near.destroy();
+      return;
+    }
+    near.on('data', countPacket);
     const far = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
       [near, far],
@@ -38,6 +54,17 @@ export async function severableProxy(url: string): Promise<SeverableProxy> {
   return {
     url: proxied.href,
     sever,
+    takeAway: () => {
+      away = true;
+      sever();
+    },
+    restore: () => {
+      away = false;
+      packetsLeft = Infinity;
+    },
+    severAfter: (packets) => {
+      packetsLeft = packets;
+    },
     stop: () => {
       sever();
       return close();

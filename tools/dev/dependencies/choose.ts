@@ -22,7 +22,10 @@ type Ware = keyof typeof wares;
 
 /** What is wanted beside the stores. */
 export interface Wanted {
+  /** The suite's own gateway, from a program or a container. */
   readonly gateway: boolean;
+  /** nginx as a program: tests put one in front of a service themselves. */
+  readonly nginx: boolean;
   /** Chromium, for tests of the pages. */
   readonly browser: boolean;
 }
@@ -37,10 +40,11 @@ export async function chooseDependencies(site: Site, wanted: Wanted): Promise<Ch
   const { given } = site.settings;
   const ours = dependencyNames.filter((name) => given[name] === undefined);
   const docker = ours.length > 0 && (await dockerAnswers()) && (await dockerImages(site, ours));
-  const programs: Ware[] = [...(docker ? [] : ours), ...(wanted.gateway ? (['openssl'] as const) : [])];
+  const anyGateway = wanted.gateway || wanted.nginx;
+  const programs: Ware[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
   // A container can stand in front of services on this machine only where it can share the machine's network.
-  const gatewayFromDocker = docker && process.platform === 'linux' && !wares.nginx.found();
-  if (wanted.gateway && !gatewayFromDocker) programs.push('nginx');
+  const gatewayFromDocker = docker && process.platform === 'linux' && !wares.nginx.found() && !wanted.nginx;
+  if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (wanted.browser) programs.push('chromium');
   await install(programs, site);
   return {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { fillTemplate } from './fill-template.ts';
+import { fillTemplate } from '@fulfilment/testing/fill-template';
 
 const template = readFileSync(
   new URL('../../../deploy/gateway/nginx.conf.template', import.meta.url),

@@ -1,15 +1,15 @@
+import type { Certificates } from '@fulfilment/testing/certificates';
+import { fillTemplate } from '@fulfilment/testing/fill-template';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import type { Certificates } from '../certificates.ts';
 import type { Site } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
 import { findProgram, mustRun, runProgram } from '../run-program.ts';
 import { root } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
-import { fillTemplate } from './fill-template.ts';
 
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
 const probeWithinMs = 2_000;

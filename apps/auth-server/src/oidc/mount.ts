@@ -16,10 +16,11 @@ import type { OidcServer } from './oidc-server.js';
 import { noteArrival } from './reuse.js';
 import { refuseUnreadableAddress, refuseUnreadableBodies } from './unreadable-text.js';
 
-export type AuthQuota = 'token' | 'register' | 'authorization';
+export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
 const mountPath = '/api/auth';
 const visitedPaths = /^\/(interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
+const publicDocuments = /^\/(jwks|\.well-known\/)/;
 const wellKnown: Readonly<Record<string, string>> = {
   '/.well-known/openid-configuration': 'openid-configuration',
   '/.well-known/openid-configuration/api/auth': 'openid-configuration',
@@ -49,7 +50,7 @@ export function mountOidc(
 
 function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
   const router = Router();
-  router.use(limited(limiter, quotaOf, answerError));
+  router.use(limited(limiter, quotaOf, refuseInForm));
   router.use('/oauth2/register', registrationFromAnyOrigin);
   router.post(
     ['/oauth2/introspect', '/oauth2/revoke'],
@@ -93,7 +94,14 @@ function quotaOf(request: Request): AuthQuota | undefined {
   if (request.method === 'OPTIONS') return undefined;
   if (request.method === 'POST' && request.path === '/oauth2/token') return 'token';
   if (request.method === 'POST' && request.path === '/oauth2/register') return 'register';
-  return request.path.startsWith('/oauth2/') ? 'authorization' : undefined;
+  if (publicDocuments.test(request.path)) return 'documents';
+  return 'authorization';
+}
+
+/** A page for people, JSON for programs. */
+function refuseInForm(error: unknown, request: Request, response: Response, next: NextFunction): void {
+  if (visitedPaths.test(`${mountPath}${request.path}`)) showTooMany(error, request, response);
+  else answerError(error, request, response, next);
 }
 
 /** Counts by address: before anything is known of the caller. */

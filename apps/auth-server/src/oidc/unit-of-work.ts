@@ -31,10 +31,12 @@ export class UnitOfWork {
   async run(work: () => Promise<boolean>): Promise<void> {
     const revoked: RevokedToken[] = [];
     try {
-      await this.database.transaction((tx) =>
-        this.current.run({ tx, revoked }, async () => {
-          if (!(await work())) throw new Undo();
-        }),
+      await this.database.transaction(
+        (tx) =>
+          this.current.run({ tx, revoked }, async () => {
+            if (!(await work())) throw new Undo();
+          }),
+        { certain: true }, // else a client could be left with a token that was used and without its successor
       );
     } catch (error) {
       if (error instanceof Undo) return;

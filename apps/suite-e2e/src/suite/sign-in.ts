@@ -33,6 +33,7 @@ export class Authorization {
   constructor(
     readonly app: App,
     readonly scopes: readonly string[],
+    private readonly parameters: Readonly<Record<string, string>> = {},
   ) {}
 
   /** Where the user is sent. Parameters given here win. */
@@ -45,6 +46,7 @@ export class Authorization {
       code_challenge: createHash('sha256').update(this.verifier).digest('base64url'),
       code_challenge_method: 'S256',
       state: this.state,
+      ...this.parameters,
       ...parameters,
     });
     return `${suite.auth_url}/api/auth/oauth2/authorize?${query.toString()}`;

@@ -1,7 +1,9 @@
 /** The promises of libs/database; see messaging.spec.ts for why they stand here. */
-import { statement } from '@fulfilment/database';
+import { createDataSource, Database, statement } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { eventually } from '../eventually.js';
 import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { severableProxy } from '../severable-proxy.js';
 
 class Numbers1700000000000 implements MigrationInterface {
   name = 'Numbers1700000000000';
@@ -69,5 +71,54 @@ describe('database', () => {
       }),
     ).rejects.toThrow();
     expect(await stores.database.rows(all)).not.toContainEqual({ value: 3 });
+  });
+
+  it.each([
+    [true, 'counts when it was made, where that was asked for'],
+    [false, 'is an error, where it was not'],
+  ])('a commit whose answer is lost with the connection: certain %s, it %s', async (certain) => {
+    const line = await severableProxy(stores.url);
+    const dataSource = createDataSource({
+      url: line.url,
+      poolSize: 2,
+      applicationName: 'cut',
+      migrations: [],
+    });
+    await dataSource.initialize();
+    try {
+      const value = certain ? 51 : 52;
+      const done = new Database(dataSource).transaction(
+        async (tx) => {
+          await tx.run(insert, [value]);
+          line.severAfter(1); // the next packet is COMMIT
+          return 'done';
+        },
+        { certain },
+      );
+      if (certain) await expect(done).resolves.toBe('done');
+      else await expect(done).rejects.toThrow();
+      await eventually(async () => {
+        const rows = await stores.database.rows<{ value: number }>(all);
+        return rows.some((row) => row.value === value) || undefined;
+      });
+    } finally {
+      await dataSource.destroy();
+      await line.stop();
+    }
+  });
+
+  it('a transaction that did not get to its commit is undone, however certain', async () => {
+    await expect(
+      stores.database.transaction(
+        async (tx) => {
+          await tx.run(insert, [6]);
+          await stores.endConnections();
+          await new Promise((resolve) => setImmediate(resolve));
+          await tx.run(insert, [7]);
+        },
+        { certain: true },
+      ),
+    ).rejects.toThrow();
+    expect(await stores.database.rows(all)).not.toContainEqual({ value: 6 });
   });
 });

@@ -1,7 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, mustRun } from './run-program.ts';
+
+/** Runs `openssl` with these arguments to its end. @throws when it fails */
+export type RunOpenssl = (args: readonly string[]) => Promise<unknown>;
 
 export interface Certificates {
   readonly dir: string;
@@ -38,10 +40,14 @@ authorityKeyIdentifier = keyid
 subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
 `;
 
-/** The certificates of the state directory, made or renewed when needed. */
+/**
+ * The certificates of the state directory, made or renewed when needed. Set-up reads this file as it is, before anything was
+ * compiled: it imports nothing of ours.
+ */
 export async function certificatesIn(
   stateDir: string,
   alsoTrusted: string | undefined,
+  openssl: RunOpenssl,
 ): Promise<Certificates> {
   const dir = join(stateDir, 'certificates');
   const certificates = {
@@ -52,8 +58,8 @@ export async function certificatesIn(
     trustFile: join(dir, 'trusted.pem'),
   };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (!isFresh(certificates.caFile)) await makeAuthority(certificates);
-  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates);
+  if (!isFresh(certificates.caFile)) await makeAuthority(certificates, openssl);
+  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates, openssl);
   const others =
     alsoTrusted !== undefined && existsSync(alsoTrusted) ? readFileSync(alsoTrusted, 'utf8') : '';
   writeFileSync(certificates.trustFile, readFileSync(certificates.caFile, 'utf8') + others);
@@ -65,10 +71,13 @@ function isFresh(file: string): boolean {
   return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
 }
 
-async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Promise<void> {
+async function makeAuthority(
+  { dir, caFile, certificateFile }: Certificates,
+  openssl: RunOpenssl,
+): Promise<void> {
   const config = join(dir, 'openssl.cnf');
   writeFileSync(config, configuration);
-  await newKey(authorityKey(dir));
+  await newKey(authorityKey(dir), openssl);
   const args = [
     '-new',
     '-x509',
@@ -80,16 +89,19 @@ async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Pr
     '-extensions',
     'authority',
   ];
-  await openssl('req', ...args, '-key', authorityKey(dir), '-out', caFile);
+  await openssl(['req', ...args, '-key', authorityKey(dir), '-out', caFile]);
   writeFileSync(certificateFile, ''); // signed by the one before
 }
 
-async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates): Promise<void> {
+async function makeLeaf(
+  { dir, caFile, certificateFile, keyFile }: Certificates,
+  openssl: RunOpenssl,
+): Promise<void> {
   const config = join(dir, 'openssl.cnf');
   const request = join(dir, 'localhost.csr');
   writeFileSync(config, configuration);
-  await newKey(keyFile);
-  await openssl(
+  await newKey(keyFile, openssl);
+  await openssl([
     'req',
     '-new',
     '-sha256',
@@ -101,21 +113,17 @@ async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates)
     keyFile,
     '-out',
     request,
-  );
+  ]);
   const signing = ['-CA', caFile, '-CAkey', authorityKey(dir), '-set_serial', `0x${Date.now().toString(16)}`];
   const extensions = ['-extfile', config, '-extensions', 'leaf', '-days', String(leafDays), '-sha256'];
-  await openssl('x509', '-req', '-in', request, ...signing, ...extensions, '-out', certificateFile);
+  await openssl(['x509', '-req', '-in', request, ...signing, ...extensions, '-out', certificateFile]);
 }
 
 function authorityKey(dir: string): string {
   return join(dir, 'ca.key');
 }
 
-async function newKey(file: string): Promise<void> {
+async function newKey(file: string, openssl: RunOpenssl): Promise<void> {
   writeFileSync(file, '', { mode: 0o600 });
-  await openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file);
-}
-
-async function openssl(...args: string[]): Promise<void> {
-  await mustRun(findProgram('openssl') ?? 'openssl', args);
+  await openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file]);
 }

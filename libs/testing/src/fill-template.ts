@@ -1,4 +1,4 @@
-/** Puts values in for each name in `${}` like envsubst does in the image. A name without a value, or a value without its name, is a mistake. */
+/** Puts values in for each name in `${}` like envsubst does in the image. A name without a value, or a value without its name, is a mistake. (Set-up reads this file before anything was compiled.) */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   const unused = new Set(Object.keys(values));
   const text = template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_whole, name: string) => {

@@ -1,0 +1,54 @@
+import type { RunningServer } from './running-server.js';
+
+type Stored = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
+
+/** Lets what was issued to a client be over its time, as if the clock had gone on: by more than clocks may differ. */
+export async function expire(server: RunningServer, model: Stored, clientId: string): Promise<void> {
+  await server.database.run(
+    {
+      name: 'test.expire',
+      text: `UPDATE oidc_model SET expires_at = now() - interval '1 minute',
+               payload = jsonb_set(payload, '{exp}', to_jsonb(floor(extract(epoch FROM now()))::bigint - 60))
+             WHERE model = $1 AND client_id = $2`,
+    },
+    [model, clientId],
+  );
+}
+
+/** Lets a person have signed in this much longer ago, in every browser. */
+export async function ageSignIns(server: RunningServer, userId: string, seconds: number): Promise<void> {
+  await server.database.run(
+    {
+      name: 'test.age-sign-ins',
+      text: `UPDATE oidc_model SET payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload ->> 'loginTs')::bigint - $2))
+             WHERE model = 'Session' AND account_id = $1`,
+    },
+    [userId, seconds],
+  );
+}
+
+/** Lets the family of a client's refresh tokens have begun this much longer ago. */
+export async function ageFamilies(server: RunningServer, clientId: string, seconds: number): Promise<void> {
+  await server.database.run(
+    {
+      name: 'test.age-families',
+      text: `UPDATE oidc_model SET payload = jsonb_set(payload, '{iiat}',
+               to_jsonb(coalesce((payload ->> 'iiat')::bigint, (payload ->> 'iat')::bigint) - $2))
+             WHERE model = 'RefreshToken' AND client_id = $1`,
+    },
+    [clientId, seconds],
+  );
+}
+
+/** How many seconds the newest refresh token of a client has left. */
+export async function refreshTokenSecondsLeft(server: RunningServer, clientId: string): Promise<number> {
+  const row = await server.database.row<{ left: number }>(
+    {
+      name: 'test.refresh-left',
+      text: `SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM oidc_model
+             WHERE model = 'RefreshToken' AND client_id = $1 AND consumed_at IS NULL ORDER BY created_at DESC LIMIT 1`,
+    },
+    [clientId],
+  );
+  return row?.left ?? 0;
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { expire } from './ages.js';
+import { App, thirdPartyRedirect } from './app.js';
+import { runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+let app: App;
+let resourceServer: App;
+let tokens: client.TokenEndpointResponse;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+  const { client_id, client_secret } = server.people.resourceServer;
+  resourceServer = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+  ({ tokens } = await app.signIn('openid email offline_access orders:read'));
+});
+afterAll(() => server.stop());
+
+const told = (by: App, token: string, parameters: Record<string, string> = {}) =>
+  client.tokenIntrospection(by.configuration, token, parameters);
+const inactive = { active: false };
+
+describe('introspection (RFC 7662)', () => {
+  it('tells a resource server all there is to an access token of anybody (§2.2)', async () => {
+    const claims = decodeJwt(tokens.access_token);
+    expect(await told(resourceServer, tokens.access_token)).toEqual({
+      active: true,
+      iss: `${server.url}/api/auth`,
+      sub: server.people.owner.user_id,
+      aud: ['https://suite.example/store'],
+      client_id: app.clientId,
+      scope: 'openid email orders:read offline_access',
+      jti: claims.jti,
+      iat: claims.iat,
+      exp: claims.exp,
+      token_type: 'Bearer',
+      org_id: 'org_harbour',
+      org_role: 'owner',
+      creator_id: server.people.harbour.uuid,
+    });
+  });
+
+  it('tells a public client about its own tokens, access and refresh', async () => {
+    expect(await told(app, tokens.access_token)).toMatchObject({ active: true, client_id: app.clientId });
+    expect(await told(app, tokens.refresh_token ?? '')).toMatchObject({
+      active: true,
+      client_id: app.clientId,
+      sub: server.people.owner.user_id,
+      exp: expect.any(Number),
+    });
+    expect(await told(resourceServer, tokens.refresh_token ?? '')).toMatchObject({ active: true });
+  });
+
+  it('tells a public client nothing about another’s (§4)', async () => {
+    const stranger = await App.registered(server);
+    expect(await told(stranger, tokens.access_token)).toEqual(inactive);
+    expect(await told(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
+  });
+
+  it.each(['access_token', 'refresh_token', 'nonsense'])(
+    'finds either kind whatever the hint: %s (§2.1)',
+    async (token_type_hint) => {
+      for (const token of [tokens.access_token, tokens.refresh_token ?? ''])
+        expect(await told(app, token, { token_type_hint })).toMatchObject({ active: true });
+    },
+  );
+
+  it.each([
+    ['garbage', () => 'garbage'],
+    ['what looks like a token', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
+    ['an ID token', () => tokens.id_token ?? ''],
+    ['an id', () => decodeJwt(tokens.access_token).jti ?? ''],
+    ['a very long one', () => 'x'.repeat(20_000)],
+  ])('says no more than inactive of %s (§2.2)', async (_, token) => {
+    expect(await told(resourceServer, token())).toEqual(inactive);
+  });
+
+  it('without a token is invalid_request, and never cached', async () => {
+    const response = await app.post('introspect', {});
+    expect(response.status).toBe(400);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+
+  it('says inactive of tokens that are over', async () => {
+    const brief = await App.registered(server);
+    const { tokens: old } = await brief.signIn('offline_access');
+    await expire(server, 'AccessToken', brief.clientId);
+    await expire(server, 'RefreshToken', brief.clientId);
+    expect(await told(brief, old.access_token)).toEqual(inactive);
+    expect(await told(brief, old.refresh_token ?? '')).toEqual(inactive);
+  });
+
+  it('says inactive of a refresh token that was used', async () => {
+    const { tokens: own } = await app.signIn('offline_access');
+    await app.refresh(own.refresh_token ?? '');
+    expect(await told(app, own.refresh_token ?? '')).toEqual(inactive);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
+import { decodeProtectedHeader } from 'jose';
+import * as client from 'openid-client';
+import { SigningKeys } from '../src/keys/signing-keys.js';
+import { App } from './app.js';
+import { json } from './json.js';
+import { runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+describe('the public keys (RFC 7517)', () => {
+  it('may be read from any origin, may be cached, and hold nothing private', async () => {
+    const response = await server.fetch(`${server.url}/api/auth/jwks`, {
+      headers: { origin: 'https://a.example' },
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://a.example');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    const { keys } = await json(response);
+    expect(keys.map(({ alg }: { alg: string }) => alg)).toEqual(['ES256', 'RS256', 'ES256', 'RS256']);
+    for (const key of keys)
+      for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) expect(key).not.toHaveProperty(secret);
+  });
+});
+
+describe('key rotation', () => {
+  it('takes effect without a restart, with a key that was published before, and refuses no token', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('openid offline_access');
+    const published = await json(await server.fetch(`${server.url}/api/auth/jwks`));
+    const before = server.oidc.provider;
+    await new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY).rotate();
+    const rotatedAtMs = Date.now();
+    await eventually(() => server.oidc.provider !== before || undefined);
+    expect(Date.now() - rotatedAtMs).toBeLessThan(1_000); // this replica was told nothing: it noticed
+    const refreshed = await app.refresh(tokens.refresh_token ?? '');
+    const { kid } = decodeProtectedHeader(refreshed.access_token);
+    expect(kid).not.toBe(decodeProtectedHeader(tokens.access_token).kid);
+    expect(published.keys.map((key: { kid: string }) => key.kid)).toContain(kid);
+    for (const token of [tokens.access_token, refreshed.access_token]) {
+      expect(await client.tokenIntrospection(app.configuration, token)).toMatchObject({ active: true });
+    }
+  });
+
+  it('is one set of keys however many replicas start together', async () => {
+    await server.database.run({ name: 'test.no-keys', text: 'DELETE FROM signing_keys' });
+    const replicas = [1, 2, 3].map(() => new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY));
+    await Promise.all(replicas.map((keys) => keys.ensure()));
+    const { keys } = await new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY).load();
+    expect(keys.map(({ jwk, state }) => `${jwk.alg} ${state}`)).toEqual([
+      'ES256 active',
+      'RS256 active',
+      'ES256 next',
+      'RS256 next',
+    ]);
+    await server.oidc.refresh();
+  });
+});

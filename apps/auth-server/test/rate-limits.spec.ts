@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App } from './app.js';
+import { json } from './json.js';
+import { runningServer, type RunningServer } from './running-server.js';
+
+const quota = 20;
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer({
+    RATE_LIMIT_TOKEN: `${quota}/60`,
+    RATE_LIMIT_REGISTER: `${quota}/3600`,
+    RATE_LIMIT_AUTHORIZATION: `${quota}/60`,
+  });
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const quotas = ['token', 'register', 'authorization', 'documents'];
+const afresh = () => server.redis.client.del(quotas.map((name) => `rate:${name}:127.0.0.1`));
+/** The answers that were refused, of half as many again as the quota holds. */
+async function burst(path: string, init: () => RequestInit = () => ({})): Promise<Response[]> {
+  await afresh();
+  const answers = await Promise.all(
+    Array.from({ length: quota * 1.5 }, () =>
+      server.fetch(`${server.url}${path}`, { redirect: 'manual', ...init() }),
+    ),
+  );
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThanOrEqual(quota / 2 - 3); // some come back while it lasts
+  expect(refused.length).toBeLessThanOrEqual(quota / 2);
+  for (const { headers } of refused) {
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+  return refused;
+}
+
+const post = (): RequestInit => ({ method: 'POST', body: new URLSearchParams({ client_id: 'x' }) });
+
+describe('a burst (RFC 6585 §4)', () => {
+  it.each([
+    ['POST token', '/api/auth/oauth2/token', post],
+    ['POST register', '/api/auth/oauth2/register', post],
+    ['GET register/ID', '/api/auth/oauth2/register/x', undefined],
+    ['GET userinfo', '/api/auth/oauth2/userinfo', undefined],
+    ['POST userinfo', '/api/auth/oauth2/userinfo', post],
+    ['POST introspect', '/api/auth/oauth2/introspect', post],
+    ['POST revoke', '/api/auth/oauth2/revoke', post],
+    ['POST par', '/api/auth/oauth2/par', post],
+    ['GET jwks', '/api/auth/jwks', undefined],
+    ['GET metadata', '/.well-known/openid-configuration', undefined],
+    ['GET metadata', '/.well-known/oauth-authorization-server/api/auth', undefined],
+    ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
+  ])('at %s %s is 429 with Retry-After, in both forms of an error', async (_, path, init) => {
+    const [refused] = await burst(path, init);
+    expect(await refused?.json()).toMatchObject({
+      error: 'temporarily_unavailable',
+      error_description: expect.any(String),
+      statusCode: 429,
+      code: 'RATE_LIMITED',
+    });
+  });
+
+  it.each([
+    ['the sign-in page', '/interaction/x', undefined],
+    ['the sign-in form', '/interaction/x/login', post],
+    ['the consent form', '/interaction/x/consent', post],
+    ['authorize', '/api/auth/oauth2/authorize', undefined],
+    ['end-session', '/api/auth/oauth2/end-session', undefined],
+    ['the account pages', '/account', undefined],
+    ['a form of the account pages', '/account/security/password', post],
+  ])('at %s is 429 with Retry-After, on a page', async (_, path, init) => {
+    const [refused] = await burst(path, init);
+    expect(refused?.headers.get('content-type')).toContain('text/html');
+    expect(refused?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(await refused?.text()).toContain('Too many requests');
+  });
+
+  it('at one endpoint leaves the token endpoint alone, and the other way round', async () => {
+    await burst('/api/auth/oauth2/userinfo');
+    expect((await app.post('token', { grant_type: 'x' })).status).toBe(400);
+    await burst('/api/auth/oauth2/token', post);
+    expect((await server.fetch(`${server.url}/api/auth/oauth2/userinfo`)).status).not.toBe(429);
+    expect((await server.fetch(`${server.url}/api/auth/jwks`)).status).toBe(200);
+  });
+});
+
+describe('below its limits', () => {
+  it('nobody is told to wait', async () => {
+    await afresh();
+    const answer = await server.fetch(`${server.url}/.well-known/openid-configuration`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(await json(answer)).toHaveProperty('issuer');
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { App } from './app.js';
+import { runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const signedIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
+  const app = await App.registered(server, metadata);
+  const { tokens } = await app.signIn('openid offline_access orders:read');
+  return { app, tokens, refreshToken: tokens.refresh_token ?? '' };
+};
+const isActive = async (app: App, token: string) =>
+  (await client.tokenIntrospection(app.configuration, token)).active;
+const isDenied = async (token: string) =>
+  (await server.redis.client.exists(`deny:${decodeJwt(token).jti}`)) === 1;
+
+describe('revocation (RFC 7009)', () => {
+  it('of an access token ends that one, everywhere, and leaves the refresh token (§2.1)', async () => {
+    const { app, tokens, refreshToken } = await signedIn();
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+    expect(await isDenied(tokens.access_token)).toBe(true);
+    await expect(
+      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
+    await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
+  });
+
+  it('of a refresh token ends its family: every access token and the refresh token (§2.1)', async () => {
+    const { app, tokens, refreshToken } = await signedIn();
+    const next = await app.refresh(refreshToken);
+    await client.tokenRevocation(app.configuration, next.refresh_token ?? '');
+    for (const { access_token } of [tokens, next]) {
+      expect(await isActive(app, access_token)).toBe(false);
+      expect(await isDenied(access_token)).toBe(true);
+    }
+    await expect(app.refresh(next.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it.each(['access_token', 'refresh_token', 'nonsense'])(
+    'finds either kind whatever the hint: %s (§2.1)',
+    async (token_type_hint) => {
+      const { app, tokens, refreshToken } = await signedIn();
+      await client.tokenRevocation(app.configuration, tokens.access_token, { token_type_hint });
+      expect(await isActive(app, tokens.access_token)).toBe(false);
+      await client.tokenRevocation(app.configuration, refreshToken, { token_type_hint });
+      expect(await isActive(app, refreshToken)).toBe(false);
+    },
+  );
+
+  it('of what is no token, or was revoked before, is 200 (§2.2)', async () => {
+    const { app, tokens } = await signedIn();
+    for (const token of ['garbage', tokens.access_token, tokens.access_token, tokens.id_token ?? '']) {
+      const response = await app.post('revoke', { token });
+      expect([response.status, await response.text()]).toEqual([200, '']);
+    }
+  });
+
+  it('of another client’s tokens does nothing (§2.1)', async () => {
+    const { app, tokens, refreshToken } = await signedIn();
+    const stranger = await App.registered(server);
+    for (const token of [tokens.access_token, refreshToken]) await stranger.post('revoke', { token });
+    expect(await isActive(app, tokens.access_token)).toBe(true);
+    await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
+  });
+
+  it('by a confidential client needs its secret', async () => {
+    const { app, tokens } = await signedIn({ token_endpoint_auth_method: 'client_secret_basic' });
+    expect((await app.post('revoke', { token: tokens.access_token })).status).toBe(401);
+    expect(await isActive(app, tokens.access_token)).toBe(true);
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+  });
+
+  it('without a token is invalid_request', async () => {
+    const { app } = await signedIn();
+    const response = await app.post('revoke', {});
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+});
