@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Sql, Statement, Transaction } from './sql.js';
+import type { OpenTransaction, Sql, Statement, Transaction } from './sql.js';
 
 interface Queryable {
   query<Row extends QueryResultRow>(config: {
@@ -62,6 +62,20 @@ export class Database implements Sql {
    * A deadlock or serialisation failure is not retried here: statements lock rows in one order.
    */
   async transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const open = await this.begin();
+    let result: Result;
+    try {
+      result = await work(open.tx);
+    } catch (error) {
+      await open.rollback();
+      throw error;
+    }
+    await open.commit();
+    return result;
+  }
+
+  /** Opens a transaction for work that has no single place. It holds a connection until it is ended. */
+  async begin(): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     let broken = false;
@@ -70,21 +84,34 @@ export class Database implements Sql {
       broken = true;
     };
     client.on('error', onLost);
-    try {
-      await client.query('BEGIN');
-      const result = await work(transactionOn(client, callbacks));
-      await client.query('COMMIT');
-      for (const callback of callbacks) callback();
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {
-        broken = true;
-      });
-      throw error;
-    } finally {
+    const release = (): void => {
       client.off('error', onLost);
       client.release(broken);
+    };
+    const rollback = async (): Promise<void> => {
+      await client.query('ROLLBACK').catch(onLost);
+      release();
+    };
+    try {
+      await client.query('BEGIN');
+    } catch (error) {
+      await rollback();
+      throw error;
     }
+    return {
+      tx: transactionOn(client, callbacks),
+      rollback,
+      commit: async () => {
+        try {
+          await client.query('COMMIT');
+        } catch (error) {
+          await rollback();
+          throw error;
+        }
+        release();
+        for (const callback of callbacks) callback();
+      },
+    };
   }
 }
 
