@@ -6,7 +6,7 @@ import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
 import { type AuthQuota, mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
-import { sweepExpired } from './oidc/sweep.js';
+import { sweepExpired, sweepGently } from './oidc/sweep.js';
 import { DenyList } from './revocation/deny-list.js';
 
 const sweepEveryMs = 60_000;
@@ -48,7 +48,7 @@ export async function startAuthServer(parts: {
         name: 'sweep',
         intervalMs: sweepEveryMs,
         logger,
-        round: async () => (await sweepExpired(database)) || (await denyList.prune()),
+        round: () => sweepGently(async () => (await sweepExpired(database)) || (await denyList.prune())),
       });
       for (const loop of [app.get(OidcServer), denyList, sweep]) {
         loop.start();

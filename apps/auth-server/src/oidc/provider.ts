@@ -7,7 +7,7 @@ import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
-import { recordEvents } from './audit-events.js';
+import { awaitRecords, recordEvents } from './audit-events.js';
 import { judgeRegistration } from './client-registration.js';
 import { cookieSettings } from './cookies.js';
 import { isOriginOfClient } from './cors.rules.js';
@@ -28,26 +28,18 @@ import type { SentAnswers } from './sent-answers.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
-import type { AuditLog } from '../audit/audit-log.js';
 
 export interface ProviderDependencies extends AdapterDependencies {
   readonly config: Config;
   readonly logger: Logger;
   readonly accounts: ReadAccounts;
   readonly grants: ExistingGrants;
-  readonly audit: AuditLog;
   readonly answers: SentAnswers;
 }
 
-/** oidc-provider and the format of the tokens it hands out, for one set of keys. */
-export interface BuiltProvider {
-  readonly provider: Provider;
-  readonly format: AccessTokenFormat;
-}
-
 /** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
-export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): BuiltProvider {
-  const { answers, config, audit, families, logger } = dependencies;
+export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
+  const { answers, config, families, logger, work } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -62,13 +54,14 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(answerOutages(provider, logger));
   provider.use(answerUnknownPaths);
   provider.use(cachePublicDocuments);
-  provider.use(inOneTransaction(dependencies.work));
+  provider.use(awaitRecords);
+  provider.use(inOneTransaction(provider, work));
   provider.use(describeSwappedToken);
   provider.use(requireClient);
   provider.use(endTokensOfSession(families));
-  recordEvents(provider, audit);
-  noteAnswers(provider, answers);
-  return { provider, format };
+  recordEvents(provider, work);
+  noteAnswers(provider, answers, work);
+  return provider;
 }
 
 /** Who we are and what we sign with. */
@@ -95,7 +88,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ answers, audit }: ProviderDependencies): Configuration {
+function protocol({ answers, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -106,7 +99,7 @@ function protocol({ answers, audit }: ProviderDependencies): Configuration {
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
-    revokeGrantPolicy: endsFamily(answers, audit),
+    revokeGrantPolicy: endsFamily(answers, work),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
     enabledJWA: { idTokenSigningAlgValues: ['ES256', 'RS256'] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
