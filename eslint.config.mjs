@@ -13,7 +13,7 @@ const layers = {
   testing: ['pure', 'runtime', 'database', 'platform', 'testing'],
   app: ['pure', 'runtime', 'database', 'platform', 'host', 'testing'],
   e2e: ['pure', 'testing'],
-  tools: ['pure', 'runtime', 'testing'],
+  tools: ['pure', 'runtime', 'platform', 'testing'],
 };
 
 /** What a file's suffix forbids it to import (docs/adr/0002). */

@@ -41,16 +41,21 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
     name,
     kind: 'service',
     program: process.execPath,
-    args: [
-      '--enable-source-maps',
-      '--max-http-header-size=40960',
-      join(root, 'apps', name, 'dist', 'main.js'),
-    ],
+    args: [...nodeArguments(name), join(root, 'apps', name, 'dist', 'main.js')],
     cwd: root,
     env: serviceEnvironment(name, site),
     stopWithinMs: 25_000, // more than its own 20 s
     ready: () => isReady(site.ports.services[name]),
   };
+}
+
+/**
+ * How Node runs a service. V8 lets garbage lie while the machine has memory to spare; the authorization server, whose tokens are
+ * short-lived objects, would grow to 400 MB under load.
+ */
+export function nodeArguments(name: ServiceName): string[] {
+  const limits = name === 'auth-server' ? ['--max-semi-space-size=32', '--max-old-space-size=192'] : [];
+  return ['--enable-source-maps', '--max-http-header-size=40960', ...limits];
 }
 
 /** What a service is told. The caller's settings win over defaults, never over the wiring. */

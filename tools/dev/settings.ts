@@ -42,6 +42,14 @@ export function readTestSettings(environment: Environment = process.env): Settin
   });
 }
 
+/** Private stores for `npm run bench`. */
+export function readBenchSettings(environment: Environment = process.env): Settings {
+  return settingsOf(environment, {
+    basePort: portSetting(environment, 'SUITE_BENCH_BASE_PORT', 28443),
+    stateDir: join(stateDirSetting(environment), 'bench'),
+  });
+}
+
 function settingsOf(environment: Environment, place: { basePort: number; stateDir: string }): Settings {
   const given = (name: string): string | undefined => environment[name] || undefined;
   return {

@@ -20,6 +20,7 @@ import { Families } from './oidc/families.js';
 import { ExistingGrants } from './oidc/grants.js';
 import { OidcServer } from './oidc/oidc-server.js';
 import { SentAnswers } from './oidc/sent-answers.js';
+import { StoredRows } from './oidc/stored-rows.js';
 import { UnitOfWork } from './oidc/unit-of-work.js';
 import { DenyList } from './revocation/deny-list.js';
 import { ChangeSecondFactor } from './second-factor/change-second-factor.js';
@@ -63,7 +64,7 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
   const audit = new AuditLog(database, logger);
   const consents = new Consents(database);
   const denyList = new DenyList(database, redis, logger);
-  const work = new UnitOfWork(database, denyList);
+  const work = new UnitOfWork(database, denyList, audit);
   const families = new Families(work);
   const grants = new ExistingGrants(accounts, consents);
   const keyEncryptionKey = config.KEY_ENCRYPTION_KEY;
@@ -77,9 +78,9 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
     config,
     logger,
     accounts,
-    audit,
     work,
     families,
+    stored: new StoredRows(database),
     grants,
     factors,
     browsers,

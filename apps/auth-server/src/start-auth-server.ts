@@ -8,7 +8,7 @@ import { keyRotation } from './keys/key-rotation.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import { type AuthQuota, mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
-import { sweepExpired } from './oidc/sweep.js';
+import { sweepExpired, sweepGently } from './oidc/sweep.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { DenyList } from './revocation/deny-list.js';
 
@@ -53,8 +53,11 @@ export async function startAuthServer(parts: {
         name: 'sweep',
         intervalMs: sweepEveryMs,
         logger,
-        round: async () =>
-          (await sweepExpired(database)) || (await denyList.prune()) || (await browsers.prune()),
+        round: () =>
+          sweepGently(
+            async () =>
+              (await sweepExpired(database)) || (await denyList.prune()) || (await browsers.prune()),
+          ),
       });
       const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);
       for (const loop of [app.get(OidcServer), denyList, sweep, rotation]) {

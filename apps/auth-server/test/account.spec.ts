@@ -178,6 +178,32 @@ describe('browsers', () => {
     expect(again.steps).toContain('login');
   });
 
+  it('stay signed out when a request that was under way saves the session again', async () => {
+    const email = await person();
+    const { browser } = await account(email, '/account');
+    const other = await account(email, '/account/browsers');
+    const sessions = {
+      name: 'test.sessions-of',
+      text: `SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
+             WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
+    };
+    const before = await server.database.rows(sessions, [email]);
+    await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
+    for (const row of before) {
+      await server.database.run(
+        {
+          name: 'test.save-session-again',
+          text: `INSERT INTO oidc_model (model, id, payload, account_id, session_uid, expires_at)
+                 VALUES ('Session', $1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+        },
+        [row['id'], row['payload'], row['account_id'], row['session_uid'], row['expires_at']],
+      );
+    }
+    expect(before).toHaveLength(2);
+    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
+    expect((await other.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
+  });
+
   it('of somebody else cannot be signed out', async () => {
     const theirs = await account(await person(), '/account/browsers');
     const [row] = await server.database.rows<{ uid: string }>({

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import type { DataSource } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Sql, statement, type Statement, type Transaction } from './sql.js';
+import { type OpenTransaction, type Sql, statement, type Statement, type Transaction } from './sql.js';
 
 interface Queryable {
   query<Row extends QueryResultRow>(config: {
@@ -77,8 +77,22 @@ export class Database implements Sql {
    */
   async transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    { certain = false }: TransactionOptions = {},
+    options: TransactionOptions = {},
   ): Promise<Result> {
+    const open = await this.begin(options);
+    let result: Result;
+    try {
+      result = await work(open.tx);
+    } catch (error) {
+      await open.rollback();
+      throw error;
+    }
+    await open.commit();
+    return result;
+  }
+
+  /** Opens a transaction for work that has no single place. It holds a connection until it is ended. */
+  async begin({ certain = false }: TransactionOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     let broken = false;
@@ -87,24 +101,35 @@ export class Database implements Sql {
       broken = true;
     };
     client.on('error', onLost);
-    try {
-      const id = await begin(client, certain);
-      const result = await work(transactionOn(client, callbacks));
-      await client.query('COMMIT').catch(async (error: unknown) => {
-        broken = true;
-        if (id === undefined || !(await this.wasCommitted(id))) throw error;
-      });
-      for (const callback of callbacks) callback();
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {
-        broken = true;
-      });
-      throw error;
-    } finally {
+    const release = (): void => {
       client.off('error', onLost);
       client.release(broken);
+    };
+    const rollback = async (): Promise<void> => {
+      await client.query('ROLLBACK').catch(onLost);
+      release();
+    };
+    let id: string | undefined;
+    try {
+      id = await begin(client, certain);
+    } catch (error) {
+      await rollback();
+      throw error;
     }
+    return {
+      tx: transactionOn(client, callbacks),
+      rollback,
+      commit: async () => {
+        try {
+          await client.query('COMMIT');
+          release();
+        } catch (error) {
+          await rollback();
+          if (id === undefined || !(await this.wasCommitted(id))) throw error;
+        }
+        for (const callback of callbacks) callback();
+      },
+    };
   }
 
   private async wasCommitted(id: string): Promise<boolean> {

@@ -28,3 +28,11 @@ export interface Transaction extends Sql {
   /** Calls back once the commit has succeeded; never when the transaction rolls back. */
   afterCommit(callback: () => void): void;
 }
+
+/** A transaction whose end somebody else decides. Exactly one of both must be called. */
+export interface OpenTransaction {
+  readonly tx: Transaction;
+  /** Rolls back and rejects when it fails. */
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}

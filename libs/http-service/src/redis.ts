@@ -1,7 +1,9 @@
 import { Counter, type Logger, metrics } from '@fulfilment/runtime';
 import { Redis } from 'ioredis';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const commandTimeoutMs = 250;
+const disconnectTimeoutMs = 200;
 const warnEveryMs = 10_000;
 
 const failures = new Counter({
@@ -26,6 +28,7 @@ export class RedisConnection {
       commandTimeout: commandTimeoutMs,
       enableAutoPipelining: true,
       connectTimeout: 3_000,
+      disconnectTimeout: disconnectTimeoutMs,
       retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
     });
     this.client.on('error', (error) => this.warn(error, 'connection'));
@@ -42,9 +45,14 @@ export class RedisConnection {
     }
   }
 
+  /** Resolves when nothing of it is left, no timer either: while it is reconnecting there is no connection to end, and no event. */
   async stop(): Promise<void> {
-    this.client.disconnect();
-    return Promise.resolve();
+    const { client } = this;
+    if (client.status === 'end') return;
+    const waiting = new AbortController();
+    client.once('end', () => waiting.abort());
+    client.disconnect();
+    await sleep(2 * disconnectTimeoutMs, undefined, waiting).catch(() => undefined);
   }
 
   private warn(error: unknown, use: string): void {

@@ -1,5 +1,4 @@
-import type { Database } from '@fulfilment/database';
-import { type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
 
 /** Who a user is, seen from one authorization. */
 export interface Person {
@@ -24,17 +23,17 @@ export interface VisibleCreator {
   readonly organisation_name: string;
 }
 
-const findPerson = statement(
-  'accounts.person',
-  `SELECT users.id, users.email, users.email_verified, users.name, users.global_admin,
-          membership.organisation_id, membership.role
-   FROM users
-   LEFT JOIN creators AS creator ON creator.id = $2
+const findPeople = statement(
+  'accounts.people',
+  `SELECT wanted.position::integer - 1 AS index, users.id, users.email, users.email_verified, users.name,
+          users.global_admin, membership.organisation_id, membership.role
+   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
+   JOIN users ON users.id = wanted.user_id AND users.disabled_at IS NULL
+   LEFT JOIN creators AS creator ON creator.id = wanted.creator_id
    LEFT JOIN LATERAL (
      SELECT organisation_id, role FROM memberships
      WHERE user_id = users.id AND (creator.id IS NULL OR organisation_id = creator.organisation_id)
-     ORDER BY created_at, organisation_id LIMIT 1) AS membership ON true
-   WHERE users.id = $1 AND users.disabled_at IS NULL`,
+     ORDER BY created_at, organisation_id LIMIT 1) AS membership ON true`,
 );
 const findCredentials = statement(
   'accounts.credentials',
@@ -57,16 +56,24 @@ const seesCreator = statement(
      SELECT 1 FROM memberships WHERE user_id = users.id AND organisation_id = creators.organisation_id))`,
 );
 
+interface PersonKey {
+  readonly userId: string;
+  readonly creatorId: string | undefined;
+}
+
 /** What the rest of the service asks about people. */
 export class ReadAccounts {
-  constructor(private readonly database: Database) {}
+  private readonly people: GatheredReads<PersonKey, Person>;
 
-  person(
-    userId: string,
-    creatorId: string | undefined,
-    sql: Sql = this.database,
-  ): Promise<Person | undefined> {
-    return sql.row<Person & Record<string, unknown>>(findPerson, [userId, creatorId ?? null]);
+  constructor(private readonly database: Database) {
+    this.people = new GatheredReads({ read: (keys) => readPeople(database, keys) });
+  }
+
+  /** @param open a transaction that is open already: its request takes no second connection */
+  async person(userId: string, creatorId: string | undefined, open?: Sql): Promise<Person | undefined> {
+    const key = { userId, creatorId };
+    if (open === undefined) return this.people.row(key);
+    return (await readPeople(open, [key]))[0]?.row;
   }
 
   /** By e-mail, in any case. */
@@ -82,4 +89,10 @@ export class ReadAccounts {
   async seesCreator(userId: string, creatorId: string): Promise<boolean> {
     return (await this.database.row(seesCreator, [userId, creatorId])) !== undefined;
   }
+}
+
+async function readPeople(sql: Sql, keys: readonly PersonKey[]): Promise<{ index: number; row: Person }[]> {
+  const values = [keys.map(({ userId }) => userId), keys.map(({ creatorId }) => creatorId ?? null)];
+  const found = await sql.rows<Person & { index: number }>(findPeople, values);
+  return found.map((row) => ({ index: row.index, row }));
 }

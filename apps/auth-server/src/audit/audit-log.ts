@@ -1,5 +1,5 @@
 import { type Database, type Sql, statement } from '@fulfilment/database';
-import type { Logger } from '@fulfilment/runtime';
+import { Counter, type Logger, metrics } from '@fulfilment/runtime';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What is written down. */
@@ -51,6 +51,11 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+export interface AuditRecord {
+  readonly origin: Origin;
+  readonly entry: AuditEntry;
+}
+
 const maxUserAgentLength = 300;
 
 const insert = statement(
@@ -58,19 +63,33 @@ const insert = statement(
   `INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** The append-only record of who did what. A record that cannot be written is logged; it never stops what it records. */
+const lost = new Counter({
+  name: 'audit_records_lost_total',
+  help: 'Audit records that could not be written beside what they record.',
+  labelNames: ['event'],
+  registers: [metrics],
+});
+
+/** The append-only record of who did what. */
 export class AuditLog {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
   ) {}
 
+  /** Beside what it records, and never stops it: a record that cannot be written is logged and counted. */
   async write(origin: Origin, entry: AuditEntry): Promise<void> {
     try {
       await insertAudit(this.database, entry, origin);
     } catch (error) {
+      lost.inc({ event: entry.event });
       this.logger.error({ error, event: entry.event }, 'An audit record could not be written.');
     }
+  }
+
+  /** In the transaction of what they record: all of it is stored, or none. */
+  async writeAll(tx: Sql, records: readonly AuditRecord[]): Promise<void> {
+    for (const { origin, entry } of records) await insertAudit(tx, entry, origin);
   }
 }
 

@@ -1,11 +1,10 @@
 import { accessTokenClaims, type AccessTokenClaims, issuer } from '@fulfilment/contracts';
-import { createLocalJWKSet, jwtVerify } from 'jose';
-import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createPrivateKey, hash, type KeyObject, randomBytes, sign, timingSafeEqual } from 'node:crypto';
 import type { AccessToken, AdapterPayload, default as Provider } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
 import { audienceOf } from './access-token.rules.js';
 
-/** Stands for a token whose signature was checked already; only this process knows it. */
+/** Marks what stands for a token; only this process knows it. */
 const handlePrefix = `${randomBytes(32).toString('base64url')}.`;
 
 export interface AccessTokenSettings {
@@ -13,9 +12,8 @@ export interface AccessTokenSettings {
   readonly baseUrl: string;
 }
 
-/** Signs access tokens with the active key, and reads those that any published key signed. */
+/** Signs access tokens with the active key. */
 export class AccessTokenFormat {
-  private readonly published: ReturnType<typeof createLocalJWKSet>;
   private readonly privateKey: KeyObject;
   private readonly header: string;
 
@@ -23,14 +21,10 @@ export class AccessTokenFormat {
     private readonly settings: AccessTokenSettings,
     { keys }: KeySet,
   ) {
-    const es256 = keys.filter(({ jwk }) => jwk.alg === 'ES256');
-    const active = es256.find(({ state }) => state === 'active');
+    const active = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active');
     if (active === undefined) throw new Error('There is no active ES256 key.');
     this.privateKey = createPrivateKey({ key: active.jwk, format: 'jwk' });
     this.header = encode({ alg: 'ES256', typ: 'at+jwt', kid: active.jwk.kid });
-    this.published = createLocalJWKSet({
-      keys: es256.map(({ jwk: { kty, kid, alg, use, crv, x, y } }) => ({ kty, kid, alg, use, crv, x, y })),
-    });
   }
 
   /** RFC 9068 §2.2. Synchronous: an ES256 signature takes less than handing it to another thread. */
@@ -51,26 +45,24 @@ export class AccessTokenFormat {
     const signature = sign('sha256', Buffer.from(input), { key: this.privateKey, dsaEncoding: 'ieee-p1363' });
     return `${input}.${signature.toString('base64url')}`;
   }
-
-  /** The claims of a token of ours that has not expired, else undefined. */
-  async read(value: string): Promise<AccessTokenClaims | undefined> {
-    try {
-      const { payload } = await jwtVerify(value, this.published, {
-        algorithms: ['ES256'],
-        issuer: issuer(this.settings.authUrl),
-        typ: 'at+jwt',
-        requiredClaims: ['jti', 'exp', 'sub'],
-      });
-      return accessTokenClaims.parse(payload);
-    } catch {
-      return undefined;
-    }
-  }
 }
 
-/** What oidc-provider's endpoints take in place of a token that was read already. */
-export function handleOf(jti: string): string {
-  return `${handlePrefix}${jti}`;
+/** A token as somebody presents it. Nothing in it is true before its record was found. */
+export interface PresentedToken {
+  readonly claims: AccessTokenClaims;
+  /** What oidc-provider's endpoints take in its place. */
+  readonly handle: string;
+}
+
+/** Undefined for what is no access token by its looks. */
+export function presented(value: string): PresentedToken | undefined {
+  try {
+    const [, payload = ''] = value.split('.');
+    const claims = accessTokenClaims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
+    return { claims, handle: `${handlePrefix}${digestOf(value)}.${claims.jti}` };
+  } catch {
+    return undefined;
+  }
 }
 
 /** A handle that finds nothing. */
@@ -94,28 +86,41 @@ export function useSignedAccessTokens(provider: Provider, format: AccessTokenFor
   if (typeof getValueAndPayload !== 'function' || typeof find !== 'function')
     throw new Error('oidc-provider no longer has the methods that access tokens are made by.');
 
+  const fields = [...model.IN_PAYLOAD, 'digest'];
+  Object.defineProperty(model, 'IN_PAYLOAD', { get: () => fields });
   Reflect.set(model.prototype, 'getValueAndPayload', async function (this: AccessToken) {
     const made: unknown = await getValueAndPayload.call(this);
     if (!isValueAndPayload(made)) throw new Error('oidc-provider no longer makes tokens as it did.');
-    return { value: format.write(this, made.payload), payload: made.payload };
+    const value = format.write(this, made.payload);
+    return { value, payload: { ...made.payload, digest: digestOf(value) } };
   });
   Reflect.set(
     model,
     'find',
     async function (this: unknown, value: unknown, options: unknown): Promise<unknown> {
-      const jti = await tokenId(value, format);
-      if (jti === undefined) return undefined;
+      if (typeof value !== 'string') return undefined;
+      const handle = value.startsWith(handlePrefix) ? value : presented(value)?.handle;
+      const [digest = '', jti = ''] = handle?.slice(handlePrefix.length).split('.') ?? [];
+      if (jti === '') return undefined;
       const found: unknown = await find.call(this, jti, options);
-      return found;
+      return isOf(found, digest) ? found : undefined;
     },
   );
 }
 
-/** The id of a token's record is no credential by itself. */
-async function tokenId(value: unknown, format: AccessTokenFormat): Promise<string | undefined> {
-  if (typeof value !== 'string') return undefined;
-  if (value.startsWith(handlePrefix)) return value.slice(handlePrefix.length);
-  return (await format.read(value))?.jti;
+/**
+ * Whether a record is that of the very token that was presented. Its digest says so as surely as its signature would, for a
+ * hundredth of the work: whoever has a token with this digest has the one that was handed out.
+ */
+function isOf(found: unknown, digest: string): boolean {
+  const stored: unknown =
+    typeof found === 'object' && found !== null ? Reflect.get(found, 'digest') : undefined;
+  if (typeof stored !== 'string' || stored.length !== digest.length) return false;
+  return timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
+}
+
+function digestOf(value: string): string {
+  return hash('sha256', value, 'base64url');
 }
 
 function isValueAndPayload(made: unknown): made is ValueAndPayload {

@@ -1,8 +1,10 @@
-import { type Sql, statement } from '@fulfilment/database';
+import { type Statement, statement } from '@fulfilment/database';
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { seal, unseal } from '../keys/sealed.js';
 import type { Families } from './families.js';
 import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
+import { notEnded, type StoredRow, type StoredRows } from './stored-rows.js';
+import { consumedInParallel, familyEnded, type NewRow } from './token-writes.js';
 import type { UnitOfWork } from './unit-of-work.js';
 import { isReadable } from './unreadable-text.js';
 
@@ -33,22 +35,9 @@ const rememberOnce = statement(
   'oidc.remember-once',
   `INSERT INTO oidc_model (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
 );
-const find = statement(
-  'oidc.find',
-  `SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed FROM oidc_model WHERE model = $1 AND id = $2
-     AND (model <> 'Client' OR expires_at IS NULL OR expires_at > now())`,
-);
 const findSession = statement(
   'oidc.find-session',
-  `SELECT payload, NULL::float8 AS consumed FROM oidc_model WHERE session_uid = $1 AND model = 'Session'`,
-);
-// Locks in the order in which a family's end takes them: the Grant, then its member.
-const consumeMember = statement(
-  'oidc.consume-member',
-  `UPDATE oidc_model AS member SET consumed_at = $3
-   FROM (SELECT id FROM oidc_model WHERE model = 'Grant' AND id =
-           (SELECT grant_id FROM oidc_model WHERE model = $1 AND id = $2) FOR KEY SHARE) AS family
-   WHERE member.model = $1 AND member.id = $2 AND member.grant_id = family.id AND member.consumed_at IS NULL`,
+  `SELECT payload FROM oidc_model WHERE session_uid = $1 AND model = 'Session' AND ${notEnded}`,
 );
 const consume = statement(
   'oidc.consume',
@@ -60,17 +49,16 @@ const remove = statement(
   `DELETE FROM oidc_model WHERE model = $1 AND id = $2 AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
 
-/** What the error of a request says that waited for the winner's commit. */
-export const consumedInParallel = 'consumed by a parallel request';
+const rememberedSecrets = 1000;
 
 interface Row {
   payload: AdapterPayload;
-  consumed: number | null;
 }
 
 export interface AdapterDependencies {
   readonly work: UnitOfWork;
   readonly families: Families;
+  readonly stored: StoredRows;
   readonly keyEncryptionKey: Buffer;
 }
 
@@ -86,36 +74,31 @@ class ModelAdapter implements Adapter {
     protected readonly dependencies: AdapterDependencies,
   ) {}
 
-  protected get sql(): Sql {
-    return this.dependencies.work.sql;
+  protected async run(statement: Statement, values: readonly unknown[]): Promise<number> {
+    return (await this.dependencies.work.sql()).run(statement, values);
   }
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
-    const values = [
-      this.model,
-      storedId(this.model, id),
-      JSON.stringify(withoutSecret(this.model, payload)),
-      payload.grantId ?? null,
-      payload.accountId ?? null,
-      payload.clientId ?? null,
-      payload.sessionUid ?? payload.uid ?? null,
-      payload.exp === undefined ? null : new Date(payload.exp * 1000),
-    ];
+    const row = rowOf(this.model, id, payload);
+    const values = valuesOf(row);
     if (isFamilyMember(this.model)) {
-      if ((await this.sql.run(insertMember, values)) === 0)
-        throw new errors.InvalidGrant({ detail: 'the grant ended' });
+      const { tokens } = this.dependencies.work;
+      if (tokens !== undefined) tokens.add(row);
+      else if ((await this.run(insertMember, values)) === 0)
+        throw new errors.InvalidGrant({ detail: familyEnded });
     } else if (this.model === 'ReplayDetection') {
-      if ((await this.sql.run(rememberOnce, values)) === 0)
+      if ((await this.run(rememberOnce, values)) === 0)
         throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
     } else {
-      await this.sql.run(upsert, values);
-      if (this.model === 'Grant') await this.sql.run(keepClient, [payload.clientId]);
+      await this.run(upsert, values);
+      if (this.model === 'Grant') await this.run(keepClient, [payload.clientId]);
     }
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (!isReadable(id)) return undefined; // also from a header or a JWT
-    const row = await this.sql.row<Row>(find, [this.model, storedId(this.model, id)]);
+    const { stored, work } = this.dependencies;
+    const row = await stored.find(this.model, storedId(this.model, id), await work.openSql());
     if (row === undefined) return undefined;
     return { ...row.payload, ...(isSecret(this.model) ? { jti: id } : {}), ...consumedOf(row) };
   }
@@ -123,7 +106,8 @@ class ModelAdapter implements Adapter {
   /** A session is found by its uid without the cookie's secret, which only the browser knows. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     if (!isReadable(uid)) return undefined;
-    return (await this.sql.row<Row>(findSession, [uid]))?.payload;
+    const sql = await this.dependencies.work.sql();
+    return (await sql.row<Row>(findSession, [uid]))?.payload;
   }
 
   /** The device flow is off. */
@@ -131,11 +115,12 @@ class ModelAdapter implements Adapter {
     return Promise.resolve(undefined);
   }
 
-  /** Exactly one caller wins; the others are told that the grant is invalid. */
+  /** Exactly one caller wins; the others are told that the grant is invalid, at the end of a unit of work or now. */
   async consume(id: string): Promise<void> {
-    const sql = isFamilyMember(this.model) ? consumeMember : consume;
-    const won = await this.sql.run(sql, [this.model, storedId(this.model, id), new Date()]);
-    if (won > 0) return;
+    const key = { model: this.model, id: storedId(this.model, id) };
+    const { tokens } = this.dependencies.work;
+    if (isFamilyMember(this.model) && tokens !== undefined) return tokens.consume(key);
+    if ((await this.run(consume, [key.model, key.id, new Date()])) > 0) return;
     if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
     throw new errors.InvalidGrant({ detail: consumedInParallel });
   }
@@ -143,7 +128,7 @@ class ModelAdapter implements Adapter {
   async destroy(id: string): Promise<void> {
     if (this.model === 'Grant') await this.dependencies.families.end(id);
     else if (this.model === 'AccessToken') await this.dependencies.families.endAccessToken(id);
-    else await this.sql.run(remove, [this.model, storedId(this.model, id)]);
+    else await this.run(remove, [this.model, storedId(this.model, id)]);
   }
 
   /** Nothing here: oidc-provider destroys the Grant next, which ends the whole family at once, or means to keep it. */
@@ -154,12 +139,14 @@ class ModelAdapter implements Adapter {
 
 /** Clients: their secrets are encrypted, and with them goes all that was issued to them. */
 class ClientAdapter extends ModelAdapter {
+  private readonly secrets = new Map<string, string>();
+
   constructor(dependencies: AdapterDependencies) {
     super('Client', dependencies);
   }
 
   override async upsert(id: string, metadata: AdapterPayload): Promise<void> {
-    await this.sql.run(upsertClient, [id, sealedClient(this.dependencies.keyEncryptionKey, id, metadata)]);
+    await this.run(upsertClient, [id, sealedClient(this.dependencies.keyEncryptionKey, id, metadata)]);
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -167,12 +154,22 @@ class ClientAdapter extends ModelAdapter {
     if (stored === undefined) return undefined;
     const { client_secret_sealed: sealed, ...metadata } = stored;
     if (typeof sealed !== 'string') return metadata;
-    const secret = unseal(this.dependencies.keyEncryptionKey, Buffer.from(sealed, 'base64'), id);
-    return { ...metadata, client_secret: secret };
+    return { ...metadata, client_secret: this.unsealed(id, sealed) };
   }
 
   override destroy(id: string): Promise<void> {
     return this.dependencies.families.endOfClient(id);
+  }
+
+  /** Known by what is stored, so another secret is another entry. oidc-provider keeps the clients it has read in the same way. */
+  private unsealed(id: string, sealed: string): string {
+    const key = `${id}:${sealed}`;
+    const known = this.secrets.get(key);
+    if (known !== undefined) return known;
+    const secret = unseal(this.dependencies.keyEncryptionKey, Buffer.from(sealed, 'base64'), id);
+    if (this.secrets.size >= rememberedSecrets) this.secrets.clear();
+    this.secrets.set(key, secret);
+    return secret;
   }
 }
 
@@ -190,6 +187,25 @@ function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
   return { ...payload, session: { ...payload.session, cookie: undefined } };
 }
 
-function consumedOf(row: Row): { consumed?: number } {
+function consumedOf(row: StoredRow): { consumed?: number } {
   return row.consumed === null ? {} : { consumed: row.consumed };
+}
+
+function rowOf(model: string, id: string, payload: AdapterPayload): NewRow {
+  return {
+    model,
+    id: storedId(model, id),
+    payload: withoutSecret(model, payload),
+    grant_id: payload.grantId ?? null,
+    account_id: payload.accountId ?? null,
+    client_id: payload.clientId ?? null,
+    session_uid: payload.sessionUid ?? payload.uid ?? null,
+    expires_at: payload.exp === undefined ? null : new Date(payload.exp * 1000),
+  };
+}
+
+/** In the order of `columns`. */
+function valuesOf(row: NewRow): unknown[] {
+  const { model, id, grant_id, account_id, client_id, session_uid, expires_at } = row;
+  return [model, id, JSON.stringify(row.payload), grant_id, account_id, client_id, session_uid, expires_at];
 }

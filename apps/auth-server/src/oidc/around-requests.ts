@@ -1,8 +1,9 @@
 import { isOutage } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
-import type { default as Provider } from 'oidc-provider';
+import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { unavailablePage } from '../pages/message.page.js';
 import { sendPage } from '../pages/provider-pages.js';
+import { holdAnswer } from './reuse.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** What these need of a Koa context. */
@@ -18,7 +19,7 @@ interface Exchange {
 }
 type Next = () => Promise<unknown>;
 
-const tokenPath = '/oauth2/token';
+const storingPaths = ['/oauth2/token', '/oauth2/revoke'];
 const publicDocuments = /^\/(jwks|\.well-known\/[\w-]+)$/;
 const cacheSeconds = 300;
 const visitedPaths = /^\/oauth2\/(authorize|end-session)(\/|$)/;
@@ -72,16 +73,23 @@ export async function cachePublicDocuments(ctx: Exchange, next: Next): Promise<v
     ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
 }
 
-/** The token endpoint stores all it does in one transaction, and nothing when it fails. Refusals are kept: a reuse ends its family. */
-export function inOneTransaction(work: UnitOfWork) {
-  return async (ctx: Exchange, next: Next): Promise<void> => {
-    if (ctx.method !== 'POST' || ctx.path !== tokenPath) {
+/**
+ * The token and revocation endpoints store all they do at once, and nothing when they fail. Refusals are kept: a reuse ends its
+ * family. Whoever was second by a hair learns it only now, in place of the answer it nearly got.
+ */
+export function inOneTransaction(provider: Provider, work: UnitOfWork) {
+  return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
+    if (ctx.method !== 'POST' || !storingPaths.includes(ctx.path)) {
       await next();
       return;
     }
-    await work.run(async () => {
+    const refusal = await work.run(async () => {
       await next();
       return ctx.status < 500;
     });
+    if (refusal === undefined) return holdAnswer(ctx);
+    ctx.status = refusal.statusCode;
+    ctx.body = { error: refusal.error, error_description: refusal.error_description };
+    provider.emit('grant.error', ctx, refusal);
   };
 }

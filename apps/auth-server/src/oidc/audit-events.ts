@@ -1,15 +1,25 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
-import { type AuditEntry, type AuditLog, originOf } from '../audit/audit-log.js';
-import { consumedInParallel } from './adapter.js';
+import { type AuditEntry, originOf } from '../audit/audit-log.js';
+import { consumedInParallel } from './token-writes.js';
+import type { UnitOfWork } from './unit-of-work.js';
+
+const writing = new WeakMap<object, Promise<void>[]>();
 
 /** Writes down what oidc-provider does. Sign-in and consent are written where they happen. */
-export function recordEvents(provider: Provider, audit: AuditLog): void {
+export function recordEvents(provider: Provider, work: UnitOfWork): void {
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
-    void audit.write(originOf({ ip: ctx.ip, headers: ctx.headers }), {
-      userId: ctx.oidc.account?.accountId ?? ctx.oidc.session?.accountId,
-      clientId: ctx.oidc.client?.clientId,
-      ...entry,
-    });
+    const record = {
+      origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
+      entry: {
+        userId: ctx.oidc.account?.accountId ?? ctx.oidc.session?.accountId,
+        clientId: ctx.oidc.client?.clientId,
+        ...entry,
+      },
+    };
+    // Events do not wait for their listeners: awaitRecords does.
+    const written = writing.get(ctx.req) ?? [];
+    written.push(work.record(record));
+    writing.set(ctx.req, written);
   };
   provider.on('registration_create.success', (ctx, client) =>
     write(ctx, {
@@ -42,4 +52,16 @@ export function recordEvents(provider: Provider, audit: AuditLog): void {
       write(ctx, { event: 'token_revoked', userId: accountId, clientId, details: { jti } });
   });
   provider.on('end_session.success', (ctx) => write(ctx, { event: 'signed_out' }));
+}
+
+/** Answers only when what was done is written down, too. */
+export async function awaitRecords(
+  ctx: { readonly req: object },
+  next: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await next();
+  } finally {
+    await Promise.all(writing.get(ctx.req) ?? []);
+  }
 }

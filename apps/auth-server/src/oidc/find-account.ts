@@ -17,7 +17,7 @@ const people = new WeakMap<Account, Person>();
 export function findAccount(accounts: ReadAccounts, work: UnitOfWork): FindAccount {
   return async (ctx, userId, token) => {
     const creatorId = creatorOf(ctx.oidc.entities.Grant);
-    const person = await accounts.person(userId, creatorId, work.sql);
+    const person = await accounts.person(userId, creatorId, await work.openSql());
     if (person === undefined) return undefined;
     const account: Account = {
       accountId: person.id,

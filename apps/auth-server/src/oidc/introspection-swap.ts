@@ -3,8 +3,8 @@ import { ValidationFailed } from '@fulfilment/error-envelope';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { stringify } from 'node:querystring';
 import { Readable } from 'node:stream';
-import { type AccessTokenFormat, handleOf, handleOfNothing } from './access-tokens.js';
-import { isReadableWhenDecoded } from './unreadable-text.js';
+import { handleOfNothing, presented } from './access-tokens.js';
+import { isReadable, isReadableWhenDecoded } from './unreadable-text.js';
 
 const parseForm = express.urlencoded({
   extended: false,
@@ -16,10 +16,10 @@ const unreadable = new WeakSet<object>();
 const swapped = new WeakMap<object, AccessTokenClaims>();
 
 /**
- * oidc-provider refuses anything that looks like a JWT at introspection and revocation. These handlers read the token first and
- * put the handle of its record in its place.
+ * oidc-provider refuses anything that looks like a JWT at introspection and revocation. These handlers put the handle of its record
+ * in its place.
  */
-export function swapSignedToken(format: () => AccessTokenFormat): RequestHandler[] {
+export function swapSignedToken(readAhead: (request: Request, jti: string) => void): RequestHandler[] {
   return [
     parseForm,
     (request: Request, _response: Response, next: NextFunction): void => {
@@ -27,10 +27,8 @@ export function swapSignedToken(format: () => AccessTokenFormat): RequestHandler
         return next(new ValidationFailed([{ field: 'body', reason: 'malformed_encoding' }]));
       const form: unknown = request.body;
       if (typeof form !== 'object' || form === null) return next();
-      withoutJwt(request, { ...form }, format).then((readable) => {
-        readAgain(request, readable);
-        next();
-      }, next);
+      readAgain(request, withoutJwt(request, { ...form }, readAhead));
+      next();
     },
   ];
 }
@@ -40,7 +38,7 @@ function notice(request: object, _response: object, body: Buffer): void {
   if (!isReadableWhenDecoded(body)) unreadable.add(request);
 }
 
-/** Introspection of a swapped token answers with the audience and id that the token itself has. */
+/** Introspection of a swapped token that was found answers with the audience and id that the token itself has. */
 export async function describeSwappedToken(
   ctx: { readonly req: object; body?: unknown },
   next: () => Promise<unknown>,
@@ -51,17 +49,18 @@ export async function describeSwappedToken(
     ctx.body = { ...ctx.body, aud: claims.aud, jti: claims.jti };
 }
 
-async function withoutJwt(
+function withoutJwt(
   request: Request,
   form: Record<string, unknown>,
-  format: () => AccessTokenFormat,
-): Promise<Record<string, unknown>> {
+  readAhead: (request: Request, jti: string) => void,
+): Record<string, unknown> {
   const token = form['token'];
   if (typeof token !== 'string' || !token.startsWith('eyJ')) return form;
-  const claims = await format().read(token);
-  if (claims === undefined) return { ...form, token: handleOfNothing };
-  swapped.set(request, claims);
-  return { ...form, token: handleOf(claims.jti), token_type_hint: 'access_token' };
+  const read = presented(token);
+  if (read === undefined) return { ...form, token: handleOfNothing };
+  swapped.set(request, read.claims);
+  if (isReadable(read.claims.jti)) readAhead(request, read.claims.jti);
+  return { ...form, token: read.handle, token_type_hint: 'access_token' };
 }
 
 /** Lets oidc-provider read the form as if nobody had before; a body that was parsed already makes it complain. */

@@ -54,7 +54,7 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
   router.use('/oauth2/register', registrationFromAnyOrigin);
   router.post(
     ['/oauth2/introspect', '/oauth2/revoke'],
-    swapSignedToken(() => oidc.format),
+    swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti)),
   );
   router.use(refuseUnreadableBodies);
   router.use((request: Request, response: Response, next: NextFunction) => {

@@ -2,14 +2,14 @@ import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { BackgroundLoop } from '@fulfilment/runtime';
 import type Provider from 'oidc-provider';
 import type { SigningKeys } from '../keys/signing-keys.js';
-import type { AccessTokenFormat } from './access-tokens.js';
-import { buildProvider, type BuiltProvider, type ProviderDependencies } from './provider.js';
+import { buildProvider, type ProviderDependencies } from './provider.js';
+import type { StoredRows } from './stored-rows.js';
 
 const lookEveryMs = 250; // a rotation takes effect at once
 
 /** The provider of the keys as they are. When the keys change another one takes over; requests under way end on the one they began. */
 export class OidcServer {
-  private built: (BuiltProvider & { readonly version: string }) | undefined;
+  private built: { readonly provider: Provider; readonly version: string } | undefined;
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -40,24 +40,20 @@ export class OidcServer {
     return this.built !== undefined;
   }
 
+  /** @throws ServiceUnavailable until the keys were read */
   get provider(): Provider {
-    return this.current().provider;
+    if (this.built === undefined) throw new ServiceUnavailable();
+    return this.built.provider;
   }
 
-  get format(): AccessTokenFormat {
-    return this.current().format;
+  get stored(): StoredRows {
+    return this.dependencies.stored;
   }
 
   async refresh(): Promise<void> {
     if (this.built === undefined) await this.keys.ensure();
     if ((await this.keys.version()) === this.built?.version) return;
     const keySet = await this.keys.load();
-    this.built = { ...buildProvider(keySet, this.dependencies), version: keySet.version };
-  }
-
-  /** @throws ServiceUnavailable until the keys were read */
-  private current(): BuiltProvider {
-    if (this.built === undefined) throw new ServiceUnavailable();
-    return this.built;
+    this.built = { provider: buildProvider(keySet, this.dependencies), version: keySet.version };
   }
 }

@@ -12,7 +12,7 @@ import { noteSignIns } from '../sessions/note-sign-in.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from './account-client.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
-import { recordEvents } from './audit-events.js';
+import { awaitRecords, recordEvents } from './audit-events.js';
 import { judgeRegistration } from './client-registration.js';
 import { cookieSettings } from './cookies.js';
 import { isOriginOfClient } from './cors.rules.js';
@@ -33,7 +33,6 @@ import type { SentAnswers } from './sent-answers.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
-import type { AuditLog } from '../audit/audit-log.js';
 
 export interface ProviderDependencies extends AdapterDependencies {
   readonly config: Config;
@@ -42,19 +41,12 @@ export interface ProviderDependencies extends AdapterDependencies {
   readonly grants: ExistingGrants;
   readonly factors: SecondFactors;
   readonly browsers: BrowserSessions;
-  readonly audit: AuditLog;
   readonly answers: SentAnswers;
 }
 
-/** oidc-provider and the format of the tokens it hands out, for one set of keys. */
-export interface BuiltProvider {
-  readonly provider: Provider;
-  readonly format: AccessTokenFormat;
-}
-
 /** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
-export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): BuiltProvider {
-  const { answers, config, audit, families, logger } = dependencies;
+export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
+  const { answers, config, families, logger, work } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -69,14 +61,15 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(answerOutages(provider, logger));
   provider.use(answerUnknownPaths);
   provider.use(cachePublicDocuments);
-  provider.use(inOneTransaction(dependencies.work));
+  provider.use(awaitRecords);
+  provider.use(inOneTransaction(provider, work));
   provider.use(describeSwappedToken);
   provider.use(requireClient);
   provider.use(endTokensOfSession(families));
   provider.use(noteSignIns(dependencies.browsers));
-  recordEvents(provider, audit);
-  noteAnswers(provider, answers);
-  return { provider, format };
+  recordEvents(provider, work);
+  noteAnswers(provider, answers, work);
+  return provider;
 }
 
 /** Who we are and what we sign with. */
@@ -104,7 +97,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ answers, audit }: ProviderDependencies): Configuration {
+function protocol({ answers, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -115,7 +108,7 @@ function protocol({ answers, audit }: ProviderDependencies): Configuration {
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
-    revokeGrantPolicy: endsFamily(answers, audit),
+    revokeGrantPolicy: endsFamily(answers, work),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
     enabledJWA: { idTokenSigningAlgValues: ['ES256', 'RS256'] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },

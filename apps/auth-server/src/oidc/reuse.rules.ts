@@ -1,6 +1,16 @@
 /** So long after a token was consumed, nothing that comes can have been sent at the same time any more. */
 export const raceAtMostMs = 2_000;
 
+/**
+ * So long after its arrival a request that won is answered at the earliest. What was sent at once does not arrive at once, and what
+ * arrives after the answer ends the family. An exchange comes once in an authorization, from apps that send it twice by mistake;
+ * a refresh under load takes this long anyway.
+ */
+export const answeredAtLeastMs: Readonly<Record<string, number>> = {
+  authorization_code: 50,
+  refresh_token: 8,
+};
+
 export interface SecondUse {
   /** When its request was read from the socket. */
   readonly arrivedAtMs: number;

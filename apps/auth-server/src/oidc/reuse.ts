@@ -1,8 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
-import { type AuditLog, originOf } from '../audit/audit-log.js';
-import { isRace, judgeByTime } from './reuse.rules.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { originOf } from '../audit/audit-log.js';
+import { answeredAtLeastMs, isRace, judgeByTime } from './reuse.rules.js';
 import type { SentAnswers } from './sent-answers.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 const arrivals = new WeakMap<object, number>();
 
@@ -12,12 +14,22 @@ export function noteArrival(request: Request, _response: Response, next: NextFun
   next();
 }
 
-/** Has the time noted at which each exchange and refresh was answered. */
-export function noteAnswers(provider: Provider, answers: SentAnswers): void {
+/** Keeps the answer of an exchange or refresh that won until those that were sent with it have arrived. */
+export async function holdAnswer(ctx: KoaContextWithOIDC): Promise<void> {
+  const arrivedAtMs = arrivals.get(ctx.req);
+  const atLeastMs = answeredAtLeastMs[String(ctx.oidc?.params?.grant_type)];
+  if (ctx.status !== 200 || arrivedAtMs === undefined || atLeastMs === undefined) return;
+  // By a timer in any case: what lies in the sockets is read after the timers of a turn, just behind the answer.
+  await sleep(Math.max(1, arrivedAtMs + atLeastMs - Date.now()));
+}
+
+/** Has the time noted at which each exchange and refresh was answered that won. */
+export function noteAnswers(provider: Provider, answers: SentAnswers, work: UnitOfWork): void {
   provider.on('grant.success', (ctx) => {
     const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
     const consumed = refreshToken ?? code;
-    if (consumed !== undefined) answers.noteWhenSent(ctx.res, consumed.kind, consumed.jti);
+    if (consumed === undefined) return;
+    work.whenKept(() => answers.noteWhenSent(ctx.res, consumed.kind, consumed.jti));
   });
 }
 
@@ -27,18 +39,21 @@ export function noteAnswers(provider: Provider, answers: SentAnswers): void {
  * answer left is no replay but one of several sent at once: it is refused, and the one that won keeps what it got. Revoking an
  * access token ends just that token.
  */
-export function endsFamily(answers: SentAnswers, audit: AuditLog) {
+export function endsFamily(answers: SentAnswers, work: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true;
     const token = await tokenOf(ctx);
     if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), answers))) return true;
-    void audit.write(originOf({ ip: ctx.ip, headers: ctx.headers }), {
-      event: 'token_race_lost',
-      clientId: client?.clientId,
-      userId: token.accountId,
-      details: { grant_id: token.grantId },
+    await work.record({
+      origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
+      entry: {
+        event: 'token_race_lost',
+        clientId: client?.clientId,
+        userId: token.accountId,
+        details: { grant_id: token.grantId },
+      },
     });
     return false;
   };

@@ -28,9 +28,8 @@ export class SentAnswers {
     return undefined;
   }
 
-  /** What lay in our sockets when the answer left is read within two turns of the event loop; nobody answers an answer so fast. */
+  /** What lay in our sockets when the answer left is read within this turn of the event loop; nobody answers an answer so fast. */
   private async note(key: string): Promise<void> {
-    await nextTurn();
     await nextTurn();
     const sentAt = String(Date.now());
     await this.redis.ask('sent-answers', (client) => client.set(key, sentAt, 'PX', 2 * raceAtMostMs));

@@ -47,13 +47,8 @@ export class BrowserSessions {
 
   /** Remembers from where a session was signed in. @param expiresAt in seconds since 1970 */
   async note(uid: string, userId: string, origin: Origin, expiresAt: number): Promise<void> {
-    await this.work.sql.run(note, [
-      uid,
-      userId,
-      origin.ip,
-      origin.userAgent ?? null,
-      new Date(expiresAt * 1000),
-    ]);
+    const sql = await this.work.sql();
+    await sql.run(note, [uid, userId, origin.ip, origin.userAgent ?? null, new Date(expiresAt * 1000)]);
   }
 
   /** The newest sign-in first. */

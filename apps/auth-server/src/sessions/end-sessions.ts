@@ -11,7 +11,8 @@ const sessionOfUser = statement(
   'sessions.one-of-user',
   `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
 );
-// Stays until the session would have been over by itself: a request that is under way with it cannot save it again (adapter.ts).
+// Stays until the session would have been over by itself: a request that is under way with it may save it again, and it is not
+// found then (oidc/stored-rows.ts).
 const markEnded = statement(
   'sessions.mark-ended',
   `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)

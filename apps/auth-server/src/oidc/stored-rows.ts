@@ -1,0 +1,100 @@
+import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
+import Provider, { type AdapterPayload } from 'oidc-provider';
+
+interface Key {
+  readonly model: string;
+  readonly id: string;
+}
+
+export interface StoredRow {
+  readonly payload: AdapterPayload;
+  /** In seconds since 1970. */
+  readonly consumed: number | null;
+}
+
+/** A record with those that oidc-provider looks up next: the Grant of its family, and of an access token also the client. */
+interface RowWithCompany extends StoredRow {
+  readonly grant_id: string | null;
+  readonly grant: AdapterPayload | null;
+  readonly client_id: string | null;
+  readonly client: AdapterPayload | null;
+}
+
+// A request that was under way when its session was ended may have saved it again: it stays ended (sessions/end-sessions.ts).
+export const notEnded = `NOT EXISTS (
+  SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
+
+// LATERAL and LIMIT keep it at index lookups, whatever the planner believes of the table.
+const findRows = statement(
+  'oidc.find',
+  `SELECT wanted.position::integer - 1 AS index, found.payload, found.consumed, found.grant_id, found.client_id,
+          family.payload AS grant, client.payload AS client
+   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (model, id, position)
+   CROSS JOIN LATERAL (
+     SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed, grant_id, client_id FROM oidc_model
+     WHERE model = wanted.model AND id = wanted.id
+       AND CASE model WHEN 'Client' THEN expires_at IS NULL OR expires_at > now()
+                      WHEN 'Session' THEN ${notEnded} ELSE true END LIMIT 1) AS found
+   LEFT JOIN LATERAL (
+     SELECT payload FROM oidc_model WHERE model = 'Grant' AND id = found.grant_id LIMIT 1) AS family ON true
+   LEFT JOIN LATERAL (
+     SELECT payload FROM oidc_model WHERE wanted.model = 'AccessToken' AND model = 'Client' AND id = found.client_id
+       AND (expires_at IS NULL OR expires_at > now()) LIMIT 1) AS client ON true`,
+);
+
+/** Reads records by their model and stored id, with few statements: those asked for at once together, and what comes next along. */
+export class StoredRows {
+  private readonly gathered: GatheredReads<Key, RowWithCompany>;
+  /** By request: read ahead or with the record before, and taken once. */
+  private readonly ahead = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
+
+  constructor(database: Database) {
+    this.gathered = new GatheredReads({ read: (keys) => readRows(database, keys) });
+  }
+
+  /** Begins to read what a request will look up for certain. */
+  readAhead(request: object, model: string, id: string): void {
+    const read = this.read(request, model, id);
+    read.catch(() => undefined); // whoever looks it up is told
+    this.remember(request, model, id, read);
+  }
+
+  /** @param open the transaction of the unit of work, if one is open: it sees its own writes, and takes no second connection */
+  async find(model: string, id: string, open: Sql | undefined): Promise<StoredRow | undefined> {
+    if (open !== undefined) return (await readRows(open, [{ model, id }]))[0]?.row;
+    const request = Provider.ctx?.req;
+    if (request === undefined) return this.gathered.row({ model, id });
+    const known = this.ahead.get(request);
+    const ready = known?.get(keyOf(model, id));
+    known?.delete(keyOf(model, id));
+    return ready ?? this.read(request, model, id);
+  }
+
+  private async read(request: object, model: string, id: string): Promise<StoredRow | undefined> {
+    const row = await this.gathered.row({ model, id });
+    if (row === undefined) return undefined;
+    const { grant_id, grant, client_id, client } = row;
+    if (grant_id !== null && grant !== null) this.remember(request, 'Grant', grant_id, alone(grant));
+    if (client_id !== null && client !== null) this.remember(request, 'Client', client_id, alone(client));
+    return row;
+  }
+
+  private remember(request: object, model: string, id: string, row: Promise<StoredRow | undefined>): void {
+    const known = this.ahead.get(request) ?? new Map<string, Promise<StoredRow | undefined>>();
+    this.ahead.set(request, known.set(keyOf(model, id), row));
+  }
+}
+
+function alone(payload: AdapterPayload): Promise<StoredRow> {
+  return Promise.resolve({ payload, consumed: null });
+}
+
+function keyOf(model: string, id: string): string {
+  return `${model}:${id}`;
+}
+
+async function readRows(sql: Sql, keys: readonly Key[]): Promise<{ index: number; row: RowWithCompany }[]> {
+  const values = [keys.map(({ model }) => model), keys.map(({ id }) => id)];
+  const found = await sql.rows<RowWithCompany & { index: number }>(findRows, values);
+  return found.map((row) => ({ index: row.index, row }));
+}

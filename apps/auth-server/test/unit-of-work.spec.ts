@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { metrics } from '@fulfilment/runtime';
+import { sweepExpired } from '../src/oidc/sweep.js';
+import { App, register } from './app.js';
+import { json } from './json.js';
+import { runningServer, type RunningServer } from './running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+let statements = 0;
+const run = (text: string, values: readonly unknown[] = []) =>
+  server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
+const events = async (clientId: string) => {
+  const rows = await server.database.rows<{ event: string }>(
+    { name: 'test.events', text: 'SELECT event FROM audit_log WHERE client_id = $1 ORDER BY position' },
+    [clientId],
+  );
+  return rows.map(({ event }) => event);
+};
+
+/** No audit record of this kind can be written meanwhile. */
+async function withoutRecordsOf(event: string, work: () => Promise<void>): Promise<void> {
+  await run(`CREATE FUNCTION refuse_record() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'no room'; END $$`);
+  await run(`CREATE TRIGGER refuse_record BEFORE INSERT ON audit_log FOR EACH ROW
+    WHEN (NEW.event = '${event}') EXECUTE FUNCTION refuse_record()`);
+  try {
+    await work();
+  } finally {
+    await run('DROP FUNCTION refuse_record CASCADE');
+  }
+}
+
+describe('audit records of token events', () => {
+  it('are stored with the tokens or not at all: a code whose exchange failed is still good', async () => {
+    const app = await App.registered(server);
+    const { shown, verifier } = await app.authorize('orders:read offline_access');
+    const exchange = () =>
+      app.post('token', {
+        grant_type: 'authorization_code',
+        code: shown.url.searchParams.get('code') ?? '',
+        redirect_uri: app.redirectUri,
+        code_verifier: verifier,
+      });
+    await withoutRecordsOf('token_issued', async () => {
+      expect((await exchange()).status).toBe(500);
+    });
+    expect(await events(app.clientId)).not.toContain('token_issued');
+    expect((await exchange()).status).toBe(200);
+    expect(await events(app.clientId)).toContain('token_issued');
+  });
+
+  it('are there when the answer is: a race that was lost, a family that ended', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
+    const answers = await Promise.all([1, 2, 3].map(() => app.post('token', form)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+    expect((await events(app.clientId)).filter((event) => event === 'token_race_lost')).toHaveLength(2);
+    const winner = answers.find(({ status }) => status === 200);
+    expect(winner === undefined ? undefined : await json(winner)).toHaveProperty('refresh_token');
+    expect((await app.post('token', form)).status).toBe(400);
+    expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');
+  });
+
+  it('beside what they record never stop it; a lost one is counted', async () => {
+    const lost = async () => {
+      const metric = await metrics.getSingleMetric('audit_records_lost_total')?.get();
+      return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
+    };
+    const before = await lost();
+    await withoutRecordsOf('client_registered', async () => {
+      expect((await register(server)).status).toBe(201);
+    });
+    expect(await lost()).toBe(before + 1);
+  });
+});
+
+describe('the sweep', () => {
+  it('takes expired records of every model, and leaves what lives', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    const models = [
+      ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],
+      ...['RefreshToken', 'ReplayDetection', 'Session'],
+    ];
+    await run(
+      `INSERT INTO oidc_model (model, id, payload, consumed_at, expires_at)
+       SELECT model, 'gone', '{}', now(), now() - interval '2 minutes' FROM unnest($1::text[]) AS model`,
+      [models],
+    );
+    while (await sweepExpired(server.database));
+    expect(await run(`SELECT FROM oidc_model WHERE id = 'gone'`)).toBe(0);
+    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+  });
+
+  it('is one replica’s at a time: a second one leaves it to the first', async () => {
+    await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
+      VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
+    await server.database.transaction(async (tx) => {
+      await tx.run({ name: 'test.hold-sweep', text: 'SELECT pg_advisory_xact_lock(7391004)' });
+      expect(await sweepExpired(server.database)).toBe(false);
+      expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
+    });
+    await sweepExpired(server.database);
+    expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(0);
+  });
+});

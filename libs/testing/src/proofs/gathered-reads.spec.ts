@@ -1,0 +1,56 @@
+import { GatheredReads } from '@fulfilment/database';
+import { describe, expect, it } from '@jest/globals';
+
+/** A store that answers when it is told to. */
+function slowStore() {
+  const asked: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = [];
+  const reads = new GatheredReads<string, string>({
+    read: (keys) =>
+      new Promise((resolve, reject) => {
+        const rows = keys.flatMap((key, index) =>
+          key === 'nothing' ? [] : [{ index, row: `row of ${key}` }],
+        );
+        asked.push({ keys, answer: () => resolve(rows), fail: reject });
+      }),
+    atMost: 3,
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return { reads, asked, turn };
+}
+
+describe('gathered reads', () => {
+  it('answer all that is asked at once by one statement, each with its own row', async () => {
+    const { reads, asked, turn } = slowStore();
+    const rows = Promise.all(['a', 'nothing', 'b'].map((key) => reads.row(key)));
+    await turn();
+    expect(asked.map(({ keys }) => keys)).toEqual([['a', 'nothing', 'b']]);
+    asked[0]?.answer();
+    expect(await rows).toEqual(['row of a', undefined, 'row of b']);
+  });
+
+  it('never answer a question from a statement that was under way before it', async () => {
+    const { reads, asked, turn } = slowStore();
+    const first = reads.row('a');
+    await turn();
+    const second = reads.row('a');
+    await turn();
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer();
+    await first;
+    await turn();
+    expect(asked).toHaveLength(2);
+    asked[1]?.answer();
+    expect(await second).toBe('row of a');
+  });
+
+  it('send what is too much for one statement with the next, and a failed statement fails only its own', async () => {
+    const { reads, asked, turn } = slowStore();
+    const all = ['a', 'b', 'c', 'd'].map((key) => reads.row(key).catch(() => 'failed'));
+    await turn();
+    asked[0]?.fail(new Error('away'));
+    await turn();
+    await turn();
+    asked[1]?.answer();
+    expect(await Promise.all(all)).toEqual(['failed', 'failed', 'failed', 'row of d']);
+  });
+});

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { root } from '../../dev/settings.ts';
+import type { BenchSite } from '../bench-site.ts';
+import { figure, type Figure } from '../figures.ts';
+import { absolute, measureInRounds, ratio, type Rounds } from '../rounds.ts';
+import { AuthProcess } from './auth-process.ts';
+import { Storage } from './old-rows.ts';
+import { ServedProcess } from './served-process.ts';
+import { TokenCallers, type TokenServer } from './token-callers.ts';
+import { measureTokenCheck } from './token-check.ts';
+
+const callers = 16;
+const bareLine = z.object({
+  port: z.number(),
+  client_id: z.string(),
+  resourceServer: z.object({ client_id: z.string(), client_secret: z.string() }),
+  refreshTokens: z.array(z.string()),
+});
+
+/** A server under measurement and those that call it. */
+interface Side {
+  readonly callers: TokenCallers;
+  readonly cpuMs: () => number | undefined;
+}
+
+/** The authorization server beside a bare oidc-provider, and beside itself with old rows in its storage. */
+export async function benchAuth(site: BenchSite): Promise<readonly Figure[]> {
+  const tokenCheck = await site.step('Token check', measureTokenCheck);
+  const auth = await AuthProcess.create(site, 'bench_auth');
+  try {
+    const readyS = await auth.start();
+    const ours = await peopleOf(site, auth);
+    const figures = await site.step('Refresh and introspection', () => besideBare(site, ours));
+    const grown = site.oldRows === 0 ? [] : await besideGrown(site, ours);
+    await ours.callers.close();
+    const memory = auth.peakMemoryMb();
+    return [
+      ...figures,
+      ...grown,
+      ...tokenCheck,
+      figure('ready after its process started', [readyS], 's', { atMost: 3 }),
+      ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
+    ];
+  } finally {
+    await auth.stop();
+  }
+}
+
+async function peopleOf(site: BenchSite, auth: AuthProcess): Promise<Side> {
+  const server = await site.step('People and clients', () => auth.populate(callers));
+  return { callers: new TokenCallers(server), cpuMs: () => auth.cpuMs() };
+}
+
+async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
+  const program = join(root, 'tools', 'bench', 'auth', 'bare-provider.ts');
+  const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program, String(callers)], {});
+  const bare: Side = {
+    callers: new TokenCallers(bareServer(await process.firstLine())),
+    cpuMs: () => process.cpuMs(),
+  };
+  try {
+    const sides = { bare, 'auth-server': ours };
+    const refresh = await measure(site, sides, 'refresh');
+    const introspect = await measure(site, sides, 'introspect');
+    return [
+      ratio('refresh, of bare oidc-provider', refresh, 'auth-server', 'bare', { atLeast: 0.35 }),
+      ...Object.keys(sides).flatMap((name) => absolute(refresh, name)),
+      ratio('introspection, of bare oidc-provider', introspect, 'auth-server', 'bare', { atLeast: 0.5 }),
+      ...Object.keys(sides).flatMap((name) => absolute(introspect, name)),
+    ];
+  } finally {
+    await bare.callers.close();
+    await process.stop();
+  }
+}
+
+/** Beside another that is the same but for its old rows: first they lie there, then they are swept. */
+async function besideGrown(site: BenchSite, fresh: Side): Promise<Figure[]> {
+  const auth = await AuthProcess.create(site, 'bench_auth_grown');
+  const storage = await Storage.open(auth.databaseUrl);
+  try {
+    await storage.holdSweep();
+    await auth.start();
+    const grown = await peopleOf(site, auth);
+    await site.step(`${site.oldRows} old rows`, () => storage.addOldTokens(site.oldRows));
+    const sides = { fresh, grown };
+    const figures = await site.step('Beside old rows', async () => [
+      ...(await measureBoth(site, sides, 'with old rows', 0.9)),
+    ]);
+    // Started anew it sweeps at once.
+    await storage.releaseSweep();
+    await auth.stop();
+    await auth.start();
+    const before = await storage.count();
+    const startedAt = performance.now();
+    figures.push(
+      ...(await site.step('While they are swept', () => measureBoth(site, sides, 'while sweeping', 0.8))),
+    );
+    const seconds = (performance.now() - startedAt) / 1000;
+    const swept = before - (await storage.count());
+    figures.push(figure('  swept under this load, less what was added', [swept / seconds], 'rows/s'));
+    await grown.callers.close();
+    return figures;
+  } finally {
+    await storage.close();
+    await auth.stop();
+  }
+}
+
+async function measureBoth(
+  site: BenchSite,
+  sides: Readonly<Record<string, Side>>,
+  when: string,
+  atLeast: number,
+): Promise<Figure[]> {
+  const refresh = await measure(site, sides, 'refresh');
+  const introspect = await measure(site, sides, 'introspect');
+  return [
+    ratio(`refresh ${when}, of without`, refresh, 'grown', 'fresh', { atLeast }),
+    ratio(`introspection ${when}, of without`, introspect, 'grown', 'fresh', { atLeast }),
+  ];
+}
+
+function measure(
+  site: BenchSite,
+  sides: Readonly<Record<string, Side>>,
+  what: 'refresh' | 'introspect',
+): Promise<Rounds> {
+  const variants = Object.entries(sides).map(([name, side]) => ({
+    name,
+    callers: side.callers[what],
+    cpuMs: side.cpuMs,
+  }));
+  return measureInRounds(variants, site);
+}
+
+function bareServer(line: string): TokenServer {
+  const { port, client_id, resourceServer, refreshTokens } = bareLine.parse(JSON.parse(line));
+  const paths = { token: '/token', introspection: '/token/introspection' };
+  return { origin: `http://127.0.0.1:${port}`, paths, clientId: client_id, resourceServer, refreshTokens };
+}

@@ -1,0 +1,162 @@
+import { FormBrowser, formsIn, type Page } from '@fulfilment/testing/form-browser';
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import pg from 'pg';
+import { z } from 'zod';
+import { Failure } from '../../dev/failure.ts';
+import { mustRun } from '../../dev/run-program.ts';
+import { nodeArguments } from '../../dev/services.ts';
+import { root } from '../../dev/settings.ts';
+import type { BenchSite } from '../bench-site.ts';
+import { freePort, ServedProcess } from './served-process.ts';
+import type { TokenServer } from './token-callers.ts';
+
+const person = { email: 'owner@bench.example', password: 'a password for a benchmark' };
+const redirectUri = 'https://app.example/callback';
+const paths = { token: '/api/auth/oauth2/token', introspection: '/api/auth/oauth2/introspect' };
+const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
+const exchanged = z.object({ refresh_token: z.string() });
+
+/** auth-server as it is deployed, over a database of its own, with limits that a load from one address does not meet. */
+export class AuthProcess {
+  /** For what is put into it, or counted, beside the server. */
+  readonly databaseUrl: string;
+  private readonly environment: Readonly<Record<string, string>>;
+  private readonly origin: string;
+  private process: ServedProcess | undefined;
+
+  static async create(site: BenchSite, name: string): Promise<AuthProcess> {
+    const databaseUrl = await freshDatabase(site.stores.postgres, name);
+    const [port, internalPort] = [await freePort(), await freePort()];
+    const origin = `http://127.0.0.1:${port}`;
+    const server = new AuthProcess(origin, databaseUrl, {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: `${site.stores.redis}?keyPrefix=${name}:`,
+      RABBITMQ_URL: site.stores.rabbitmq,
+      RABBITMQ_NAMESPACE: name,
+      BASE_URL: origin,
+      AUTH_URL: origin,
+      KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      COOKIE_KEYS: randomBytes(32).toString('hex'),
+      RATE_LIMIT_TOKEN: '100000000/1',
+      RATE_LIMIT_AUTHORIZATION: '100000000/1',
+    });
+    await server.program('migrate.js');
+    return server;
+  }
+
+  private constructor(origin: string, databaseUrl: string, environment: Readonly<Record<string, string>>) {
+    this.origin = origin;
+    this.databaseUrl = databaseUrl;
+    this.environment = environment;
+  }
+
+  /** @returns seconds from the start of the process until it was ready */
+  async start(): Promise<number> {
+    const main = join(root, 'apps', 'auth-server', 'dist', 'main.js');
+    this.process = new ServedProcess(
+      [...nodeArguments('auth-server'), ...furtherArguments(), main],
+      this.environment,
+    );
+    return this.process.ready(`${this.origin}/health/ready`);
+  }
+
+  async stop(): Promise<void> {
+    await this.process?.stop();
+  }
+
+  cpuMs(): number | undefined {
+    return this.process?.cpuMs();
+  }
+
+  peakMemoryMb(): number | undefined {
+    return this.process?.peakMemoryMb();
+  }
+
+  /** Makes a person, an app and a resource server, and signs the person in to the app once for each caller. */
+  async populate(callers: number): Promise<TokenServer> {
+    await this.operate('organisation create --id org_bench --name Bench');
+    await this.operate('creator create --organisation org_bench --name Bench --payment-method pm_ok');
+    const { email, password } = person;
+    await this.operate('user create --organisation org_bench --role owner', [
+      '--email',
+      email,
+      '--password',
+      password,
+    ]);
+    const app = createdClient.parse(
+      await this.operate(`client create --first-party --name App --redirect-uri ${redirectUri}`),
+    );
+    const resourceServer = createdClient
+      .required()
+      .parse(await this.operate('client create --confidential --name Resources'));
+    const browser = new FormBrowser();
+    const refreshTokens: string[] = [];
+    for (let caller = 0; caller < callers; caller += 1)
+      refreshTokens.push(await this.signIn(browser, app.client_id));
+    await browser.close();
+    return { origin: this.origin, paths, clientId: app.client_id, resourceServer, refreshTokens };
+  }
+
+  private async signIn(browser: FormBrowser, clientId: string): Promise<string> {
+    const verifier = randomBytes(48).toString('base64url');
+    const authorize = new URL(`${this.origin}/api/auth/oauth2/authorize`);
+    authorize.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: 'openid offline_access',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }).toString();
+    let page: Page = await browser.open(authorize.href, redirectUri);
+    const [form] = formsIn(page);
+    if (form !== undefined) page = await browser.submit(page, form, person, redirectUri);
+    const code = new URL(page.url).searchParams.get('code');
+    if (code === null) throw new Failure(`Signing in ended at ${page.url} with ${page.status}.`);
+    const response = await fetch(`${this.origin}${paths.token}`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        code,
+        code_verifier: verifier,
+      }),
+    });
+    return exchanged.parse(await response.json()).refresh_token;
+  }
+
+  private async operate(command: string, rest: readonly string[] = []): Promise<unknown> {
+    return JSON.parse(await this.program('operate.js', [...command.split(' '), ...rest, '--json']));
+  }
+
+  private program(file: string, args: readonly string[] = []): Promise<string> {
+    return mustRun(process.execPath, [join(root, 'apps', 'auth-server', 'dist', file), ...args], {
+      cwd: root,
+      env: { ...this.environment, PATH: process.env.PATH },
+    });
+  }
+}
+
+/** BENCH_NODE_ARGS: further arguments of its Node, such as `--cpu-prof --cpu-prof-dir=profiles`, to see where the time goes. */
+function furtherArguments(): string[] {
+  return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
+}
+
+async function freshDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,62 @@
+import pg from 'pg';
+
+/** The sweep's own lock: while somebody else holds it, nothing is swept (oidc/sweep.ts). */
+const sweepLock = 7391004;
+
+/** The storage of one auth-server, beside it. */
+export class Storage {
+  private readonly client: pg.Client;
+
+  static async open(databaseUrl: string): Promise<Storage> {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    return new Storage(client);
+  }
+
+  private constructor(client: pg.Client) {
+    this.client = client;
+  }
+
+  close(): Promise<void> {
+    return this.client.end();
+  }
+
+  async holdSweep(): Promise<void> {
+    await this.client.query('SELECT pg_advisory_lock($1)', [sweepLock]);
+  }
+
+  async releaseSweep(): Promise<void> {
+    await this.client.query('SELECT pg_advisory_unlock($1)', [sweepLock]);
+  }
+
+  /** Tokens that expired an hour ago, as refreshes leave them behind: half access tokens, half consumed refresh tokens. */
+  async addOldTokens(count: number): Promise<void> {
+    const { client } = this;
+    await client.query(`SET synchronous_commit = off; SET maintenance_work_mem = '512MB'`);
+    const indexes = await client.query<{ name: string; drop: string; make: string }>(
+      `SELECT indexrelid::regclass::text AS name,
+              coalesce('ALTER TABLE oidc_model DROP CONSTRAINT ' || conname, 'DROP INDEX ' || indexrelid::regclass) AS drop,
+              coalesce('ALTER TABLE oidc_model ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(pg_constraint.oid),
+                       pg_get_indexdef(indexrelid)) AS make
+       FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid WHERE indrelid = 'oidc_model'::regclass`,
+    );
+    for (const { drop } of indexes.rows) await client.query(drop);
+    await client.query(
+      `INSERT INTO oidc_model (model, id, payload, grant_id, account_id, client_id, session_uid, consumed_at, created_at, expires_at)
+       SELECT CASE WHEN number % 2 = 0 THEN 'AccessToken' ELSE 'RefreshToken' END, md5(number::text),
+              sample.payload, 'old-' || number / 20, sample.account_id, sample.client_id, 'old-' || number / 20,
+              CASE WHEN number % 2 = 0 THEN NULL ELSE now() - interval '2 hours' END, now() - interval '2 hours', now() - interval '1 hour'
+       FROM generate_series(1, $1::integer) AS number,
+            (SELECT payload, account_id, client_id FROM oidc_model WHERE model = 'RefreshToken' LIMIT 1) AS sample`,
+      [count],
+    );
+    for (const { make } of indexes.rows) await client.query(make);
+    await client.query('VACUUM ANALYZE oidc_model');
+    await client.query('CHECKPOINT'); // what was written must not be written out while others are measured
+  }
+
+  async count(): Promise<number> {
+    const { rows } = await this.client.query<{ count: string }>('SELECT count(*) FROM oidc_model');
+    return Number(rows[0]?.count);
+  }
+}

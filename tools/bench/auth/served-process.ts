@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../../dev/failure.ts';
+import { root } from '../../dev/settings.ts';
+
+const readyWithinMs = 30_000;
+const lookAgainMs = 20;
+
+/** A server under measurement, in a process of its own. */
+export class ServedProcess {
+  private readonly child: ChildProcess;
+  private readonly startedAt = performance.now();
+  private readonly lastLines: string[] = [];
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      if (stream === null) continue;
+      createInterface(stream).on('line', (line) => {
+        this.lastLines.push(line);
+        if (this.lastLines.length > 20) this.lastLines.shift();
+      });
+    }
+  }
+
+  /** The first line it prints. */
+  async firstLine(): Promise<string> {
+    const until = performance.now() + readyWithinMs;
+    while (performance.now() < until && this.child.exitCode === null) {
+      const [line] = this.lastLines;
+      if (line !== undefined) return line;
+      await sleep(lookAgainMs);
+    }
+    throw this.failure();
+  }
+
+  /** Waits until it says that it is ready. @returns seconds since the process started */
+  async ready(url: string): Promise<number> {
+    const until = performance.now() + readyWithinMs;
+    while (performance.now() < until && this.child.exitCode === null) {
+      const answer = await fetch(url).catch(() => undefined);
+      await answer?.body?.cancel();
+      if (answer?.ok === true) return (performance.now() - this.startedAt) / 1000;
+      await sleep(lookAgainMs);
+    }
+    throw this.failure();
+  }
+
+  /** The most memory it has had so far, in MB; undefined where the system does not tell (proc(5), VmHWM). */
+  peakMemoryMb(): number | undefined {
+    try {
+      const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+      const kilobytes = /^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1];
+      return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Processor time so far, in ms; undefined where the system does not tell (proc(5); a clock tick is 10 ms on Linux). */
+  cpuMs(): number | undefined {
+    try {
+      const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await gone;
+  }
+
+  private failure(): Failure {
+    return new Failure(`A server under measurement is not ready.\n${this.lastLines.join('\n')}`);
+  }
+}
+
+/** A port that was free just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Failure('There is no free port.');
+  return address.port;
+}

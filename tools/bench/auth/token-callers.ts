@@ -1,0 +1,78 @@
+import { Pool } from 'undici';
+import { Failure } from '../../dev/failure.ts';
+import type { Caller } from '../rounds.ts';
+import { z } from 'zod';
+
+const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() });
+const introspected = z.object({ active: z.literal(true) });
+/** Of each caller, the newest are introspected in turn: more than any cache by chance, all of them live. */
+const keptTokens = 64;
+
+/** A server whose tokens are refreshed and introspected, and what is needed for it. */
+export interface TokenServer {
+  readonly origin: string;
+  readonly paths: { readonly token: string; readonly introspection: string };
+  readonly clientId: string;
+  readonly resourceServer: { readonly client_id: string; readonly client_secret: string };
+  /** One for each caller: the families are theirs. */
+  readonly refreshTokens: readonly string[];
+}
+
+/** Clients that refresh their own family, again and again, and a resource server that introspects what they got. */
+export class TokenCallers {
+  readonly refresh: readonly Caller[];
+  readonly introspect: readonly Caller[];
+  private readonly server: TokenServer;
+  private readonly pool: Pool;
+
+  constructor(server: TokenServer) {
+    this.server = server;
+    this.pool = new Pool(server.origin, { connections: server.refreshTokens.length });
+    const callers = server.refreshTokens.map((token) => this.family(token));
+    this.refresh = callers.map(({ refresh }) => refresh);
+    this.introspect = callers.map(({ introspect }) => introspect);
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  private family(first: string): { refresh: Caller; introspect: Caller } {
+    const { paths, clientId, resourceServer } = this.server;
+    const accessTokens: string[] = [];
+    let refreshToken = first;
+    let turn = 0;
+    const { client_id, client_secret } = resourceServer;
+    const authorization = `Basic ${Buffer.from(`${encodeURIComponent(client_id)}:${encodeURIComponent(client_secret)}`).toString('base64')}`;
+    return {
+      refresh: async () => {
+        const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken };
+        const answer = refreshed.parse(await this.post(paths.token, form));
+        refreshToken = answer.refresh_token;
+        accessTokens.push(answer.access_token);
+        if (accessTokens.length > keptTokens) accessTokens.shift();
+      },
+      introspect: async () => {
+        turn += 1;
+        const token = accessTokens[turn % accessTokens.length] ?? '';
+        introspected.parse(await this.post(paths.introspection, { token }, { authorization }));
+      },
+    };
+  }
+
+  private async post(
+    path: string,
+    form: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<unknown> {
+    const { statusCode, body } = await this.pool.request({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams(form).toString(),
+    });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Failure(`${path} answered ${statusCode}: ${text.slice(0, 300)}`);
+    return JSON.parse(text);
+  }
+}

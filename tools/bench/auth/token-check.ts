@@ -1,0 +1,48 @@
+import { TokenVerifier } from '@fulfilment/http-service/token-verifier';
+import { tokenMaker } from '@fulfilment/testing/token-maker';
+import { figure, type Figure } from '../figures.ts';
+
+const coldTokens = 400;
+const warmChecks = 20_000;
+const rounds = 5;
+
+/** What an API spends on the token of a request, without HTTP: seen for the first time, and seen before. In this very process. */
+export async function measureTokenCheck(): Promise<Figure[]> {
+  const maker = await tokenMaker();
+  try {
+    const cold: number[] = [];
+    const warm: number[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      const verifier = new TokenVerifier({
+        authUrl: maker.authUrl,
+        jwksUrl: maker.jwksUrl,
+        audience: `${maker.baseUrl}/store`,
+      });
+      const tokens = await Promise.all(Array.from({ length: coldTokens }, () => maker.token()));
+      await verify(verifier, await maker.token()); // reads the keys
+      const coldUs = await cpuUsOf(coldTokens, (index) => verify(verifier, tokens[index % coldTokens]));
+      const warmUs = await cpuUsOf(warmChecks, (index) => verify(verifier, tokens[index % coldTokens]));
+      if (round === 0) continue; // what runs for the first time is compiled
+      cold.push(coldUs);
+      warm.push(warmUs);
+    }
+    return [
+      figure('token check at an API, token seen before', warm, 'µs', { atMost: 5 }),
+      figure('token check at an API, token new', cold, 'µs', { atMost: 250 }),
+    ];
+  } finally {
+    await maker.stop();
+  }
+}
+
+async function verify(verifier: TokenVerifier, token: string | undefined): Promise<void> {
+  if (token === undefined || (await verifier.verify(token)) === undefined)
+    throw new Error('A good token was refused.');
+}
+
+async function cpuUsOf(times: number, work: (index: number) => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  for (let index = 0; index < times; index += 1) await work(index);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}

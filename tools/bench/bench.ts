@@ -1,0 +1,118 @@
+import { parseArgs } from 'node:util';
+import { buildAll } from '../dev/build.ts';
+import { endSuite } from '../dev/end-suite.ts';
+import { Failure, reasonOf } from '../dev/failure.ts';
+import { Progress } from '../dev/progress.ts';
+import { readBenchSettings } from '../dev/settings.ts';
+import { Suite } from '../dev/suite.ts';
+import { wipeState } from '../dev/wipe-state.ts';
+import type { Bench, BenchSite } from './bench-site.ts';
+import { type Figure, isMet, tableOf } from './figures.ts';
+
+const help = `npm run bench -- NAME: measures a service of this clone, as it is compiled for production, beside a base line, in one run.
+
+  npm run bench -- auth       the authorization server beside a bare oidc-provider that keeps all in memory
+
+  --rounds N    rounds that count (5); variants take turns in each, and ratios are taken round by round
+  --each MS     length of a variant's part of a round (1000)
+  --rows N      expired rows in the storage, for what is measured beside them (5000000); 0 leaves that out
+  --json        the figures as JSON on standard output, all else on standard error
+  --no-gate     exit status 0 also when a target is missed
+
+Only ratios mean something: absolute figures move by a factor of two with what else a machine does.
+
+Settings (environment):
+  SUITE_BENCH_BASE_PORT   the private stores' ports follow it (28443)
+  SUITE_DEV_DIR           all it makes lives in "bench" below it (.dev), until the next run`;
+
+const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  // Only when asked for: it reads what is compiled first.
+  auth: async () => (await import('./auth/auth-bench.ts')).benchAuth,
+};
+
+interface Options {
+  readonly name: string;
+  readonly json: boolean;
+  readonly gate: boolean;
+  readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs' | 'oldRows'>;
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (options === undefined) {
+    console.log(help);
+    return 0;
+  }
+  const load = benches[options.name];
+  if (load === undefined) throw new Failure(help);
+  const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
+  const figures = await withStores(say, async (stores, progress) => {
+    await progress.step('Build', buildAll);
+    const bench = await load();
+    return bench({ stores, ...options.amounts, step: (title, work) => progress.step(title, work) });
+  });
+  if (options.json) console.log(JSON.stringify({ bench: options.name, figures: figures.map(withVerdict) }));
+  else for (const line of ['', ...tableOf(figures)]) say(line);
+  const missed = figures.filter((one) => !isMet(one));
+  if (missed.length > 0) say(`\nMissed: ${missed.map(({ name }) => name).join(', ')}`);
+  return missed.length > 0 && options.gate ? 1 : 0;
+}
+
+function readOptions(): Options | undefined {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      each: { type: 'string', default: '1000' },
+      rows: { type: 'string', default: '5000000' },
+      json: { type: 'boolean', default: false },
+      'no-gate': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
+  });
+  const [name] = positionals;
+  if (values.help || name === undefined) return undefined;
+  const amounts = {
+    rounds: amount('--rounds', values.rounds, 1),
+    eachMs: amount('--each', values.each, 100),
+    oldRows: amount('--rows', values.rows, 0),
+  };
+  return { name, json: values.json, gate: !values['no-gate'], amounts };
+}
+
+function amount(option: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least) throw new Failure(`${option} must be a number from ${least}.`);
+  return value;
+}
+
+/** Private PostgreSQL, Redis and RabbitMQ, empty at the start and stopped at the end. */
+async function withStores<T>(
+  say: (line: string) => void,
+  work: (stores: BenchSite['stores'], progress: Progress) => Promise<T>,
+): Promise<T> {
+  const settings = readBenchSettings();
+  await endSuite(settings.stateDir); // what an interrupted run may have left
+  await wipeState(settings);
+  const suite = await Suite.open(settings, { say, log: () => undefined });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
+  try {
+    await suite.startDependencies({ gateway: false });
+    return await work(suite.dependencyUrls(), new Progress(say));
+  } finally {
+    await suite.stop();
+  }
+}
+
+function withVerdict(one: Figure): Figure & { met: boolean } {
+  return { ...one, met: isMet(one) };
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    console.error(reasonOf(error));
+    process.exit(1);
+  },
+);
