@@ -14,7 +14,8 @@ import { deliver } from '../sign-in/outcome.js';
 import { swapSignedToken } from './introspection-swap.js';
 import type { OidcServer } from './oidc-server.js';
 import { noteArrival } from './reuse.js';
-import { refuseUnreadableAddress, refuseUnreadableBodies } from './unreadable-text.js';
+import { changeForm, readBodies } from './request-bodies.js';
+import { refuseUnreadableAddress } from './unreadable-text.js';
 
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
@@ -52,11 +53,11 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
   const router = Router();
   router.use(limited(limiter, quotaOf, refuseInForm));
   router.use('/oauth2/register', registrationFromAnyOrigin);
+  router.use(readBodies);
   router.post(
     ['/oauth2/introspect', '/oauth2/revoke'],
-    swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti)),
+    changeForm(swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti))),
   );
-  router.use(refuseUnreadableBodies);
   router.use((request: Request, response: Response, next: NextFunction) => {
     oidc.provider.callback()(request, response).catch(next);
   });
