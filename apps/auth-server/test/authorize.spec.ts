@@ -220,3 +220,14 @@ describe('ways to ask', () => {
     expect((await ask({ [name]: value })).url.pathname).toMatch(/^\/interaction\//);
   });
 });
+
+describe('response_mode', () => {
+  it.each(['form_post', 'fragment', 'jwt'])('%s is refused: answers go in the query', async (mode) => {
+    const app = await App.registered(server);
+    const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
+    const shown = await new Browser(server).get(url);
+    expect(shown.text).not.toContain('<script');
+    expect(shown.url.searchParams.get('code')).toBeNull();
+    expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);
+  });
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
@@ -30,6 +31,32 @@ describe('revocation (RFC 7009)', () => {
       client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
     ).rejects.toMatchObject({ status: 401 });
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
+  });
+
+  it('of a refresh token beside refreshes with it is never refused, and ends the family', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 12; round += 1) {
+      const { tokens } = await app.signIn('openid offline_access');
+      const refreshToken = tokens.refresh_token ?? '';
+      const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+      const refreshes = Array.from({ length: 6 }, () => app.post('token', form));
+      const revoked = await app.post('revoke', { token: refreshToken });
+      const statuses = (await Promise.all(refreshes)).map(({ status }) => status);
+      expect(revoked.status).toBe(200);
+      expect(statuses.filter((status) => status >= 500)).toEqual([]);
+      expect(await isActive(app, tokens.access_token)).toBe(false);
+    }
+  });
+
+  it('is told again within two seconds to a Redis that was emptied', async () => {
+    const { app, tokens } = await signedIn();
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    const told = ['deny-list:told', `deny:${decodeJwt(tokens.access_token).jti}`];
+    await eventually(async () => (await server.redis.client.exists(...told)) === 2 || undefined);
+    await server.redis.client.del(...told);
+    const startedAt = performance.now();
+    await eventually(async () => (await isDenied(tokens.access_token)) || undefined);
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
   });
 
   it('of a refresh token ends its family: every access token and the refresh token (§2.1)', async () => {

@@ -74,6 +74,17 @@ describe('the sign-in page', () => {
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
   });
 
+  it('lets everybody with the right password in, however many sign in at once from one address', async () => {
+    await server.redis.client.del('sign-in:address:127.0.0.1');
+    const pages = await Promise.all(Array.from({ length: 12 }, freshPage));
+    const shown = await Promise.all(
+      pages.map(({ browser, page }) =>
+        browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password }),
+      ),
+    );
+    expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
+  });
+
   it('locks an address after too many failures with whatever names', async () => {
     const { browser, page } = await freshPage();
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -82,6 +93,18 @@ describe('the sign-in page', () => {
     }
     const shown = await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
     expect(shown.status).toBe(429);
+  });
+});
+
+describe('a form that is too large', () => {
+  it.each([
+    ['a field of 20 000 characters', { email: 'owner@harbour.example', password: 'x'.repeat(20_000) }],
+    ['5000 fields', Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 'x']))],
+  ])('with %s is refused on a page', async (_, fields) => {
+    const { browser, page } = await freshPage();
+    const shown = await browser.submit(formOf(page, '/login'), fields);
+    expect(shown.status).toBe(400);
+    expect(shown.headers.get('content-type')).toContain('text/html');
   });
 });
 

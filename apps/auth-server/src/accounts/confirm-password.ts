@@ -22,8 +22,10 @@ export class ConfirmPassword {
       return { kind: 'problem', status: 429, text, retryAfterSeconds: waitSeconds };
     }
     const stored = await this.accounts.credentials(email);
-    if (!(await verifyPassword(password.slice(0, maxPasswordLength), stored?.password_hash)))
+    if (!(await verifyPassword(password.slice(0, maxPasswordLength), stored?.password_hash))) {
+      await this.throttle.failed(email, ip);
       return { kind: 'problem', status: 401, text: 'The current password is not right.' };
+    }
     await this.throttle.succeeded(email, ip);
     return undefined;
   }

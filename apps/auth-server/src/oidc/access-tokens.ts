@@ -4,8 +4,12 @@ import type { AccessToken, AdapterPayload, default as Provider } from 'oidc-prov
 import type { KeySet } from '../keys/signing-keys.js';
 import { audienceOf } from './access-token.rules.js';
 
-/** Marks what stands for a token; only this process knows it. */
-const handlePrefix = `${randomBytes(32).toString('base64url')}.`;
+/**
+ * Marks what stands for a token; only this process knows it. No dots: oidc-provider would try to decode it as a JWT, which costs more
+ * than all else it does with it.
+ */
+const handlePrefix = `${randomBytes(32).toString('base64url')}~`;
+const handleForm = /^([^~]*)~(.+)$/s;
 
 export interface AccessTokenSettings {
   readonly authUrl: string;
@@ -59,7 +63,7 @@ export function presented(value: string): PresentedToken | undefined {
   try {
     const [, payload = ''] = value.split('.');
     const claims = accessTokenClaims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
-    return { claims, handle: `${handlePrefix}${digestOf(value)}.${claims.jti}` };
+    return { claims, handle: `${handlePrefix}${digestOf(value)}~${claims.jti}` };
   } catch {
     return undefined;
   }
@@ -100,8 +104,8 @@ export function useSignedAccessTokens(provider: Provider, format: AccessTokenFor
     async function (this: unknown, value: unknown, options: unknown): Promise<unknown> {
       if (typeof value !== 'string') return undefined;
       const handle = value.startsWith(handlePrefix) ? value : presented(value)?.handle;
-      const [digest = '', jti = ''] = handle?.slice(handlePrefix.length).split('.') ?? [];
-      if (jti === '') return undefined;
+      const [, digest, jti] = handleForm.exec(handle?.slice(handlePrefix.length) ?? '') ?? [];
+      if (digest === undefined || jti === undefined) return undefined;
       const found: unknown = await find.call(this, jti, options);
       return isOf(found, digest) ? found : undefined;
     },

@@ -16,6 +16,7 @@ export function accountClient(authUrl: string): ClientMetadata {
     response_types: ['code'],
     grant_types: ['authorization_code'],
     token_endpoint_auth_method: 'none',
+    scope: 'openid',
     first_party: true,
   };
 }

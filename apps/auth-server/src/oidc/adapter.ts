@@ -43,11 +43,16 @@ const consume = statement(
   'oidc.consume',
   'UPDATE oidc_model SET consumed_at = $3 WHERE model = $1 AND id = $2 AND consumed_at IS NULL',
 );
-// A consumed refresh token stays known until it expires: that is how its reuse is seen.
-const remove = statement(
-  'oidc.remove',
-  `DELETE FROM oidc_model WHERE model = $1 AND id = $2 AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
+// A consumed refresh token stays known until it expires: that is how its reuse is seen. Locks in the order in which a refresh and a family's end do: the Grant, then its member.
+const removeMember = statement(
+  'oidc.remove-member',
+  `WITH family AS MATERIALIZED (
+     SELECT id FROM oidc_model WHERE model = 'Grant' AND id =
+       (SELECT grant_id FROM oidc_model WHERE model = $1 AND id = $2) FOR UPDATE)
+   DELETE FROM oidc_model WHERE (SELECT count(*) FROM family) >= 0 AND model = $1 AND id = $2
+     AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
+const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');
 
 const rememberedSecrets = 1000;
 
@@ -128,7 +133,11 @@ class ModelAdapter implements Adapter {
   async destroy(id: string): Promise<void> {
     if (this.model === 'Grant') await this.dependencies.families.end(id);
     else if (this.model === 'AccessToken') await this.dependencies.families.endAccessToken(id);
-    else await this.run(remove, [this.model, storedId(this.model, id)]);
+    else
+      await this.run(isFamilyMember(this.model) ? removeMember : remove, [
+        this.model,
+        storedId(this.model, id),
+      ]);
   }
 
   /** Nothing here: oidc-provider destroys the Grant next, which ends the whole family at once, or means to keep it. */

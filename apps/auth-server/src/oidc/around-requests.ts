@@ -85,9 +85,10 @@ export function inOneTransaction(provider: Provider, work: UnitOfWork) {
     }
     const refusal = await work.run(async () => {
       await next();
+      await holdAnswer(ctx);
       return ctx.status < 500;
     });
-    if (refusal === undefined) return holdAnswer(ctx);
+    if (refusal === undefined) return;
     ctx.status = refusal.statusCode;
     ctx.body = { error: refusal.error, error_description: refusal.error_description };
     provider.emit('grant.error', ctx, refusal);

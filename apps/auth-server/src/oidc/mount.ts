@@ -45,7 +45,11 @@ export function mountOidc(
       pages,
       limited(limiter, () => 'authorization', showTooMany),
     );
-    app.use(pages, express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }));
+    app.use(
+      pages,
+      express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }),
+      showBadForm,
+    );
   }
 }
 
@@ -126,6 +130,12 @@ function showTooMany(error: unknown, _request: Request, response: Response): voi
   const { headers } = toErrorAnswer(error);
   const text = 'Wait a moment, then load this page again.';
   deliver(response, messagePage({ title: 'Too many requests', text, status: 429, headers }));
+}
+
+/** A form that cannot be read: too large, too many fields, or cut off. Express knows an error's handler by its four parameters. */
+function showBadForm(_error: unknown, _request: Request, response: Response, _next: NextFunction): void {
+  const text = 'It was too large, or arrived incomplete. Go back and try again.';
+  deliver(response, messagePage({ title: 'This form was not accepted', text, status: 400 }));
 }
 
 /** Each in its own form: a page for people, RFC 6749 JSON for apps, else the envelope. */

@@ -31,6 +31,7 @@ import {
 import { endsFamily, noteAnswers } from './reuse.js';
 import type { SentAnswers } from './sent-answers.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
+import { refuseOtherResponseModes } from './response-modes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
 
@@ -90,6 +91,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
       jwks: '/jwks',
     },
     discovery: {
+      response_modes_supported: ['query'],
       introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     },
@@ -115,6 +117,7 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
     extraParams: {
       creator: (ctx, _creator, client) => {
+        refuseOtherResponseModes(ctx);
         keepOfflineAccess(ctx, client);
         refuseUnknownScopes(ctx);
       },

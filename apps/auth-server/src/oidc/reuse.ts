@@ -14,7 +14,10 @@ export function noteArrival(request: Request, _response: Response, next: NextFun
   next();
 }
 
-/** Keeps the answer of an exchange or refresh that won until those that were sent with it have arrived. */
+/**
+ * Keeps an exchange or refresh until those that were sent with it have arrived. Before anything is stored: between the commit and the
+ * answer a process that dies leaves the client with a used token and no other.
+ */
 export async function holdAnswer(ctx: KoaContextWithOIDC): Promise<void> {
   const arrivedAtMs = arrivals.get(ctx.req);
   const atLeastMs = answeredAtLeastMs[String(ctx.oidc?.params?.grant_type)];

@@ -16,6 +16,8 @@ export type TellRevoked = (tokens: readonly RevokedToken[]) => Promise<void>;
 const tellAllEveryMs = 30_000;
 const pageSize = 1000;
 const retryEveryMs = 1_000;
+/** Lies in Redis as long as what was told may. */
+const toldKey = 'deny-list:told';
 const slackSeconds = 10; // APIs accept a token a little after its end, for clocks that differ
 
 const readPage = statement(
@@ -78,17 +80,24 @@ export class DenyList {
   }
 
   private async catchUp(): Promise<boolean> {
+    if (this.redis.client.status !== 'ready') return false;
     const due = this.behind || performance.now() - this.toldAllAtMs > tellAllEveryMs;
-    if (!due || this.redis.client.status !== 'ready') return false;
+    if (!due && !(await this.wasEmptied())) return false;
     this.behind = false;
     try {
       await this.tellAll();
       this.toldAllAtMs = performance.now();
+      await this.redis.ask('deny-list', (client) => client.set(toldKey, '1'));
     } catch (error) {
       this.behind = true;
       throw error;
     }
     return false;
+  }
+
+  /** A Redis that was emptied has lost the mark, too. */
+  private async wasEmptied(): Promise<boolean> {
+    return (await this.redis.ask('deny-list', (client) => client.exists(toldKey))) === 0;
   }
 
   private async tellAll(): Promise<void> {

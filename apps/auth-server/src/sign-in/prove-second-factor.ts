@@ -90,6 +90,7 @@ export class ProveSecondFactor {
   }
 
   private async wrong(interaction: OpenInteraction, userId: string, request: Request): Promise<Outcome> {
+    await this.throttle.failed(codesOf(userId), originOf(request).ip);
     await this.record('second_factor_failed', interaction, userId, request);
     const text = 'This code is not right, or was used already. Wait for the next one and try again.';
     return this.problem(interaction, userId, { status: 401, text });

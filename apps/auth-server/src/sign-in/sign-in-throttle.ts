@@ -1,19 +1,43 @@
 import type { Quota, RedisConnection } from '@fulfilment/http-service';
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Counts an attempt for an account and an address in one step; parallel guesses never get past the count. */
-const countAttempt = `
-local answer = {0, 0}
-for index, key in ipairs(KEYS) do
-  local count = redis.call('INCR', key)
-  if count == 1 then redis.call('EXPIRE', key, ARGV[2]) end
-  if count > tonumber(ARGV[1]) then
-    answer[1] = 1
-    answer[2] = math.max(answer[2], redis.call('TTL', key))
+/**
+ * KEYS: per subject its failures and its tries under way. In one step, so parallel guesses never get past the count: a try begins only
+ * when it could fail without passing it. Answers 0 (begun), 1 (others are under way) or 2 (too many failed), and the seconds to wait.
+ */
+const beginTry = `
+local state, wait = 0, 0
+for index = 1, #KEYS, 2 do
+  local failed = tonumber(redis.call('GET', KEYS[index]) or '0')
+  local trying = tonumber(redis.call('GET', KEYS[index + 1]) or '0')
+  if failed >= tonumber(ARGV[1]) then
+    state = 2
+    wait = math.max(wait, redis.call('TTL', KEYS[index]))
+  elseif failed + trying >= tonumber(ARGV[1]) then
+    state = math.max(state, 1)
   end
 end
-return answer
+if state == 0 then
+  for index = 2, #KEYS, 2 do
+    redis.call('INCR', KEYS[index])
+    redis.call('EXPIRE', KEYS[index], ARGV[2])
+  end
+end
+return {state, wait}
 `;
+/** ARGV: whether it failed, and the window of failures in seconds. A success lets the first subject, the account, start afresh. */
+const endTry = `
+for index = 1, #KEYS, 2 do
+  if tonumber(redis.call('GET', KEYS[index + 1]) or '0') > 0 then redis.call('DECR', KEYS[index + 1]) end
+  if ARGV[1] == '1' and redis.call('INCR', KEYS[index]) == 1 then redis.call('EXPIRE', KEYS[index], ARGV[2]) end
+end
+if ARGV[1] == '0' then redis.call('DEL', KEYS[1]) end
+`;
+/** A process that died leaves its tries under way for so long. */
+const tryAtMostSeconds = 30;
+const waitForOthersMs = 10_000;
+const askAgainMs = 50;
 
 /** Slows the guessing of passwords: so many failures per account and per address, then nothing until the window is over. */
 export class SignInThrottle {
@@ -23,31 +47,49 @@ export class SignInThrottle {
   ) {}
 
   /**
-   * Counts the attempt as a failure. Answers the seconds to wait when there were too many; while Redis is away there never are.
+   * Begins a try, which `failed` or `succeeded` ends. Answers the seconds to wait when too many have failed; while Redis is away there
+   * never are. When those under way could all fail, it waits for them.
    * @param account the e-mail address that was typed, or what else is being guessed at
    */
   async attempt(account: string, ip: string): Promise<number | undefined> {
-    const answer: unknown = await this.redis.ask('sign-in-throttle', (client) =>
-      client.eval(
-        countAttempt,
-        2,
-        accountKey(account),
-        addressKey(ip),
-        this.failures.requests,
-        this.failures.windowSeconds,
-      ),
-    );
-    if (!Array.isArray(answer)) return undefined;
-    const [locked, waitSeconds] = answer.map(Number);
-    return locked === 1 ? Math.max(1, waitSeconds ?? 1) : undefined;
+    const endsAtMs = performance.now() + waitForOthersMs;
+    for (;;) {
+      const [state, waitSeconds] = await this.begin(account, ip);
+      if (state === 0) return undefined;
+      if (state === 2) return Math.max(1, waitSeconds);
+      if (performance.now() > endsAtMs) return 1;
+      await sleep(askAgainMs);
+    }
   }
 
-  /** The attempt was none after all: the account starts afresh, the address gets its one back. */
+  async failed(account: string, ip: string): Promise<void> {
+    await this.end(account, ip, true);
+  }
+
+  /** The account starts afresh. */
   async succeeded(account: string, ip: string): Promise<void> {
+    await this.end(account, ip, false);
+  }
+
+  private async begin(account: string, ip: string): Promise<readonly [state: number, waitSeconds: number]> {
+    const keys = keysOf(account, ip);
+    const answer: unknown = await this.redis.ask('sign-in-throttle', (client) =>
+      client.eval(beginTry, keys.length, ...keys, this.failures.requests, tryAtMostSeconds),
+    );
+    if (!Array.isArray(answer)) return [0, 0];
+    return [Number(answer[0]), Number(answer[1])];
+  }
+
+  private async end(account: string, ip: string, failed: boolean): Promise<void> {
+    const keys = keysOf(account, ip);
     await this.redis.ask('sign-in-throttle', (client) =>
-      Promise.all([client.del(accountKey(account)), client.decr(addressKey(ip))]),
+      client.eval(endTry, keys.length, ...keys, failed ? '1' : '0', this.failures.windowSeconds),
     );
   }
+}
+
+function keysOf(account: string, ip: string): string[] {
+  return [accountKey(account), addressKey(ip)].flatMap((key) => [key, `${key}:trying`]);
 }
 
 function accountKey(account: string): string {

@@ -42,6 +42,7 @@ export class SignIn {
     const named = await this.accounts.credentials(email);
     const user = await whosePassword(named, field(request, 'password'));
     if (user === undefined) {
+      await this.throttle.failed(email, origin.ip);
       await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: named?.id });
       return this.failed(interaction, email);
     }
