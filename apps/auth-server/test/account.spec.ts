@@ -262,6 +262,30 @@ describe('the password', () => {
     expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
+  it('ends a sign-in with the old one that was still under way', async () => {
+    const email = await person();
+    const late = new Browser(server);
+    const page = await late.get(`${server.url}/account`);
+    const proved = await late.submit(formOf(page, '/login'), { email, password });
+    expect(proved.url.pathname).toBe('/account');
+    await server.database.run(
+      {
+        name: 'test.password-changed',
+        text: `UPDATE users SET password_changed_at = now() + interval '2 seconds' WHERE email = $1`,
+      },
+      [email],
+    );
+    expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
+  });
+
+  it('leaves the browser in which it was changed signed in, also for apps', async () => {
+    const email = await person();
+    const app = await App.registered(server);
+    const { browser, shown } = await account(email, '/account/security');
+    await change(browser, shown);
+    expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
+  });
+
   it('stays when the session was ended meanwhile', async () => {
     const email = await person();
     const { browser, shown } = await account(email, '/account/security');

@@ -25,6 +25,13 @@ export async function ageSignIns(server: RunningServer, userId: string, seconds:
     },
     [userId, seconds],
   );
+  await server.database.run(
+    {
+      name: 'test.age-passwords',
+      text: `UPDATE users SET password_changed_at = password_changed_at - $2 * interval '1 second' WHERE id = $1::uuid`,
+    },
+    [userId, seconds],
+  );
 }
 
 /** Lets the family of a client's refresh tokens have begun this much longer ago. */

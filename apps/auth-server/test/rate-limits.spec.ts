@@ -95,3 +95,11 @@ describe('below its limits', () => {
     expect(await json(answer)).toHaveProperty('issuer');
   });
 });
+
+it.each(['/oauth2/Token', '/oauth2/token/', '/OAUTH2/token', '/oauth2/REGISTER', '/oauth2/%74oken'])(
+  'a path has one spelling: %s is nobody’s, so no quota is passed by',
+  async (path) => {
+    const answer = await server.fetch(`${server.url}/api/auth${path}`, { method: 'POST' });
+    expect(answer.status).toBe(404);
+  },
+);

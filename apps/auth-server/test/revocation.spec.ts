@@ -3,6 +3,7 @@ import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
+import { formOf } from './browser.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -46,6 +47,21 @@ describe('revocation (RFC 7009)', () => {
       expect(statuses.filter((status) => status >= 500)).toEqual([]);
       expect(await isActive(app, tokens.access_token)).toBe(false);
     }
+  });
+
+  it('by signing out is not undone by requests that were under way', async () => {
+    const app = await App.registered(server);
+    const { browser } = await app.signIn('openid');
+    const { url } = await app.request('openid');
+    const page = await browser.get(`${server.url}/api/auth/oauth2/end-session`);
+    const busy = Array.from({ length: 8 }, () => browser.get(url));
+    await browser.submit(formOf(page, '/end-session/confirm'), { logout: 'yes' });
+    await Promise.all(busy);
+    const rows = await server.database.rows({
+      name: 'test.signed-out',
+      text: `SELECT 1 FROM browser_sessions WHERE ended_at IS NOT NULL`,
+    });
+    expect(rows.length).toBeGreaterThan(0);
   });
 
   it('is told again within two seconds to a Redis that was emptied', async () => {

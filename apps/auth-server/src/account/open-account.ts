@@ -51,11 +51,12 @@ export class OpenAccount {
     const session = await provider.Session.get(provider.createContext(request, response));
     const { accountId, uid: sessionUid } = session;
     if (accountId === undefined) throw this.signInNeeded(request);
-    const [person, needsBoth] = await Promise.all([
+    const [person, needsBoth, isOld] = await Promise.all([
       this.accounts.person(accountId, undefined),
       provedBoth(session.amr) ? false : this.factors.isNeeded(accountId),
+      this.factors.passwordChangedSince(accountId, session.loginTs ?? 0),
     ]);
-    if (person === undefined || needsBoth) throw this.signInNeeded(request);
+    if (person === undefined || needsBoth || isOld) throw this.signInNeeded(request);
     const csrf = this.forms.issue(formOf(sessionUid));
     return { person, sessionUid, frame: { email: person.email, csrf } };
   }

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
 import { AuditLog, insertAudit, originOf } from '../audit/audit-log.js';
+import { OidcServer } from '../oidc/oidc-server.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import { removeUnconfirmed } from '../second-factor/second-factors.js';
 import { ShowSecurity } from '../second-factor/show-security.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
@@ -19,6 +21,7 @@ export class ChangePassword {
     private readonly account: OpenAccount,
     private readonly confirmPassword: ConfirmPassword,
     private readonly work: UnitOfWork,
+    private readonly oidc: OidcServer,
     private readonly audit: AuditLog,
     private readonly security: ShowSecurity,
   ) {}
@@ -41,9 +44,20 @@ export class ChangePassword {
     const hash = await hashPassword(chosen);
     await this.work.revoking(async (tx) => {
       await tx.run(updatePassword, [person.id, hash]);
+      await tx.run(removeUnconfirmed, [person.id]);
       await insertAudit(tx, { event: 'password_changed', userId: person.id }, origin);
       return endSessionsOfUser(tx, person.id, sessionUid);
     });
+    await this.keepThisBrowser(request, response);
     return { redirect: '/account/security?done=password' };
+  }
+
+  /** It just proved the password once more. */
+  private async keepThisBrowser(request: Request, response: Response): Promise<void> {
+    const { provider } = this.oidc;
+    const session = await provider.Session.get(provider.createContext(request, response));
+    if (session.accountId === undefined) return;
+    session.loginTs = Math.floor(Date.now() / 1000);
+    await session.persist();
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Origin } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
-import { maxPasswordLength } from './new-password.rules.js';
 import { verifyPassword } from './passwords.js';
 import { type Person, ReadAccounts } from './read-accounts.js';
 
@@ -22,7 +21,7 @@ export class ConfirmPassword {
       return { kind: 'problem', status: 429, text, retryAfterSeconds: waitSeconds };
     }
     const stored = await this.accounts.credentials(email);
-    if (!(await verifyPassword(password.slice(0, maxPasswordLength), stored?.password_hash))) {
+    if (!(await verifyPassword(password, stored?.password_hash))) {
       await this.throttle.failed(email, ip);
       return { kind: 'problem', status: 401, text: 'The current password is not right.' };
     }

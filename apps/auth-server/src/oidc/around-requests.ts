@@ -85,6 +85,7 @@ export function inOneTransaction(provider: Provider, work: UnitOfWork) {
     }
     const refusal = await work.run(async () => {
       await next();
+      if (ctx.status >= 400) work.refuseTokens();
       await holdAnswer(ctx);
       return ctx.status < 500;
     });

@@ -1,5 +1,5 @@
 import { interactionPolicy } from 'oidc-provider';
-import { secondFactorCheck } from '../second-factor/second-factor-check.js';
+import { passwordCheck, secondFactorCheck } from '../second-factor/second-factor-check.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import { isFirstParty } from './grants.js';
 
@@ -13,6 +13,7 @@ export function interactionRules(factors: SecondFactors): interactionPolicy.Defa
   if (login === undefined || consent === undefined)
     throw new Error('oidc-provider no longer has the prompts login and consent.');
   login.checks.add(secondFactorCheck(factors));
+  login.checks.add(passwordCheck(factors));
   consent.checks.remove(nativeAsked);
   consent.checks.add(
     new interactionPolicy.Check(

@@ -1,11 +1,12 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { Families } from './families.js';
+import { endSession } from '../sessions/end-sessions.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 /**
- * Ends what lives only as long as a browser's session, before the browser is told that it is signed out. oidc-provider's own way
- * (tokens that expire with the session) tells introspection, but not the APIs.
+ * Ends what lives only as long as a browser's session, before the browser is told that it is signed out, and sees to it that no request
+ * under way brings the session back. oidc-provider's own way (tokens that expire with the session) tells introspection, but not the APIs.
  */
-export function endTokensOfSession(families: Families) {
+export function endTokensOfSession(work: UnitOfWork) {
   return async (
     ctx: Partial<Pick<KoaContextWithOIDC, 'oidc'>>,
     next: () => Promise<unknown>,
@@ -13,7 +14,8 @@ export function endTokensOfSession(families: Families) {
     await next();
     if (ctx.oidc?.route !== 'end_session_confirm') return;
     const session = ctx.oidc.session;
-    if (session !== undefined && Reflect.get(session, 'destroyed') === true)
-      await families.endOfSession(session.uid);
+    const userId = session?.accountId;
+    if (session === undefined || userId === undefined || Reflect.get(session, 'destroyed') !== true) return;
+    await work.revoking((tx) => endSession(tx, userId, session.uid));
   };
 }

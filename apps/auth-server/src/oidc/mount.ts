@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
+import { type ErrorEnvelope, NotFound, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
 import type { RateLimiter } from '@fulfilment/http-service';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, {
@@ -21,6 +21,8 @@ export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
 const mountPath = '/api/auth';
 const visitedPaths = /^\/(interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
+/** Of routes: small letters in the first two parts, then whatever an id may hold. */
+const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
 const publicDocuments = /^\/(jwks|\.well-known\/)/;
 const wellKnown: Readonly<Record<string, string>> = {
   '/.well-known/openid-configuration': 'openid-configuration',
@@ -56,6 +58,7 @@ export function mountOidc(
 function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
   const router = Router();
   router.use(limited(limiter, quotaOf, refuseInForm));
+  router.use(oneSpelling);
   router.use('/oauth2/register', registrationFromAnyOrigin);
   router.use(readBodies);
   router.post(
@@ -93,6 +96,16 @@ function rootDocuments(request: Request, _response: Response, next: NextFunction
     request.originalUrl = request.url;
   }
   next();
+}
+
+/**
+ * oidc-provider also takes other cases and a slash at the end. Quotas and transactions go by the path, so a path has one spelling, and
+ * all others are nobody's.
+ */
+function oneSpelling({ path }: Request, response: Response, next: NextFunction): void {
+  if (spelling.test(path)) return next();
+  const { status, headers, body } = toErrorAnswer(new NotFound('There is no such path or method.'));
+  response.status(status).set(headers).json(body);
 }
 
 function quotaOf(request: Request): AuthQuota | undefined {

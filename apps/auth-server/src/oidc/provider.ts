@@ -1,6 +1,6 @@
 import { issuer } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
-import Provider, { type Configuration } from 'oidc-provider';
+import Provider, { type Client, type Configuration } from 'oidc-provider';
 import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
@@ -47,7 +47,7 @@ export interface ProviderDependencies extends AdapterDependencies {
 
 /** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
-  const { answers, config, families, logger, work } = dependencies;
+  const { answers, config, logger, work } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -66,7 +66,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(inOneTransaction(provider, work));
   provider.use(describeSwappedToken);
   provider.use(requireClient);
-  provider.use(endTokensOfSession(families));
+  provider.use(endTokensOfSession(work));
   provider.use(noteSignIns(dependencies.browsers));
   recordEvents(provider, work);
   noteAnswers(provider, answers, work);
@@ -142,8 +142,7 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
       introspection: {
         enabled: true,
         // Public clients see their own tokens; a confidential client is a resource server.
-        allowedPolicy: (_ctx, client, token) =>
-          client.clientAuthMethod !== 'none' || token.clientId === client.clientId,
+        allowedPolicy: (_ctx, client, token) => mayIntrospect(client, token),
       },
       revocation: {
         enabled: true,
@@ -155,6 +154,16 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
     },
     renderError: problemPage,
   };
+}
+
+/** A client its own tokens; a confidential one, as a resource server, access tokens; one that only the operator makes also refresh tokens. */
+function mayIntrospect(
+  client: Client,
+  token: { readonly kind: string; readonly clientId?: string },
+): boolean {
+  if (token.clientId === client.clientId) return true;
+  if (client.clientAuthMethod === 'none') return false;
+  return token.kind !== 'RefreshToken' || (client.redirectUris ?? []).length === 0;
 }
 
 /** Who signs in, and what they are asked. */

@@ -132,10 +132,15 @@ export class TokenWriter {
 /** What a token request will store of its family, in the order in which it was said. */
 export class TokenWrites {
   private consumption: Consumption | undefined;
-  private readonly members: NewRow[] = [];
+  private members: NewRow[] = [];
 
   get any(): boolean {
     return this.consumption !== undefined || this.members.length > 0;
+  }
+
+  clear(): void {
+    this.consumption = undefined;
+    this.members = [];
   }
 
   /** @throws when a second one comes: a request exchanges one code or refreshes one token */

@@ -46,6 +46,11 @@ export class UnitOfWork {
     return this.current.getStore()?.tokens;
   }
 
+  /** Stores no tokens: the request was refused, and its refusal and what it ended are kept. */
+  refuseTokens(): void {
+    this.current.getStore()?.tokens.clear();
+  }
+
   /** Calls back once all is stored, never when it is not; at once outside of a unit. */
   whenKept(callback: () => void): void {
     const work = this.current.getStore();

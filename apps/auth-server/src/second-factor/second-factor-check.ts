@@ -10,6 +10,18 @@ export function provedBoth(amr: readonly string[] | undefined): boolean {
 }
 
 /** A session of the password alone is none for somebody who needs a second factor: they sign in again. */
+/** A sign-in with a password that was changed since is none any more, even one that was still under way. */
+export function passwordCheck(factors: SecondFactors): interactionPolicy.Check {
+  return new interactionPolicy.Check(
+    'password_changed',
+    'End-User authentication with the new password is required',
+    'login_required',
+    async ({ oidc: { session } }) =>
+      session?.accountId !== undefined &&
+      (await factors.passwordChangedSince(session.accountId, session.loginTs ?? 0)),
+  );
+}
+
 export function secondFactorCheck(factors: SecondFactors): interactionPolicy.Check {
   return new interactionPolicy.Check(
     'second_factor_missing',

@@ -34,10 +34,17 @@ const findNeed = statement(
   `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
-// One that is being set up is kept: a reloaded page shows the same secret, and a second tab breaks nothing.
+// A whole second later: sign-ins are noted in seconds.
+const findChange = statement(
+  'second-factors.password-changed',
+  'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
+);
+// One that is being set up is kept for a quarter of an hour: a reloaded page shows the same secret, and a second tab breaks nothing.
 const begin = statement(
   'second-factors.begin',
-  `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING`,
+  `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) 
+   ON CONFLICT (user_id) DO UPDATE SET secret_encrypted = EXCLUDED.secret_encrypted, created_at = now()
+   WHERE second_factors.confirmed_at IS NULL AND second_factors.created_at < now() - interval '15 minutes'`,
 );
 const find = statement(
   'second-factors.find',
@@ -67,6 +74,11 @@ const deleteRecoveryCodes = statement(
 const lock = statement(
   'second-factors.lock',
   'SELECT 1 FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE',
+);
+/** One that was shown and never confirmed: who saw it knows it. */
+export const removeUnconfirmed = statement(
+  'second-factors.remove-unconfirmed',
+  'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',
 );
 /** With it go the recovery codes. */
 export const removeSecondFactor = statement(
@@ -100,6 +112,11 @@ export class SecondFactors {
   /** Whether the person's role forbids to be without. */
   isRequiredOf(person: { readonly global_admin: boolean }): boolean {
     return person.global_admin && this.settings.requiredForGlobalAdmins;
+  }
+
+  /** @param signedInAt in seconds since 1970 */
+  async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
+    return (await this.database.row(findChange, [userId, signedInAt])) !== undefined;
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {

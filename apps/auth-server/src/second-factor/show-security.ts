@@ -6,10 +6,10 @@ import type { Page } from '../pages/page.js';
 import { securityPage } from '../pages/security.page.js';
 import { SecondFactors } from './second-factors.js';
 
-const done: Readonly<Record<string, string>> = {
-  password: 'Your password is changed. Every other browser was signed out.',
-  'factor-off': 'The second factor is off.',
-};
+const done: ReadonlyMap<unknown, string> = new Map([
+  ['password', 'Your password is changed. Every other browser was signed out.'],
+  ['factor-off', 'The second factor is off.'],
+]);
 
 /** Shows how the account is protected. */
 @Injectable()
@@ -21,7 +21,7 @@ export class ShowSecurity {
 
   async run(request: Request, response: Response): Promise<Page> {
     const signedIn = await this.account.toRead(request, response);
-    const text = done[typeof request.query['done'] === 'string' ? request.query['done'] : ''];
+    const text = done.get(request.query['done']);
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }
 

@@ -52,7 +52,7 @@ export async function endAccessOfUser(tx: Transaction, userId: string): Promise<
 }
 
 /** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
-async function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
+export async function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
   await tx.run(markEnded, [uid, userId]);
   const revoked = await endFamiliesOfSession(tx, uid);
   await tx.run(deleteSession, [uid]);

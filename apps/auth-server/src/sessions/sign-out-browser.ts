@@ -19,7 +19,7 @@ export class SignOutBrowser {
     const { person, sessionUid } = await this.account.toChange(request, response);
     const which = field(request, 'session');
     if (which === 'others') await this.browsers.endAll(person.id, sessionUid);
-    else await this.browsers.end(person.id, which);
+    else if (!(await this.browsers.end(person.id, which))) return { redirect: '/account/browsers' };
     await this.audit.write(originOf(request), {
       event: 'browser_signed_out',
       userId: person.id,

@@ -9,6 +9,8 @@ export class InteractionExpired extends Error {}
 /** How far a sign-in of two factors has come. It lies in the interaction, which only this browser can go on with. */
 export interface SignInProgress {
   readonly passwordOf?: string;
+  /** When the password was right, in seconds since 1970: what is changed later makes it worth nothing. */
+  readonly passwordAt?: number;
   readonly provedBoth?: boolean;
 }
 
@@ -25,6 +27,8 @@ export interface OpenInteraction {
   readonly formTargets: readonly string[];
   /** Whose password was right already, when the second factor is still to come. */
   readonly passwordOf: string | undefined;
+  /** When it was, in seconds since 1970. */
+  readonly passwordAt: number;
   /** Whether the second factor was proved too, and the recovery codes are being shown. */
   readonly provedBoth: boolean;
   /** Remembers how far this browser has come; nobody is signed in yet. */
@@ -57,6 +61,7 @@ export async function openInteraction(
     redirectUri,
     formTargets: [formTarget(redirectUri)],
     passwordOf: text(interaction.result?.['passwordOf']) || undefined,
+    passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
     provedBoth: interaction.result?.['provedBoth'] === true,
     remember: async (progress) => {
       interaction.result = { ...progress };

@@ -52,7 +52,7 @@ export class ProveSecondFactor {
       userId,
       clientId: interaction.client.clientId,
     });
-    await interaction.remember({ passwordOf: userId, provedBoth: true });
+    await interaction.remember({ passwordOf: userId, passwordAt: interaction.passwordAt, provedBoth: true });
     return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, codes);
   }
 
@@ -112,7 +112,11 @@ export class ProveSecondFactor {
   ): Promise<Outcome> {
     const { clientId } = interaction.client;
     await this.audit.write(originOf(request), { event: 'signed_in', userId, clientId, details });
-    return { redirect: await interaction.finish({ login: { accountId: userId, amr: [...bothFactors] } }) };
+    return {
+      redirect: await interaction.finish({
+        login: { accountId: userId, ts: interaction.passwordAt, amr: [...bothFactors] },
+      }),
+    };
   }
 
   private record(

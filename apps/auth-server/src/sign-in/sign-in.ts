@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { maxPasswordLength } from '../accounts/new-password.rules.js';
 import { verifyPassword } from '../accounts/passwords.js';
 import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
@@ -39,6 +38,7 @@ export class SignIn {
       await this.audit.write(origin, { event: 'sign_in_locked', clientId });
       return this.locked(interaction, email, waitSeconds);
     }
+    const passwordAt = Math.floor(Date.now() / 1000); // before it is looked up: a change meanwhile counts
     const named = await this.accounts.credentials(email);
     const user = await whosePassword(named, field(request, 'password'));
     if (user === undefined) {
@@ -48,11 +48,15 @@ export class SignIn {
     }
     await this.throttle.succeeded(email, origin.ip);
     if (await this.factors.isNeeded(user.id)) {
-      await interaction.remember({ passwordOf: user.id });
+      await interaction.remember({ passwordOf: user.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
     await this.audit.write(origin, { event: 'signed_in', clientId, userId: user.id });
-    return { redirect: await interaction.finish({ login: { accountId: user.id, amr: [...passwordOnly] } }) };
+    return {
+      redirect: await interaction.finish({
+        login: { accountId: user.id, ts: passwordAt, amr: [...passwordOnly] },
+      }),
+    };
   }
 
   private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {
@@ -77,6 +81,6 @@ async function whosePassword(
   user: Credentials | undefined,
   password: string,
 ): Promise<Credentials | undefined> {
-  const right = await verifyPassword(password.slice(0, maxPasswordLength), user?.password_hash);
+  const right = await verifyPassword(password, user?.password_hash);
   return right ? user : undefined;
 }
