@@ -76,6 +76,27 @@ describe('a second factor (RFC 6238)', () => {
     expect(again.url.pathname).toBe('/account/security'); // its secret is never shown again
   });
 
+  it('signs every other browser out in the commit that switches it on', async () => {
+    const email = await person();
+    const elsewhere = new Browser(server);
+    await afterPassword(email, elsewhere);
+    const browser = new Browser(server);
+    await afterPassword(email, browser);
+    const setup = await browser.get(`${server.url}/account/security/second-factor`);
+    const code = authenticator(setup).generate();
+    await browser.submit(formOf(setup, '/second-factor'), { code, current_password: password });
+    const left = await server.database.rows(
+      {
+        name: 'test.sessions-left',
+        text: `SELECT id FROM oidc_model WHERE model = 'Session'
+               AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
+      },
+      [email],
+    );
+    expect(left).toHaveLength(1);
+    expect((await browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
+  });
+
   it('is asked for after the password, and nobody is signed in before it is proved', async () => {
     const { email, totp } = await protectedPerson();
     const browser = new Browser(server);

@@ -132,15 +132,21 @@ export class SecondFactors {
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
   }
 
-  /** Takes the factor into use once the app shows the right code. Answers the recovery codes; undefined when the code is wrong. */
-  async confirmSetup(userId: string, code: string, nowMs: number): Promise<string[] | undefined> {
-    return this.database.transaction(async (tx) => {
-      const stored = await this.stored(tx, userId);
-      if (stored === undefined || stored.confirmed) return undefined;
-      const step = stepOfCode(stored.secret, code, nowMs);
-      if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
-      return this.replaceRecoveryCodes(tx, userId);
-    });
+  /**
+   * Takes the factor into use once the app shows the right code. Answers the recovery codes; undefined when the code is wrong.
+   * @param tx in which the other browsers are signed out, too: they proved no second factor
+   */
+  async confirmSetup(
+    tx: Transaction,
+    userId: string,
+    code: string,
+    nowMs: number,
+  ): Promise<string[] | undefined> {
+    const stored = await this.stored(tx, userId);
+    if (stored === undefined || stored.confirmed) return undefined;
+    const step = stepOfCode(stored.secret, code, nowMs);
+    if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
+    return this.replaceRecoveryCodes(tx, userId);
   }
 
   /** What the code proves: an app's code once, a recovery code once; undefined when it is neither. */

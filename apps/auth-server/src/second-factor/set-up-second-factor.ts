@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount, type SignedIn } from '../account/open-account.js';
 import { ConfirmPassword } from '../accounts/confirm-password.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
+import { originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
+import { UnitOfWork } from '../oidc/unit-of-work.js';
 import type { Notice } from '../pages/account.page.js';
 import { recoveryCodesPage, secondFactorSetupPage } from '../pages/security.page.js';
-import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
 import { bothFactors } from './second-factor-check.js';
 import { SecondFactors } from './second-factors.js';
+import { switchOnSecondFactor } from './switch-on.js';
 import { keyUri, spelledSecret } from './totp.rules.js';
 
 /** Has the person set a second factor up: show the secret, take the first code, show the recovery codes. */
@@ -20,9 +21,8 @@ export class SetUpSecondFactor {
     private readonly account: OpenAccount,
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
-    private readonly browsers: BrowserSessions,
+    private readonly work: UnitOfWork,
     private readonly oidc: OidcServer,
-    private readonly audit: AuditLog,
   ) {}
 
   async show(request: Request, response: Response): Promise<Outcome> {
@@ -35,15 +35,18 @@ export class SetUpSecondFactor {
     const origin = originOf(request);
     const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
     if (refusal !== undefined) return this.setupPage(signedIn, refusal);
-    const codes = await this.factors.confirmSetup(person.id, field(request, 'code'), Date.now());
+    const code = field(request, 'code');
+    const codes = await switchOnSecondFactor(this.work, this.factors, {
+      userId: person.id,
+      code,
+      sessionUid,
+      origin,
+    });
     if (codes === undefined) {
       const text = 'This code is not right. Wait for the next one and try again.';
       return this.setupPage(signedIn, { kind: 'problem', status: 401, text });
     }
-    // The other browsers proved no second factor; this one just did.
-    await this.browsers.endAll(person.id, sessionUid);
     await this.upgradeSession(request, response);
-    await this.audit.write(origin, { event: 'second_factor_added', userId: person.id });
     return recoveryCodesPage(frame, codes);
   }
 

@@ -21,6 +21,8 @@ export interface OpenInteraction {
   readonly client: Client;
   readonly appName: string;
   readonly accountId: string | undefined;
+  /** Of the session the browser has already, if it has one. */
+  readonly sessionUid: string | undefined;
   readonly loginHint: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
@@ -54,6 +56,7 @@ export async function openInteraction(
     client,
     appName: client.clientName ?? (new URL(redirectUri).host || 'an app without a name'),
     accountId: interaction.session?.accountId,
+    sessionUid: interaction.session?.uid,
     loginHint: text(interaction.params.login_hint).slice(0, 254),
     scopes: text(interaction.params.scope)
       .split(' ')

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
+import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { keepRecoveryCodesPage, type SecondFactorProblem } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
+import { switchOnSecondFactor } from '../second-factor/switch-on.js';
 import { AskSecondFactor } from './ask-second-factor.js';
 import { FormTokens } from './form-tokens.js';
 import { field } from './forms.js';
@@ -18,6 +20,7 @@ export class ProveSecondFactor {
   constructor(
     private readonly oidc: OidcServer,
     private readonly factors: SecondFactors,
+    private readonly work: UnitOfWork,
     private readonly throttle: SignInThrottle,
     private readonly forms: FormTokens,
     private readonly audit: AuditLog,
@@ -44,14 +47,15 @@ export class ProveSecondFactor {
     if (userId === undefined) return { redirect: `/interaction/${uid}` };
     const waiting = await this.waiting(interaction, userId, request);
     if (waiting !== undefined) return waiting;
-    const codes = await this.factors.confirmSetup(userId, field(request, 'code'), Date.now());
+    const codes = await switchOnSecondFactor(this.work, this.factors, {
+      userId,
+      code: field(request, 'code'),
+      sessionUid: interaction.sessionUid,
+      clientId: interaction.client.clientId,
+      origin: originOf(request),
+    });
     if (codes === undefined) return this.wrong(interaction, userId, request);
     await this.throttle.succeeded(codesOf(userId), originOf(request).ip);
-    await this.audit.write(originOf(request), {
-      event: 'second_factor_added',
-      userId,
-      clientId: interaction.client.clientId,
-    });
     await interaction.remember({ passwordOf: userId, passwordAt: interaction.passwordAt, provedBoth: true });
     return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, codes);
   }
