@@ -66,7 +66,7 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
     changeForm(swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti))),
   );
   router.use((request: Request, response: Response, next: NextFunction) => {
-    oidc.provider.callback()(request, response).catch(next);
+    oidc.handle(request, response).catch(next);
   });
   router.use(answerError);
   return router;

@@ -5,11 +5,19 @@ import type { SigningKeys } from '../keys/signing-keys.js';
 import { buildProvider, type ProviderDependencies } from './provider.js';
 import type { StoredRows } from './stored-rows.js';
 
+type Handle = ReturnType<Provider['callback']>;
+
+interface Built {
+  readonly provider: Provider;
+  readonly handle: Handle;
+  readonly version: string;
+}
+
 const lookEveryMs = 250; // a rotation takes effect at once
 
 /** The provider of the keys as they are. When the keys change another one takes over; requests under way end on the one they began. */
 export class OidcServer {
-  private built: { readonly provider: Provider; readonly version: string } | undefined;
+  private built: Built | undefined;
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -40,10 +48,13 @@ export class OidcServer {
     return this.built !== undefined;
   }
 
-  /** @throws ServiceUnavailable until the keys were read */
   get provider(): Provider {
-    if (this.built === undefined) throw new ServiceUnavailable();
-    return this.built.provider;
+    return this.current().provider;
+  }
+
+  /** Answers a request. Composed once: oidc-provider would put its forty steps together for each. */
+  get handle(): Handle {
+    return this.current().handle;
   }
 
   get stored(): StoredRows {
@@ -54,6 +65,13 @@ export class OidcServer {
     if (this.built === undefined) await this.keys.ensure();
     if ((await this.keys.version()) === this.built?.version) return;
     const keySet = await this.keys.load();
-    this.built = { provider: buildProvider(keySet, this.dependencies), version: keySet.version };
+    const provider = buildProvider(keySet, this.dependencies);
+    this.built = { provider, handle: provider.callback(), version: keySet.version };
+  }
+
+  /** @throws ServiceUnavailable until the keys were read */
+  private current(): Built {
+    if (this.built === undefined) throw new ServiceUnavailable();
+    return this.built;
   }
 }
