@@ -10,12 +10,15 @@ export interface BackgroundLoopOptions {
 
 /** Runs a round again and again: at once while there is more, else after the interval or when woken. A failed round is logged and tried again. */
 export class BackgroundLoop {
+  private readonly options: BackgroundLoopOptions;
   private stopping = false;
   private woken = false;
   private wakeSleeper: (() => void) | undefined;
   private running: Promise<void> | undefined;
 
-  constructor(private readonly options: BackgroundLoopOptions) {}
+  constructor(options: BackgroundLoopOptions) {
+    this.options = options;
+  }
 
   start(): void {
     this.running ??= this.run();

@@ -7,13 +7,15 @@ type Step = { readonly name: string; readonly stop: () => Promise<unknown> };
  * so what was opened last (the HTTP port) closes before what it stands on (the pool).
  */
 export class Shutdown {
+  private readonly logger: Logger;
+  private readonly deadlineMs: number;
   private readonly steps: Step[] = [];
   private ending: Promise<void> | undefined;
 
-  constructor(
-    private readonly logger: Logger,
-    private readonly deadlineMs = 20_000,
-  ) {}
+  constructor(logger: Logger, deadlineMs = 20_000) {
+    this.logger = logger;
+    this.deadlineMs = deadlineMs;
+  }
 
   add(name: string, stop: () => Promise<unknown>): void {
     this.steps.push({ name, stop });

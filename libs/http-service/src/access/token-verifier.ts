@@ -30,10 +30,12 @@ export class KeysUnavailable extends Error {
  * A checked token is remembered by its SHA-256 until it expires: an ES256 verification costs as much as a whole GET.
  */
 export class TokenVerifier {
+  private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
   private readonly verified = new LRUCache<string, Verified>({ max: cachedTokens });
 
-  constructor(private readonly settings: TokenVerifierSettings) {
+  constructor(settings: TokenVerifierSettings) {
+    this.settings = settings;
     this.keys = new PublishedKeys(settings.jwksUrl);
   }
 
