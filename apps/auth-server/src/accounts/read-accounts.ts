@@ -1,4 +1,4 @@
-import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
 
 /** Who a user is, seen from one authorization. */
 export interface Person {
@@ -63,10 +63,10 @@ interface PersonKey {
 
 /** What the rest of the service asks about people. */
 export class ReadAccounts {
-  private readonly people: GatheredReads<PersonKey, Person>;
+  private readonly people: GatheredStatements<PersonKey, Person>;
 
   constructor(private readonly database: Database) {
-    this.people = new GatheredReads({ read: (keys) => readPeople(database, keys) });
+    this.people = new GatheredStatements({ run: (keys) => readPeople(database, keys) });
   }
 
   /** @param open a transaction that is open already: its request takes no second connection */

@@ -1,4 +1,4 @@
-import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
 import Provider, { type AdapterPayload } from 'oidc-provider';
 
 interface Key {
@@ -44,12 +44,12 @@ const findRows = statement(
 
 /** Reads records by their model and stored id, with few statements: those asked for at once together, and what comes next along. */
 export class StoredRows {
-  private readonly gathered: GatheredReads<Key, RowWithCompany>;
+  private readonly gathered: GatheredStatements<Key, RowWithCompany>;
   /** By request: read ahead or with the record before, and taken once. */
   private readonly ahead = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
 
   constructor(database: Database) {
-    this.gathered = new GatheredReads({ read: (keys) => readRows(database, keys) });
+    this.gathered = new GatheredStatements({ run: (keys) => readRows(database, keys) });
   }
 
   /** Begins to read what a request will look up for certain. */
