@@ -15,6 +15,7 @@ import { swapSignedToken } from './introspection-swap.js';
 import { isPublicDocument, isVisited, mountPath } from './kinds-of-path.rules.js';
 import type { OidcServer } from './oidc-server.js';
 import { noteArrival } from './reuse.js';
+import { readTokenAhead } from './read-token-ahead.js';
 import { changeForm, readBodies } from './request-bodies.js';
 import { refuseUnreadableAddress } from './unreadable-text.js';
 
@@ -63,6 +64,7 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
     ['/oauth2/introspect', '/oauth2/revoke'],
     changeForm(swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti))),
   );
+  router.post('/oauth2/token', changeForm(readTokenAhead((...token) => oidc.stored.readAhead(...token))));
   router.use((request: Request, response: Response, next: NextFunction) => {
     oidc.handle(request, response).catch(next);
   });
