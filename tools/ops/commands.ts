@@ -5,6 +5,14 @@ import type { Command } from './command.ts';
 import { serviceCommand } from './service-command.ts';
 import { orderCommands, productCommands } from './warehouse-commands.ts';
 
+const paymentCommands = [
+  serviceCommand('store-api', ['order', 'recharge'], {
+    usage: 'ORDER',
+    positionals: ['ORDER'],
+    arguments: z.object({ ORDER: text() }),
+  }),
+];
+
 const statisticsCommands = [
   serviceCommand('creator-api', ['rates', 'load'], {
     usage: 'FILE',
@@ -16,6 +24,7 @@ const statisticsCommands = [
 
 export const commands: readonly Command[] = [
   ...orderCommands,
+  ...paymentCommands,
   ...productCommands,
   ...authCommands,
   ...statisticsCommands,

@@ -1,22 +1,54 @@
 import { apiSettings } from '@fulfilment/http-service';
 import { z } from 'zod';
+import { faultPoints } from './orders/fault-point.rules.js';
 
-export const storeApiSettings = apiSettings.extend({
-  PAYMENT_TIMEOUT_MS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(60_000)
-    .default(10_000)
-    .describe('How long an order waits for the payment provider before it is answered as pending'),
-  RESUME_AFTER_MS: z.coerce
-    .number()
-    .int()
-    .min(100)
-    .max(60_000)
-    .default(5_000)
-    .describe('How long a pending order is left to the request that placed it before the completer takes it'),
-});
+export const storeApiSettings = apiSettings
+  .extend({
+    NODE_ENV: z.string().default('production').describe('Only `test` takes the settings made for tests'),
+    PAYMENT_TIMEOUT_MS: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(60_000)
+      .default(10_000)
+      .describe('How long an order waits for the payment provider before it is answered as pending'),
+    RESUME_AFTER_MS: z.coerce
+      .number()
+      .int()
+      .min(100)
+      .max(60_000)
+      .default(5_000)
+      .describe(
+        'How long a pending order is left to the request that placed it before the completer takes it',
+      ),
+    PAYMENT_PROVIDER: z
+      .enum(['sandbox', 'stripe'])
+      .default('sandbox')
+      .describe('Who charges creators: `sandbox` moves no money, `stripe` does'),
+    STRIPE_SECRET_KEY: z
+      .string()
+      .regex(/^(sk|rk)_\w{1,250}$/, "must be one of Stripe's secret or restricted keys")
+      .optional()
+      .describe("Stripe's secret key, or a restricted one that may write PaymentIntents and refunds"),
+    STRIPE_API_URL: z
+      .url({ protocol: /^https?$/ })
+      .default('https://api.stripe.com')
+      .describe("Stripe's API; another address is for tests, and plain http for them alone"),
+    FAULT_POINT: z
+      .enum(faultPoints)
+      .optional()
+      .describe('For tests, refused elsewhere: where the process ends itself by SIGKILL'),
+  })
+  .superRefine((settings, context) => {
+    const refuse = (name: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [name], message });
+    if (settings.PAYMENT_PROVIDER === 'stripe' && settings.STRIPE_SECRET_KEY === undefined)
+      refuse('STRIPE_SECRET_KEY', 'is needed where PAYMENT_PROVIDER is stripe');
+    if (settings.NODE_ENV === 'test') return;
+    if (!settings.STRIPE_API_URL.startsWith('https:'))
+      refuse('STRIPE_API_URL', 'must be https unless NODE_ENV is test');
+    if (settings.FAULT_POINT !== undefined) refuse('FAULT_POINT', 'must not be set unless NODE_ENV is test');
+  });
 export type StoreApiSettings = z.output<typeof storeApiSettings>;
 
 /** Nest's token for the settings. */

@@ -1,12 +1,20 @@
 import type { Database } from '@fulfilment/database';
-import { serviceSettings } from '@fulfilment/runtime';
+import { Outbox } from '@fulfilment/messaging';
+import { serviceSettings, systemClock } from '@fulfilment/runtime';
 import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
+import { Stock } from './catalogue/stock.js';
 import { migrations } from './migrations/index.js';
+import { RechargeOrder } from './orders/recharge-order.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Site = OperatorSite<unknown>;
+
+/** How long a recharge is waited for: the completer's two seconds, and the payment provider's ten. */
+const settledWithinMs = 20_000;
+const lookEveryMs = 200;
 
 /** A command that reads JSON from standard input and may run again. */
 function loading<File>(schema: z.ZodType<File>, load: (database: Database, file: File) => Promise<object>) {
@@ -16,12 +24,30 @@ function loading<File>(schema: z.ZodType<File>, load: (database: Database, file:
   });
 }
 
+/** Begins a recharge and waits until the running service has settled it; `charge` stays `pending` when that takes longer. */
+async function rechargeOrder(database: Database, order: string) {
+  const rechargeOrder = new RechargeOrder(database, new Stock(new Outbox(), systemClock));
+  await rechargeOrder.run(order);
+  const endsAtMs = performance.now() + settledWithinMs;
+  let recharge = await rechargeOrder.newest(order);
+  while (recharge.charge === 'pending' && performance.now() < endsAtMs) {
+    await delay(lookEveryMs);
+    recharge = await rechargeOrder.newest(order);
+  }
+  return { order, ...recharge };
+}
+
 await operateService({
   name: 'store-api',
   migrations,
   settings: serviceSettings.pick({ DATABASE_URL: true }),
   context: (site): Site => site,
   commands: {
+    'order recharge': operatorCommand({
+      operands: ['ORDER'],
+      arguments: z.object({ ORDER: z.string('is missing') }),
+      run: ({ database }: Site, { ORDER }) => rechargeOrder(database, ORDER),
+    }),
     'catalogue load': loading(catalogueFile, async (database, file) => {
       await loadCatalogue(database, file);
       return { releases: file.releases.length, product_types: file.product_types.length };

@@ -1,7 +1,7 @@
 import { Database } from '@fulfilment/database';
 import { SignedCursors } from '@fulfilment/http-service';
 import { Messaging, Outbox } from '@fulfilment/messaging';
-import { CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
+import { type Clock, CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ApproveRelease } from './catalogue/approve-release.js';
 import { ChangeProducts } from './catalogue/change-products.js';
@@ -16,6 +16,7 @@ import { ReadCreator } from './connected-creator/read-creator.js';
 import { RecordCreator } from './connected-creator/record-creator.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { ChargeOrder } from './orders/charge-order.js';
+import { FaultPoints } from './orders/fault-points.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
 import { MoveOrder } from './orders/move-order.js';
 import { OrdersController } from './orders/orders.controller.js';
@@ -23,8 +24,8 @@ import { PlaceOrder } from './orders/place-order.js';
 import { ReadOrders } from './orders/read-orders.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { SettleOrder } from './orders/settle-order.js';
+import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
-import { SandboxPaymentGateway } from './payments/sandbox-payment-gateway.js';
 import { HonourRate } from './shipping/honour-rate.js';
 import { QuoteRates } from './shipping/quote-rates.js';
 import { ReadServices } from './shipping/read-services.js';
@@ -60,7 +61,13 @@ export interface Infrastructure {
     RecordCreator,
     FulfilmentConsumer,
     CreatorsConsumer,
-    { provide: PaymentGateway, useClass: SandboxPaymentGateway },
+    FaultPoints,
+    {
+      provide: PaymentGateway,
+      useFactory: (config: StoreApiSettings, database: Database, clock: Clock) =>
+        choosePaymentGateway(config, database, clock),
+      inject: [CONFIG, Database, CLOCK],
+    },
   ],
 })
 export class StoreApiModule {

@@ -25,13 +25,13 @@ const giveBack = statement(
 );
 const recordMovements = statement(
   'stock.record',
-  `INSERT INTO stock_movements (order_id, product_id, kind, quantity)
-   SELECT $1, product_id, 'taken', quantity FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)`,
+  `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity)
+   SELECT $1, $4, product_id, 'taken', quantity FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)`,
 );
 const recordReturns = statement(
   'stock.record-returns',
-  `INSERT INTO stock_movements (order_id, product_id, kind, quantity)
-   SELECT order_id, product_id, 'returned', quantity FROM stock_movements WHERE order_id = $1 AND kind = 'taken'
+  `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity)
+   SELECT order_id, attempt, product_id, 'returned', quantity FROM stock_movements WHERE order_id = $1 AND kind = 'taken'
    ON CONFLICT DO NOTHING
    RETURNING product_id AS "productId", quantity`,
 );
@@ -47,8 +47,9 @@ export class Stock {
   /**
    * Takes the pieces of an order, or answers the ids of products that have too few (then the caller rolls back).
    * Rows are locked in the order of their ids, so two baskets never wait for each other.
+   * @param attempt which of the order's charges they are taken for
    */
-  async take(tx: Transaction, orderId: string, lines: readonly StockLine[]): Promise<string[]> {
+  async take(tx: Transaction, orderId: string, lines: readonly StockLine[], attempt = 1): Promise<string[]> {
     const short: string[] = [];
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     const wanted = sumByProduct(lines);
@@ -62,6 +63,7 @@ export class Stock {
       orderId,
       wanted.map((line) => line.productId),
       wanted.map((line) => line.quantity),
+      attempt,
     ]);
     await this.tell(tx, changes);
     return [];

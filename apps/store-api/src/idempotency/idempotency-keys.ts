@@ -56,7 +56,7 @@ const release = statement(
 );
 const remember = statement(
   'idempotency.remember',
-  'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1',
+  `UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND (response IS NULL OR response->>'status' = 'pending')`,
 );
 const rememberUnlessKnown = statement(
   'idempotency.remember-unless-known',
@@ -122,7 +122,7 @@ export class IdempotencyKeys {
     await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, claimedBy]);
   }
 
-  /** What a repetition will be told: the final answer. */
+  /** What a repetition will be told: the first final answer, whatever becomes of the order afterwards. */
   async remember(sql: Sql, orderId: string, response: RememberedResponse): Promise<void> {
     await sql.run(remember, [orderId, response]);
   }

@@ -1,4 +1,5 @@
 import { Store1764000000001 } from './0001-store.js';
+import { Payments1764000000002 } from './0002-payments.js';
 
 /** In the order they are applied. */
-export const migrations = [Store1764000000001];
+export const migrations = [Store1764000000001, Payments1764000000002];

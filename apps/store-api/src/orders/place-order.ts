@@ -1,4 +1,4 @@
-import { type Currency, messages, parsePublicId, publicId, uuidv7 } from '@fulfilment/contracts';
+import { messages, parsePublicId, publicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { notFound, Unprocessable, ValidationFailed } from '@fulfilment/error-envelope';
 import { Answer, type Caller } from '@fulfilment/http-service';
@@ -12,18 +12,17 @@ import { fingerprint } from '../idempotency/fingerprint.rules.js';
 import { IdempotencyKeys, type KeyScope, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import { HonourRate } from '../shipping/honour-rate.js';
 import { missingAddressParts } from './address.rules.js';
-import { ChargeOrder, type OpenCharge } from './charge-order.js';
+import { ChargeOrder } from './charge-order.js';
+import { FaultPoints } from './fault-points.js';
+import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
+import { paymentMethodOf } from './payment-method-of.js';
 import { foreignCurrencies, orderTotal, pieces } from './order.rules.js';
 import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
 
 /** Beside the provider's time, what a request may take from the order row to its answer. */
 const settleWithinMs = 2_000;
 
-const readBilling = statement(
-  'orders.billing',
-  'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1',
-);
 const insertOrder = statement(
   'orders.insert',
   `WITH placed AS (
@@ -46,8 +45,7 @@ const insertOrder = statement(
 );
 const openCharge = statement(
   'orders.open-charge',
-  `SELECT id AS "idempotencyKey", amount, currency, payment_method AS "paymentMethod" FROM charges
-   WHERE order_id = $1 ORDER BY attempt DESC LIMIT 1`,
+  `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 ORDER BY attempt DESC LIMIT 1`,
 );
 
 /**
@@ -63,6 +61,7 @@ export class PlaceOrder {
     private readonly stock: Stock,
     private readonly chargeOrder: ChargeOrder,
     private readonly outbox: Outbox,
+    private readonly faultPoints: FaultPoints,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
   ) {}
@@ -79,6 +78,7 @@ export class PlaceOrder {
     if (claim.state === 'remembered') return this.answer(claim.response, { 'Idempotent-Replayed': 'true' });
     if (claim.state === 'resumed')
       return this.answer(await this.resume(claim.orderId), { 'Idempotent-Replayed': 'true' });
+    this.faultPoints.pass('key-claimed');
     try {
       return this.answer(await this.place(who, creatorId, order, orderId, scope));
     } catch (error) {
@@ -97,6 +97,7 @@ export class PlaceOrder {
     const charge = await this.database.transaction((tx) =>
       this.write(tx, who, creatorId, order, orderId, scope),
     );
+    this.faultPoints.pass('order-placed');
     return this.chargeOrder.run(charge);
   }
 
@@ -110,7 +111,7 @@ export class PlaceOrder {
   ): Promise<OpenCharge> {
     const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
     const quote = await this.honourRate.find(tx, creatorId, rateId);
-    const paymentMethod = await this.paymentMethod(tx, creatorId);
+    const paymentMethod = await paymentMethodOf(tx, creatorId);
     this.honourRate.refuseStale(quote, order.shipping_address.country_code);
     const foreign = foreignCurrencies(order.items, quote.currency);
     if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
@@ -163,32 +164,16 @@ export class PlaceOrder {
       messages.orderCreated.make({ order: orderSnapshot(row, items) }, { occurredAt: this.clock() }),
     );
     await this.takeStock(tx, orderId, order.items, lines); // last, so that hot rows are locked shortest
+    this.faultPoints.pass('order-written');
     return {
+      id: chargeId,
       orderId,
-      idempotencyKey: chargeId,
-      amount: { amount: cost, currency: quote.currency },
+      amount: cost,
+      currency: quote.currency,
       paymentMethod,
+      reference: null,
+      createdAt: row.created_at,
     };
-  }
-
-  /** @throws Unprocessable while the creator cannot be charged */
-  private async paymentMethod(tx: Transaction, creatorId: string): Promise<string> {
-    const billing = await tx.row<{ payment_method: string | null; payment_terms_accepted: boolean }>(
-      readBilling,
-      [creatorId],
-    );
-    if (billing === undefined) return notFound('connected creator');
-    if (billing.payment_method === null) {
-      throw new Unprocessable('The creator has no payment method.', [
-        { field: 'billing', reason: 'payment_method_missing' },
-      ]);
-    }
-    if (!billing.payment_terms_accepted) {
-      throw new Unprocessable('The creator has not accepted the payment terms.', [
-        { field: 'billing', reason: 'payment_terms_not_accepted' },
-      ]);
-    }
-    return billing.payment_method;
   }
 
   /** @throws Unprocessable with one detail per line that is short */
@@ -216,15 +201,8 @@ export class PlaceOrder {
   }
 
   private async resume(orderId: string): Promise<RememberedResponse> {
-    const charge = await this.database.row<{
-      idempotencyKey: string;
-      amount: number;
-      currency: Currency;
-      paymentMethod: string;
-    }>(openCharge, [orderId]);
-    if (charge === undefined) return notFound('order');
-    const { amount, currency, ...rest } = charge;
-    return this.chargeOrder.run({ orderId, ...rest, amount: { amount, currency } });
+    const charge = await this.database.row<OpenCharge>(openCharge, [orderId]);
+    return charge === undefined ? notFound('order') : this.chargeOrder.run(charge);
   }
 
   private answer(

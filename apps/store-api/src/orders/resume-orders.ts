@@ -1,27 +1,30 @@
-import type { Currency } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { PaymentGateway } from '../payments/payment-gateway.js';
+import { type Charge, PaymentGateway } from '../payments/payment-gateway.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { forgetQuotes } from '../shipping/forget-quotes.js';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { ChargeOrder } from './charge-order.js';
+import { FaultPoints } from './fault-points.js';
+import { type OpenCharge, openChargeColumns } from './open-charge.js';
 
 const lookEveryMs = 2_000;
 const batchSize = 20;
+/** Beside the provider's time, what a resumed order is left to its completer before another takes it. */
+const resumeWithinMs = 5_000;
 
 const takePending = statement(
   'orders.take-pending',
-  `UPDATE orders o SET resume_at = now() + interval '15 seconds'
+  `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
    FROM (SELECT id FROM orders WHERE resume_at < now() ORDER BY resume_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
    JOIN charges c ON c.order_id = due.id AND c.status = 'pending'
    WHERE o.id = due.id
-   RETURNING o.id AS "orderId", c.id AS "chargeId", c.amount, c.currency, c.payment_method AS "paymentMethod"`,
+   RETURNING ${openChargeColumns('c')}`,
 );
 const refundsDue = statement(
   'charges.refunds-due',
-  `SELECT id FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT ${batchSize}`,
+  `SELECT id AS "idempotencyKey", provider_reference AS reference FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT ${batchSize}`,
 );
 // Behind the others that are owed, so that one the provider refuses holds up nobody.
 const laterRefund = statement(
@@ -33,14 +36,6 @@ const refunded = statement(
   "UPDATE charges SET status = 'refunded' WHERE id = $1 AND status = 'refund_due'",
 );
 
-interface DueCharge {
-  orderId: string;
-  chargeId: string;
-  amount: number;
-  currency: Currency;
-  paymentMethod: string;
-}
-
 /** The completer: goes on with orders that a crash or a silent provider left pending, and gives back what is owed. Any number of replicas may run. */
 @Injectable()
 export class ResumeOrders {
@@ -51,6 +46,7 @@ export class ResumeOrders {
     private readonly chargeOrder: ChargeOrder,
     private readonly payments: PaymentGateway,
     private readonly keys: IdempotencyKeys,
+    private readonly faultPoints: FaultPoints,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -72,31 +68,30 @@ export class ResumeOrders {
 
   /** One look. Answers whether there may be more. */
   async round(): Promise<boolean> {
-    const due = await this.database.rows<DueCharge>(takePending);
+    const due = await this.database.rows<OpenCharge>(takePending, [
+      this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs,
+    ]);
     await Promise.all(due.map((charge) => this.resume(charge)));
-    const owed = await this.database.rows<{ id: string }>(refundsDue);
-    for (const { id } of owed) await this.refund(id);
+    const owed = await this.database.rows<Charge>(refundsDue);
+    for (const charge of owed) await this.refund(charge);
     const forgotMany = (await this.keys.forgetOld()) || (await forgetQuotes(this.database));
     return due.length === batchSize || owed.length === batchSize || forgotMany;
   }
 
-  private async resume({ orderId, chargeId, amount, currency, paymentMethod }: DueCharge): Promise<void> {
-    const { status } = await this.chargeOrder.run({
-      orderId,
-      idempotencyKey: chargeId,
-      amount: { amount, currency },
-      paymentMethod,
-    });
-    this.logger.info({ order_id: orderId, status }, 'Resumed a pending order.');
+  private async resume(charge: OpenCharge): Promise<void> {
+    const { status } = await this.chargeOrder.run(charge);
+    this.logger.info({ order_id: charge.orderId, status }, 'Resumed an order.');
   }
 
-  private async refund(chargeId: string): Promise<void> {
+  private async refund(charge: Charge): Promise<void> {
+    const { idempotencyKey: id } = charge;
     try {
-      await this.payments.refund(chargeId, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
-      await this.database.run(refunded, [chargeId]);
+      await this.payments.refund(charge, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
+      this.faultPoints.pass('refunded');
+      await this.database.run(refunded, [id]);
     } catch (error) {
-      this.logger.error({ error, charge_id: chargeId }, 'A refund could not be made yet; it is owed on.');
-      await this.database.run(laterRefund, [chargeId]);
+      this.logger.error({ error, charge_id: id }, 'A refund could not be made yet; it is owed on.');
+      await this.database.run(laterRefund, [id]);
     }
   }
 }

@@ -6,24 +6,39 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
 import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import type { ChargeOutcome } from '../payments/payment-gateway.js';
+import { FaultPoints } from './fault-points.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
+// The charge row decides who wins: it gets its outcome once. The order's columns are null when it had moved on meanwhile.
 const settle = statement(
   'orders.settle',
-  `UPDATE orders SET status = $2, payment_status = $3, charged_at = $4, reason = $5, resume_at = NULL,
-                     version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 AND status = 'pending'
-   RETURNING ${orderColumns}`,
+  `WITH charge AS (
+     UPDATE charges SET status = $2, provider_reference = coalesce($3, provider_reference), settled_at = now()
+     WHERE id = $1 AND status = 'pending' RETURNING order_id
+   ), moved AS (
+     UPDATE orders SET status = $4, payment_status = $5, charged_at = $6, reason = $7, resume_at = NULL,
+                       version = version + 1, updated_at = ${nextUpdateTime}
+     FROM charge WHERE orders.id = charge.order_id
+       AND (orders.status = 'pending' OR (orders.status = 'payment_failed' AND $4 = 'processing'))
+     RETURNING ${orderColumns}
+   )
+   SELECT moved.* FROM charge LEFT JOIN moved ON true`,
 );
-const settleCharge = statement(
-  'charges.settle',
-  'UPDATE charges SET status = $2, settled_at = now() WHERE id = $1',
+const forgetResuming = statement(
+  'orders.forget-resuming',
+  'UPDATE orders SET resume_at = NULL WHERE id = $1',
+);
+const oweLateCharge = statement(
+  'charges.owe-late',
+  "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
+type SettledRow = OrderRow | { readonly id: null };
+
 /**
- * The last phase of placing an order: what the provider said becomes the order's state, in one commit with the stock given
+ * The last phase of charging an order: what the provider said becomes the order's state, in one commit with the stock given
  * back on failure, the event and the remembered answer. The request, the completer and a late provider all come here; one wins.
  */
 @Injectable()
@@ -33,29 +48,39 @@ export class SettleOrder {
     private readonly keys: IdempotencyKeys,
     private readonly stock: Stock,
     private readonly outbox: Outbox,
+    private readonly faultPoints: FaultPoints,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** The answer to the caller, whoever settled the order. */
   async run(orderId: string, chargeId: string, outcome: ChargeOutcome): Promise<RememberedResponse> {
-    return this.database.transaction(async (tx) => {
+    const response = await this.database.transaction(async (tx) => {
       const paid = outcome.status === 'succeeded';
-      const order = await tx.row<OrderRow>(settle, [
-        orderId,
+      const order = await tx.row<SettledRow>(settle, [
+        chargeId,
+        outcome.status,
+        outcome.reference,
         paid ? 'processing' : 'payment_failed',
         paid ? 'paid' : 'failed',
         paid ? outcome.at : null,
         paid ? null : outcome.reason,
       ]);
-      if (order === undefined) return this.settledByAnother(tx, orderId);
-
-      await tx.run(settleCharge, [chargeId, outcome.status]);
+      if (order === undefined) return this.asItStands(tx, orderId);
       if (!paid) await this.stock.giveBack(tx, orderId);
+      if (order.id === null) {
+        // Charged again and declined again: nothing moved. Or cancelled meanwhile: no order is made for the money that came.
+        await tx.run(forgetResuming, [orderId]);
+        if (paid) await tx.run(oweLateCharge, [chargeId]);
+        return this.asItStands(tx, orderId);
+      }
       await this.outbox.add(tx, await this.event(tx, order));
-      const response = { id: publicId('ord', orderId), status: order.status };
-      await this.keys.remember(tx, orderId, response);
-      return response;
+      const settled = { id: publicId('ord', orderId), status: order.status };
+      await this.keys.remember(tx, orderId, settled);
+      this.faultPoints.pass('order-settled-uncommitted');
+      return settled;
     });
+    this.faultPoints.pass('order-settled');
+    return response;
   }
 
   private async event(tx: Transaction, row: OrderRow): Promise<Message> {
@@ -65,7 +90,7 @@ export class SettleOrder {
     return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
   }
 
-  private async settledByAnother(tx: Transaction, orderId: string): Promise<RememberedResponse> {
+  private async asItStands(tx: Transaction, orderId: string): Promise<RememberedResponse> {
     const row = await tx.row<{ status: string }>(readStatus, [orderId]);
     return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
   }

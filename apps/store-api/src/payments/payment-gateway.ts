@@ -1,20 +1,43 @@
 import type { Money } from '@fulfilment/contracts';
 
-export interface ChargeRequest {
+/** One attempt at charging an order, as its charge row has it. */
+export interface Charge {
   /** The charge row's id. The provider charges once for one key, however often it is asked. */
   readonly idempotencyKey: string;
+  /** What the provider calls this charge, once it has said so. */
+  readonly reference: string | null;
+}
+
+export interface ChargeRequest extends Charge {
+  /** `ord_…`: what the provider is told of the order. */
+  readonly orderId: string;
   readonly amount: Money;
   readonly paymentMethod: string;
+  /** When the charge row was written: no provider was asked earlier. */
+  readonly since: Date;
 }
 
 export type ChargeOutcome =
-  | { readonly status: 'succeeded'; readonly at: Date }
-  | { readonly status: 'declined'; readonly reason: string };
+  | { readonly status: 'succeeded'; readonly at: Date; readonly reference: string | null }
+  /** @param reason the provider's word for it: `card_declined`, `insufficient_funds`, `amount_too_large` */
+  | { readonly status: 'declined'; readonly reason: string; readonly reference: string | null };
 
-/** The payment provider, as the orders see it. */
+/** The provider has the charge in hand and will know its outcome later. */
+export interface ChargeUnderWay {
+  readonly status: 'under_way';
+  readonly reference: string;
+}
+
+/** The payment provider, as the orders see it. What every one of them promises stands in payment-gateway.spec.ts. */
 export abstract class PaymentGateway {
-  /** Charges once for the key. @throws when the outcome cannot be known in time */
-  abstract charge(request: ChargeRequest, signal: AbortSignal): Promise<ChargeOutcome>;
-  /** Gives all of a charge back; a second time changes nothing. */
-  abstract refund(idempotencyKey: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Charges once for the key. Asked again, with the same key and the same amount, it tells what became of it.
+   * @throws when the outcome cannot be known in time, or the key stands for another charge
+   */
+  abstract charge(request: ChargeRequest, signal: AbortSignal): Promise<ChargeOutcome | ChargeUnderWay>;
+  /**
+   * Gives all of a charge back; a second time changes nothing.
+   * @throws when nothing was charged under the key, or it cannot be known in time whether it was given back
+   */
+  abstract refund(charge: Charge, signal: AbortSignal): Promise<void>;
 }

@@ -1,22 +1,25 @@
 import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { once } from 'node:events';
-import { type ChargeOutcome, PaymentGateway, type ChargeRequest } from './payment-gateway.js';
+import { type Charge, type ChargeOutcome, type ChargeRequest, PaymentGateway } from './payment-gateway.js';
 
+// The update that changes nothing returns the row another request booked. `same`: it stands for this charge.
 const book = statement(
   'sandbox.book',
   `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (idempotency_key) DO UPDATE SET idempotency_key = excluded.idempotency_key
-   RETURNING outcome, charged_at, (xmax = 0) AS first`,
+   RETURNING outcome, charged_at, (xmax = 0) AS first,
+             (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS same`,
 );
 const giveBack = statement(
   'sandbox.refund',
-  `UPDATE sandbox_charges SET refunded_at = now() WHERE idempotency_key = $1 AND outcome = 'succeeded' AND refunded_at IS NULL`,
+  `UPDATE sandbox_charges SET refunded_at = coalesce(refunded_at, now()) WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
 );
 
 /**
  * A provider that moves no money. The payment method decides: `pm_declined` is declined, `pm_timeout` is charged but the
  * first answer never comes (a repetition under the same key gets it), everything else succeeds.
+ * Its ledger is `sandbox_charges`, committed apart from the order as a provider's would be: a second charge would show there.
  */
 @Injectable()
 export class SandboxPaymentGateway extends PaymentGateway {
@@ -28,7 +31,12 @@ export class SandboxPaymentGateway extends PaymentGateway {
     { idempotencyKey, amount, paymentMethod }: ChargeRequest,
     signal: AbortSignal,
   ): Promise<ChargeOutcome> {
-    const booked = await this.database.row<{ outcome: string; charged_at: Date; first: boolean }>(book, [
+    const booked = await this.database.row<{
+      outcome: string;
+      charged_at: Date;
+      first: boolean;
+      same: boolean;
+    }>(book, [
       idempotencyKey,
       amount.amount,
       amount.currency,
@@ -36,13 +44,17 @@ export class SandboxPaymentGateway extends PaymentGateway {
       paymentMethod === 'pm_declined' ? 'declined' : 'succeeded',
     ]);
     if (booked === undefined) throw new Error('The sandbox did not book the charge.');
+    // As Stripe refuses it: https://docs.stripe.com/api/idempotent_requests
+    if (!booked.same) throw new Error('This idempotency key was used for another charge.');
     if (paymentMethod === 'pm_timeout' && booked.first) await answerNever(signal);
-    if (booked.outcome === 'declined') return { status: 'declined', reason: 'card_declined' };
-    return { status: 'succeeded', at: booked.charged_at };
+    if (booked.outcome === 'declined')
+      return { status: 'declined', reason: 'card_declined', reference: null };
+    return { status: 'succeeded', at: booked.charged_at, reference: null };
   }
 
-  async refund(idempotencyKey: string): Promise<void> {
-    await this.database.run(giveBack, [idempotencyKey]);
+  async refund({ idempotencyKey }: Charge): Promise<void> {
+    const charges = await this.database.run(giveBack, [idempotencyKey]);
+    if (charges === 0) throw new Error('Nothing was charged under this idempotency key.');
   }
 }
 

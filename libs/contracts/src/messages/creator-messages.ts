@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { currencies } from '../money.js';
-import { sandboxPaymentMethods } from '../states.js';
 import { defineMessage } from './message.js';
 
 /** A creator's registration as it stood when the fact happened; `version` only grows. */
@@ -9,7 +8,13 @@ export const creatorSnapshot = z.object({
   version: z.int().min(1),
   organisation_id: z.string(),
   name: z.string().nullable(),
-  payment_method: z.enum(sandboxPaymentMethods).nullable(),
+  payment_method: z
+    .string()
+    .regex(/^pm_\w{1,250}$/)
+    .nullable()
+    .describe(
+      "The payment provider's name of it; the sandbox's `pm_ok`, `pm_declined`, `pm_timeout` decide outcomes",
+    ),
   payment_terms_accepted: z.boolean(),
   tax_interview_completed: z.boolean(),
   settlement_currency: z.enum(currencies),

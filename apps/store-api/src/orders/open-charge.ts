@@ -1,0 +1,22 @@
+import type { Currency } from '@fulfilment/contracts';
+
+/** A charge row whose outcome is not known: one attempt at charging an order. */
+export interface OpenCharge {
+  readonly id: string;
+  readonly orderId: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: Currency;
+  readonly paymentMethod: string;
+  /** What the provider calls it, once it has said so. */
+  readonly reference: string | null;
+  readonly createdAt: Date;
+}
+
+/** @param charge the alias of the table `charges` */
+export function openChargeColumns(charge: string): string {
+  return (
+    `${charge}.id, ${charge}.order_id AS "orderId", ${charge}.amount, ${charge}.currency, ${charge}.payment_method AS "paymentMethod", ` +
+    `${charge}.provider_reference AS reference, ${charge}.created_at AS "createdAt"`
+  );
+}

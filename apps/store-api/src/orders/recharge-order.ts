@@ -1,0 +1,106 @@
+import {
+  type CatalogueStatus,
+  type OrderStatus,
+  parsePublicId,
+  publicId,
+  uuidv7,
+} from '@fulfilment/contracts';
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Conflict, notFound, Unprocessable } from '@fulfilment/error-envelope';
+import type { Stock } from '../catalogue/stock.js';
+import { paymentMethodOf } from './payment-method-of.js';
+
+const lockOrder = statement(
+  'recharge.lock',
+  'SELECT id, creator_id AS "creatorId", status FROM orders WHERE id = $1 FOR UPDATE',
+);
+const readAttempts = statement(
+  'recharge.attempts',
+  `SELECT max(attempt) AS last, bool_or(status = 'pending') AS open FROM charges WHERE order_id = $1`,
+);
+const readLines = statement(
+  'recharge.lines',
+  `SELECT i.product_id AS "productId", i.quantity, p.status, coalesce(p.limited_edition, false) AS "limitedEdition"
+   FROM order_items i LEFT JOIN products p ON p.id = i.product_id WHERE i.order_id = $1`,
+);
+const insertCharge = statement(
+  'recharge.insert',
+  `INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
+   SELECT $1, id, $3, charge_amount, currency, $4, 'pending' FROM orders WHERE id = $2`,
+);
+const resumeNow = statement('recharge.resume', 'UPDATE orders SET resume_at = now() WHERE id = $1');
+const readAttempt = statement(
+  'recharge.attempt',
+  `SELECT o.status, c.status AS charge, c.attempt FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE o.id = $1 ORDER BY c.attempt DESC LIMIT 1`,
+);
+
+interface OrderLine {
+  productId: string;
+  quantity: number;
+  status: CatalogueStatus | null;
+  limitedEdition: boolean;
+}
+
+/** What became of the newest attempt at charging an order. */
+export interface Recharge {
+  readonly status: OrderStatus;
+  readonly charge: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
+  readonly attempt: number;
+}
+
+/**
+ * Charges an order again whose payment failed: by the creator's payment method of now, under a charge row of its own. One commit
+ * takes the stock anew and leaves the charge to the completer, which settles it like a first one; until then the order stays
+ * `payment_failed`, and once more when it is declined again.
+ */
+export class RechargeOrder {
+  constructor(
+    private readonly database: Database,
+    private readonly stock: Stock,
+  ) {}
+
+  /** @throws NotFound, Conflict, Unprocessable when the order cannot be charged again; then nothing has changed */
+  async run(order: string): Promise<void> {
+    await this.database.transaction((tx) => this.begin(tx, uuidOf(order)));
+  }
+
+  async newest(order: string): Promise<Recharge> {
+    return (await this.database.row<Recharge>(readAttempt, [uuidOf(order)])) ?? notFound('order');
+  }
+
+  private async begin(tx: Transaction, orderId: string): Promise<void> {
+    const order = await tx.row<{ creatorId: string; status: OrderStatus }>(lockOrder, [orderId]);
+    if (order === undefined) return notFound('order');
+    if (order.status !== 'payment_failed')
+      throw new Conflict(`An order that is ${order.status} is not charged again.`);
+    const attempts = await tx.row<{ last: number; open: boolean }>(readAttempts, [orderId]);
+    if (attempts === undefined || attempts.open)
+      throw new Conflict('The order is being charged at this moment.');
+    const attempt = attempts.last + 1;
+    const paymentMethod = await paymentMethodOf(tx, order.creatorId);
+    await this.takeStock(tx, orderId, attempt);
+    await tx.run(insertCharge, [uuidv7(), orderId, attempt, paymentMethod]);
+    await tx.run(resumeNow, [orderId]);
+  }
+
+  private async takeStock(tx: Transaction, orderId: string, attempt: number): Promise<void> {
+    const lines = await tx.rows<OrderLine>(readLines, [orderId]);
+    refuseIfAny(
+      lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
+      'No longer sold',
+    );
+    const limited = lines.filter(({ limitedEdition }) => limitedEdition);
+    refuseIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
+  }
+}
+
+function uuidOf(order: string): string {
+  return parsePublicId('ord', order) ?? notFound('order');
+}
+
+function refuseIfAny(productIds: readonly string[], what: string): void {
+  if (productIds.length === 0) return;
+  const skus = [...new Set(productIds)].map((id) => publicId('prod', id));
+  throw new Unprocessable(`${what}: ${skus.join(', ')}.`, []);
+}

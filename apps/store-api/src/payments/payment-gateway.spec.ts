@@ -1,0 +1,170 @@
+import { maxAmount, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { systemClock } from '@fulfilment/runtime';
+import { scratchDatabase } from '@fulfilment/testing';
+import { migrations } from '../migrations/index.js';
+import type { Charge, ChargeRequest, PaymentGateway } from './payment-gateway.js';
+import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
+import { StripePaymentGateway } from './stripe-payment-gateway.js';
+import { standInSecretKey, stripeStandIn } from './stripe-stand-in.fixture.js';
+
+interface LedgerEntry {
+  readonly amount: number;
+  readonly currency: string;
+  readonly succeeded: boolean;
+  readonly refunds: number;
+}
+
+/** A provider with its books. */
+interface Provider {
+  readonly gateway: PaymentGateway;
+  readonly good: string;
+  readonly declined: { readonly method: string; readonly reason: string };
+  /** A payment method whose next charge is made, and not answered. */
+  late(): string;
+  ledger(): Promise<LedgerEntry[]>;
+  stop(): Promise<void>;
+}
+
+const sandboxLedger = statement(
+  'test.sandbox-ledger',
+  `SELECT amount, currency, outcome = 'succeeded' AS succeeded, (refunded_at IS NOT NULL)::int AS refunds FROM sandbox_charges`,
+);
+
+async function sandbox(): Promise<Provider> {
+  const stores = await scratchDatabase(migrations);
+  return {
+    gateway: new SandboxPaymentGateway(stores.database),
+    good: 'pm_ok',
+    declined: { method: 'pm_declined', reason: 'card_declined' },
+    late: () => 'pm_timeout',
+    ledger: () => stores.database.rows<LedgerEntry>(sandboxLedger),
+    stop: () => stores.drop(),
+  };
+}
+
+async function stripe(): Promise<Provider> {
+  const standIn = await stripeStandIn();
+  const settings = { secretKey: standInSecretKey, apiUrl: new URL(standIn.url), timeoutMs: 5_000 };
+  return {
+    gateway: new StripePaymentGateway(settings, systemClock),
+    good: 'pm_card_visa',
+    declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
+    late: () => {
+      standIn.fail('/v1/payment_intents', 'silent');
+      return 'pm_card_visa';
+    },
+    ledger: () =>
+      Promise.resolve(
+        standIn.intents().map(({ id, amount, currency, status }) => ({
+          amount,
+          currency: currency.toUpperCase(),
+          succeeded: status === 'succeeded',
+          refunds: standIn.refunds.filter((refund) => refund.payment_intent === id).length,
+        })),
+      ),
+    stop: () => standIn.stop(),
+  };
+}
+
+/** What the orders rely on, whichever provider charges. */
+describe.each([
+  ['sandbox', sandbox],
+  ['Stripe', stripe],
+])('the payment gateway of %s', (_, open) => {
+  let provider: Provider;
+  beforeEach(async () => {
+    provider = await open();
+  });
+  afterEach(() => provider.stop());
+
+  const request = (given: Partial<ChargeRequest> = {}): ChargeRequest => ({
+    idempotencyKey: uuidv7(),
+    orderId: 'ord_00000000000000000000000001',
+    amount: { amount: 5398, currency: 'GBP' },
+    paymentMethod: provider.good,
+    reference: null,
+    since: new Date(),
+    ...given,
+  });
+  const charge = (what: ChargeRequest, withinMs = 5_000) =>
+    provider.gateway.charge(what, AbortSignal.timeout(withinMs));
+  const refund = (what: Charge) => provider.gateway.refund(what, AbortSignal.timeout(5_000));
+  const charged = async (what = request()): Promise<Charge> => {
+    const { reference } = await charge(what);
+    return { idempotencyKey: what.idempotencyKey, reference };
+  };
+  const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
+
+  it('charges once for a key, and tells the same each time it is asked', async () => {
+    const what = request();
+    const first = await charge(what);
+    expect(first).toMatchObject({ status: 'succeeded', at: expect.any(Date) });
+    expect(await charge(what)).toEqual(first);
+    expect(await provider.ledger()).toEqual([entry]);
+  });
+
+  it('charges once for a key that is asked for many times at the same moment', async () => {
+    const what = request();
+    await Promise.allSettled(Array.from({ length: 10 }, () => charge(what)));
+    expect(await charge(what)).toMatchObject({ status: 'succeeded' });
+    expect(await provider.ledger()).toEqual([entry]);
+  });
+
+  it('charges each key apart', async () => {
+    await charge(request());
+    await charge(request());
+    expect(await provider.ledger()).toEqual([entry, entry]);
+  });
+
+  it('declines with a reason, and never changes its mind about a key', async () => {
+    const what = request({ paymentMethod: provider.declined.method });
+    const told = { status: 'declined', reason: provider.declined.reason };
+    expect(await charge(what)).toMatchObject(told);
+    expect(await charge(what)).toMatchObject(told);
+    expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
+  });
+
+  it('fails in time when no answer comes, and tells what became of it when asked again', async () => {
+    const what = request({ paymentMethod: provider.late() });
+    await expect(charge(what, 200)).rejects.toThrow();
+    expect(await charge(what)).toMatchObject({ status: 'succeeded' });
+    expect(await provider.ledger()).toEqual([entry]);
+  });
+
+  it.each([
+    { amount: 5399, currency: 'GBP' as const },
+    { amount: 5398, currency: 'USD' as const },
+  ])('refuses a key for another charge (%j)', async (amount) => {
+    const what = request();
+    await charge(what);
+    await expect(charge({ ...what, amount })).rejects.toThrow(/another charge/);
+    expect(await provider.ledger()).toEqual([entry]);
+  });
+
+  it('charges yen as yen', async () => {
+    await charge(request({ amount: { amount: 4800, currency: 'JPY' } }));
+    expect(await provider.ledger()).toEqual([{ ...entry, amount: 4800, currency: 'JPY' }]);
+  });
+
+  it('settles the largest amount one way or the other, exactly', async () => {
+    const { status } = await charge(request({ amount: { amount: maxAmount, currency: 'JPY' } }));
+    expect(['succeeded', 'declined']).toContain(status);
+    for (const { amount } of await provider.ledger()) expect(amount).toBe(maxAmount);
+  });
+
+  it('refunds once, however often it is asked', async () => {
+    const what = await charged();
+    await refund(what);
+    await refund(what);
+    await Promise.all([refund(what), refund(what)]);
+    expect(await provider.ledger()).toEqual([{ ...entry, refunds: 1 }]);
+  });
+
+  it('refuses to refund what was never charged, or was declined', async () => {
+    const declined = await charged(request({ paymentMethod: provider.declined.method }));
+    await expect(refund(declined)).rejects.toThrow();
+    await expect(refund({ idempotencyKey: uuidv7(), reference: null })).rejects.toThrow();
+    expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
+  });
+});

@@ -1,0 +1,213 @@
+import { listen, uniqueName } from '@fulfilment/testing';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** A PaymentIntent as far as we look at it. Amounts in minor units, times in seconds. */
+export interface StandInIntent {
+  readonly id: string;
+  readonly object: 'payment_intent';
+  readonly amount: number;
+  readonly currency: string;
+  readonly created: number;
+  readonly customer: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  status: string;
+  last_payment_error: object | null;
+}
+
+interface StandInRefund {
+  readonly id: string;
+  readonly object: 'refund';
+  readonly payment_intent: string;
+  readonly status: string;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** What goes wrong with a request: before it is worked on, or with its answer. */
+export type StandInFault =
+  | { readonly answer: number; readonly error: object }
+  | 'lost-request' // the connection is cut before Stripe has done anything
+  | 'lost-answer' // done, and the connection is cut
+  | 'silent' // done, and no answer comes
+  | 'dripping'; // done, and the answer comes a byte at a time without end
+
+export const standInSecretKey = 'sk_test_standin';
+
+/** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
+const largestAmount = 99_999_999;
+
+const cardErrors: Readonly<Record<string, object>> = {
+  pm_card_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
+  pm_card_insufficientFunds: { code: 'card_declined', decline_code: 'insufficient_funds' },
+  pm_card_authenticationRequired: { code: 'authentication_required' },
+};
+
+/**
+ * Stands in for Stripe's HTTP API as Stripe documents it: PaymentIntents that are created and confirmed at once, searching them,
+ * refunds, and idempotent requests (https://docs.stripe.com/api/idempotent_requests).
+ */
+export async function stripeStandIn() {
+  const intents = new Map<string, StandInIntent>();
+  const refunds: StandInRefund[] = [];
+  const requests: { method: string; path: string; key: string | undefined; form: URLSearchParams }[] = [];
+  const faults: { path: string; fault: StandInFault }[] = [];
+  const remembered = new Map<string, { form: string; answer: Answered }>();
+  const nextRefundStatuses: string[] = [];
+  const nextIntentStatuses: string[] = [];
+
+  const createIntent = (form: URLSearchParams): Answered => {
+    const amount = Number(form.get('amount'));
+    if (form.has('payment_method_types'))
+      return invalid('payment_method_types_no_longer_supported', 'payment_method_types');
+    if (!Number.isSafeInteger(amount) || amount < 1) return invalid('parameter_invalid_integer', 'amount');
+    if (amount > largestAmount) return invalid('amount_too_large', 'amount');
+    const paymentMethod = form.get('payment_method') ?? '';
+    if (!paymentMethod.startsWith('pm_card_')) return invalid('resource_missing', 'payment_method');
+    const cardError = cardErrors[paymentMethod];
+    const intent: StandInIntent = {
+      id: uniqueName('pi'),
+      object: 'payment_intent',
+      amount,
+      currency: form.get('currency') ?? '',
+      created: Math.floor(Date.now() / 1000),
+      customer: form.get('customer'),
+      metadata: metadataOf(form),
+      status:
+        cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method',
+      last_payment_error: cardError ?? null,
+    };
+    intents.set(intent.id, intent);
+    if (cardError === undefined) return { status: 200, body: intent };
+    const error = {
+      type: 'card_error',
+      message: 'Your card was declined.',
+      ...cardError,
+      payment_intent: intent,
+    };
+    return { status: 402, body: { error } };
+  };
+
+  const createRefund = (form: URLSearchParams): Answered => {
+    const intent = intents.get(form.get('payment_intent') ?? '');
+    if (intent?.status !== 'succeeded') return invalid('payment_intent_unexpected_state', 'payment_intent');
+    const given = refunds.some((refund) => refund.payment_intent === intent.id && refund.status !== 'failed');
+    if (given) return invalid('charge_already_refunded');
+    const refund: StandInRefund = {
+      id: uniqueName('re'),
+      object: 'refund',
+      payment_intent: intent.id,
+      status: nextRefundStatuses.shift() ?? 'succeeded',
+    };
+    refunds.push(refund);
+    return { status: 200, body: refund };
+  };
+
+  const read = (path: string, query: URLSearchParams): Answered => {
+    const [, , kind, name = ''] = path.split('/');
+    if (kind === 'payment_methods')
+      return name.startsWith('pm_card_')
+        ? { status: 200, body: { id: name, object: 'payment_method', customer: 'cus_standin' } }
+        : missing();
+    if (kind !== 'payment_intents') return missing();
+    if (name !== 'search') {
+      const intent = intents.get(name);
+      return intent === undefined ? missing() : { status: 200, body: intent };
+    }
+    const wanted = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
+    const data = [...intents.values()].filter(({ metadata }) => metadata['charge_id'] === wanted);
+    return { status: 200, body: { object: 'search_result', data, has_more: false } };
+  };
+
+  /** Under one key one request is worked on once; what was refused before it began is not remembered. */
+  const writeOnce = (path: string, key: string, form: URLSearchParams): Answered & { replayed: boolean } => {
+    const known = remembered.get(key);
+    if (known !== undefined && known.form !== form.toString()) {
+      const message = 'Keys for idempotent requests can only be used with the same parameters.';
+      return { status: 400, body: { error: { type: 'idempotency_error', message } }, replayed: false };
+    }
+    if (known !== undefined) return { ...known.answer, replayed: true };
+    const answer = path === '/v1/payment_intents' ? createIntent(form) : createRefund(form);
+    if (answer.status !== 400) remembered.set(key, { form: form.toString(), answer });
+    return { ...answer, replayed: false };
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://stripe.example');
+    const method = request.method ?? 'GET';
+    const form = new URLSearchParams(await text(request));
+    const key = request.headers['idempotency-key']?.toString();
+    requests.push({ method, path: url.pathname, key, form });
+    const fault = faults[0]?.path === url.pathname ? faults.shift()?.fault : undefined;
+    if (fault === 'lost-request') return void request.socket.destroy();
+    if (typeof fault === 'object')
+      return send(response, { status: fault.answer, body: { error: fault.error } });
+    if (request.headers.authorization !== `Bearer ${standInSecretKey}`) {
+      const error = { type: 'invalid_request_error', message: 'Invalid API Key provided.' };
+      return send(response, { status: 401, body: { error } });
+    }
+    const answer =
+      method === 'POST'
+        ? writeOnce(url.pathname, key ?? uniqueName('key'), form)
+        : read(url.pathname, url.searchParams);
+    if (fault === 'lost-answer') return void request.socket.destroy();
+    if (fault === 'silent') return;
+    if (fault === 'dripping') return drip(response);
+    if ('replayed' in answer && answer.replayed) response.setHeader('Idempotent-Replayed', 'true');
+    send(response, answer);
+  };
+
+  const server = createServer((request, response) => {
+    void handle(request, response);
+  });
+  const { port, close } = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    refunds,
+    intents: () => [...intents.values()],
+    /** The next request to the path fares so; several are taken in order. */
+    fail: (path: string, ...next: readonly StandInFault[]) =>
+      void faults.push(...next.map((fault) => ({ path, fault }))),
+    refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
+    confirmWith: (...statuses: readonly string[]) => void nextIntentStatuses.push(...statuses),
+    /** As Stripe may when keys are 24 hours old. */
+    forgetKeys: () => remembered.clear(),
+    stop: close,
+  };
+}
+
+export type StripeStandIn = Awaited<ReturnType<typeof stripeStandIn>>;
+
+function metadataOf(form: URLSearchParams): Record<string, string> {
+  return Object.fromEntries(
+    [...form].flatMap(([name, value]) => {
+      const member = /^metadata\[(\w+)\]$/.exec(name)?.[1];
+      return member === undefined ? [] : [[member, value]];
+    }),
+  );
+}
+
+function invalid(code: string, param?: string): Answered {
+  const error = { type: 'invalid_request_error', code, param, message: `Refused: ${code}.` };
+  return { status: 400, body: { error } };
+}
+
+function missing(): Answered {
+  const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object.' };
+  return { status: 404, body: { error } };
+}
+
+function send(response: ServerResponse, { status, body }: Answered): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'request-id': uniqueName('req') });
+  response.end(JSON.stringify(body));
+}
+
+function drip(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const timer = setInterval(() => response.write(' '), 20);
+  response.on('close', () => clearInterval(timer));
+}
