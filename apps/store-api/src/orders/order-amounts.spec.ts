@@ -1,0 +1,77 @@
+import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+/** The fixture's catalogue price, and its lightest parcel to GB, in minor units: yen have none. */
+const prices: Readonly<Record<Currency, number>> = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
+const shippingAmount = 400;
+
+describe('the amounts of an order', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let creator: TestCreator;
+  let sku: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+  });
+  afterAll(() => store.stop());
+  beforeEach(async () => {
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+  });
+
+  const body = async (currency: Currency, unitAmount: number, quantity = 1) => ({
+    ...orderBody(sku, await store.quote(creator.token, 'GB', currency)),
+    items: [{ sku, quantity, unit_price: { amount: unitAmount, currency } }],
+  });
+
+  it.each(currencies)('are in one currency throughout, as they were given: %s', async (currency) => {
+    const placed = await desk.place(creator, await body(currency, 3100));
+    const { body: order } = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
+    const charged = prices[currency] + shippingAmount;
+    expect(order).toMatchObject({
+      total: { amount: 3100 + shippingAmount, currency },
+      line_items: [{ unit_price: { amount: 3100, currency } }],
+      billing: { amount: { amount: charged, currency } },
+      shipping: { amount: { amount: shippingAmount, currency } },
+    });
+    expect(await desk.ledger(creator)).toEqual([
+      { amount: charged, currency, outcome: 'succeeded', refunded: false },
+    ]);
+  });
+
+  it('count to the largest exactly, in what is stored, told and answered', async () => {
+    const placed = await desk.place(creator, await body('JPY', maxAmount - shippingAmount));
+    expect(placed.status).toBe(201);
+    const read = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
+    expect(read.text).toContain(`"total":{"amount":${maxAmount},"currency":"JPY"}`);
+    await desk.events(creator, 'order.');
+    const [created] = store.published('order.created').slice(-1);
+    expect(created?.data).toMatchObject({ order: { total_amount: maxAmount, currency: 'JPY' } });
+  });
+
+  it.each([
+    ['a line', maxAmount, 2],
+    ['a line with shipping', maxAmount - shippingAmount + 1, 1],
+  ])('are refused when %s is worth more than that', async (_, unitAmount, quantity) => {
+    const refused = await desk.place(creator, await body('GBP', unitAmount, quantity));
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [{ field: 'items', reason: 'total_too_large' }],
+    ]);
+    expect(await desk.ledger(creator)).toEqual([]);
+  });
+
+  it('are never of two currencies', async () => {
+    const mixed = await body('GBP', 100);
+    const yen = { sku, quantity: 1, unit_price: { amount: 100, currency: 'JPY' } };
+    const refused = await desk.place(creator, { ...mixed, items: [...mixed.items, yen] });
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [{ field: 'items.1.unit_price.currency', reason: 'must be GBP, as the shipping rate' }],
+    ]);
+    expect(await desk.orders(creator)).toBe(0);
+  });
+});

@@ -1,0 +1,71 @@
+import { messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import request from 'supertest';
+import type { StoreApiUnderTest, TestCreator } from '../store-api.fixture.js';
+
+/** One entry of the sandbox's own books. */
+export interface LedgerEntry {
+  readonly amount: number;
+  readonly currency: string;
+  readonly outcome: 'succeeded' | 'declined';
+  readonly refunded: boolean;
+}
+
+const ledgerOf = statement(
+  'test.ledger',
+  `SELECT s.amount, s.currency, s.outcome, s.refunded_at IS NOT NULL AS refunded FROM sandbox_charges s
+   JOIN charges c ON c.id::text = s.idempotency_key JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 ORDER BY s.charged_at`,
+);
+const ordersOf = statement('test.orders', 'SELECT count(*) AS orders FROM orders WHERE creator_id = $1');
+const stockOf = statement(
+  'test.stock',
+  'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY position',
+);
+const dueNow = statement(
+  'test.due',
+  'UPDATE orders SET resume_at = now() WHERE creator_id = $1 AND resume_at IS NOT NULL',
+);
+const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
+
+/** What tests of orders do, and the books they look at: orders, ledger, stock, events, of one creator. */
+export function orderDesk(store: StoreApiUnderTest) {
+  /** Resolves when every event that was written has been published. */
+  const allPublished = async (): Promise<void> => {
+    await eventually(async () =>
+      (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0 ? true : undefined,
+    );
+    const last = messages.fulfilmentProductWithdrawn.make({ sku: 'last' }, { occurredAt: new Date() });
+    await store.broker.publish(last); // the test's queue is first in, first out
+    await eventually(() => (store.broker.published.some(({ id }) => id === last.id) ? true : undefined));
+  };
+  return {
+    place: (who: TestCreator, body: object, idempotencyKey?: string) => {
+      const sent = request(store.server).post('/store/v1/orders').auth(who.token, { type: 'bearer' });
+      return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
+    },
+    ledger: (who: TestCreator) => store.database.rows<LedgerEntry>(ledgerOf, [who.id]),
+    orders: async (who: TestCreator) =>
+      (await store.database.row<{ orders: number }>(ordersOf, [who.id]))?.orders,
+    stock: async (who: TestCreator) =>
+      (await store.database.rows<{ quantity: number | null }>(stockOf, [who.id])).map(
+        ({ quantity }) => quantity,
+      ),
+    /** Types of the events about the creator, each as often as it happened, in order. */
+    events: async (who: TestCreator, prefix: 'order.' | 'product.') => {
+      await allPublished();
+      const about = store.broker.published.filter(
+        ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(who.id),
+      );
+      return [...new Map(about.map((message) => [message.id, message.type])).values()];
+    },
+    /** Lets the completer take what is pending, without waiting for its time. */
+    complete: async (who: TestCreator) => {
+      await store.database.run(dueNow, [who.id]);
+      await store.resumeOrders();
+    },
+  };
+}
+
+export type OrderDesk = ReturnType<typeof orderDesk>;

@@ -1,0 +1,101 @@
+import request from 'supertest';
+import {
+  key,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+describe('POST /v1/orders with an idempotency key', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let creator: TestCreator;
+  let sku: string;
+  let rate: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+    rate = await store.quote(creator.token);
+  });
+  afterAll(() => store.stop());
+
+  it('replays the first answer when the same key and body come again', async () => {
+    const idempotencyKey = key();
+    const body = orderBody(sku, rate);
+    const first = await desk.place(creator, body, idempotencyKey);
+    const { shipping_address, items, shipping_rate_id } = body;
+    const again = await desk.place(
+      creator,
+      { shipping_rate_id, unknown: 1, items, shipping_address: { ...shipping_address, company: null } },
+      `"${idempotencyKey}"`,
+    );
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(first.headers['idempotent-replayed']).toBeUndefined();
+    expect(again.headers['location']).toBe(first.headers['location']);
+  });
+
+  it('refuses the key for another body', async () => {
+    const idempotencyKey = key();
+    await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    const other = await desk.place(creator, orderBody(sku, rate, 3), idempotencyKey);
+    expect(other.status).toBe(409);
+    expect(other.body).toMatchObject({
+      code: 'CONFLICT',
+      details: [{ field: 'idempotency-key', reason: 'body_mismatch' }],
+    });
+  });
+
+  it('makes one order, one charge and one order.created of 50 parallel requests', async () => {
+    const buyer = await store.creator();
+    const [item = ''] = (await store.release(buyer.id, [{ quantity: 100 }])).skus;
+    const body = orderBody(item, await store.quote(buyer.token));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => desk.place(buyer, body, 'parallel')));
+    for (const { status, body: told, headers } of answers) {
+      expect([201, 409]).toContain(status);
+      if (status === 409) {
+        expect(told.details).toEqual([{ field: 'idempotency-key', reason: 'in_progress' }]);
+        expect(headers['retry-after']).toBe('1');
+      }
+    }
+    const placed = answers.filter(({ status }) => status === 201).map(({ body: told }) => told.id);
+    expect(new Set(placed).size).toBe(1);
+    expect(await desk.orders(buyer)).toBe(1);
+    expect(await desk.ledger(buyer)).toEqual([
+      { amount: 2499 + 400, currency: 'GBP', outcome: 'succeeded', refunded: false },
+    ]);
+    expect(await desk.stock(buyer)).toEqual([99]);
+    expect(await desk.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);
+    expect(await desk.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
+  });
+
+  it('frees the key when there is no order to remember', async () => {
+    const idempotencyKey = key();
+    expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
+    expect((await desk.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
+  });
+
+  it('belongs to one client of one creator', async () => {
+    const idempotencyKey = key();
+    const other = await store.creator();
+    const [item = ''] = (await store.release(other.id)).skus;
+    const mine = await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    const theirs = await desk.place(other, orderBody(item, await store.quote(other.token)), idempotencyKey);
+    expect(theirs.status).toBe(201);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+  });
+
+  it.each(['', 'with space', 'ü', 'x'.repeat(256)])('refuses %p as a key', async (bad) => {
+    const refused = await request(store.server)
+      .post('/store/v1/orders')
+      .auth(creator.token, { type: 'bearer' })
+      .set('idempotency-key', Buffer.from(bad).toString('latin1'))
+      .send(orderBody(sku, rate));
+    expect([refused.status, refused.body.details?.[0].field]).toEqual([400, 'idempotency-key']);
+  });
+});

@@ -1,0 +1,150 @@
+import { messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { Stock } from '../catalogue/stock.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { RechargeOrder } from './recharge-order.js';
+
+const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
+const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');
+const setStatus = statement('test.set-status', 'UPDATE products SET status = $2 WHERE creator_id = $1');
+
+describe('charging an order again', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let recharge: RechargeOrder;
+  let creator: TestCreator;
+  let order: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '200' });
+    desk = orderDesk(store);
+    recharge = new RechargeOrder(store.database, store.app.get(Stock));
+  });
+  afterAll(() => store.stop());
+
+  /** An order of two pieces of ten whose charge was declined. */
+  beforeEach(async () => {
+    creator = await store.creator('pm_declined');
+    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const body = orderBody(sku, await store.quote(creator.token), 2);
+    order = (await desk.place(creator, body, 'first')).body.id;
+  });
+
+  const read = async () => (await store.get(`/store/v1/orders/${order}`, creator.token)).body;
+  const outcomes = async () => (await desk.ledger(creator)).map(({ outcome }) => outcome);
+  const succeedsBy = (method: string) => store.database.run(payBy, [creator.id, method]);
+  const cancel = async () => {
+    const message = messages.fulfilmentCancelled.make(
+      { order_id: order, reason: 'not paid' },
+      { occurredAt: new Date() },
+    );
+    await store.broker.publish(message);
+    await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+  };
+
+  it('takes the stock anew, charges by the payment method of now, and goes on as if it had been paid at first', async () => {
+    await succeedsBy('pm_ok');
+    await recharge.run(order);
+    expect(await desk.stock(creator)).toEqual([8]);
+    expect((await read()).status).toBe('payment_failed'); // until it is charged
+
+    await desk.complete(creator);
+    expect(await read()).toMatchObject({
+      status: 'processing',
+      billing: { payment_status: 'paid', charged_at: expect.any(String) },
+    });
+    expect(await recharge.newest(order)).toEqual({ status: 'processing', charge: 'succeeded', attempt: 2 });
+    expect(await outcomes()).toEqual(['declined', 'succeeded']);
+    expect(await desk.events(creator, 'order.')).toEqual([
+      'order.created',
+      'order.payment_failed',
+      'order.processing',
+    ]);
+    const [sku = ''] = (await read()).line_items.map((line: { sku: string }) => line.sku);
+    const again = await desk.place(creator, orderBody(sku, (await read()).shipping.rate_id, 2), 'first');
+    expect(again.body).toEqual({ id: order, status: 'payment_failed' }); // the first answer, not the newest state
+  });
+
+  it('declined again, leaves the order as it was, and the stock', async () => {
+    await recharge.run(order);
+    await desk.complete(creator);
+    expect((await read()).status).toBe('payment_failed');
+    expect(await recharge.newest(order)).toEqual({
+      status: 'payment_failed',
+      charge: 'declined',
+      attempt: 2,
+    });
+    expect(await desk.stock(creator)).toEqual([10]);
+    expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.payment_failed']);
+
+    await succeedsBy('pm_ok');
+    await recharge.run(order);
+    await desk.complete(creator);
+    expect((await read()).status).toBe('processing');
+    expect(await desk.stock(creator)).toEqual([8]);
+  });
+
+  it('asked for twice at once, charges once', async () => {
+    await succeedsBy('pm_ok');
+    const asked = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await Promise.all([desk.complete(creator), desk.complete(creator)]);
+    expect(await outcomes()).toEqual(['declined', 'succeeded']);
+    expect(await desk.stock(creator)).toEqual([8]);
+    await expect(recharge.run(order)).rejects.toThrow('An order that is processing is not charged again.');
+  });
+
+  it('is finished by the completer when the provider is silent', async () => {
+    await succeedsBy('pm_timeout');
+    await recharge.run(order);
+    await desk.complete(creator);
+    expect((await recharge.newest(order)).charge).toBe('pending');
+    await expect(recharge.run(order)).rejects.toThrow('The order is being charged at this moment.');
+    await desk.complete(creator);
+    expect((await read()).status).toBe('processing');
+    expect(await outcomes()).toEqual(['declined', 'succeeded']);
+  });
+
+  it.each([
+    ['the stock is gone', () => store.database.run(setStock, [creator.id, 1]), /^Sold out: prod_\w+\.$/],
+    [
+      'it is no longer sold',
+      () => store.database.run(setStatus, [creator.id, 'unavailable']),
+      /^No longer sold: prod_\w+\.$/,
+    ],
+    [
+      'the creator has no payment method',
+      () => store.database.run(payBy, [creator.id, null]),
+      /no payment method/,
+    ],
+    ['it is cancelled', () => cancel(), /An order that is cancelled is not charged again/],
+  ])('is refused when %s, and changes nothing', async (_, change, reason) => {
+    await change();
+    const stock = await desk.stock(creator);
+    await expect(recharge.run(order)).rejects.toThrow(reason);
+    await desk.complete(creator);
+    expect(await outcomes()).toEqual(['declined']);
+    expect(await desk.stock(creator)).toEqual(stock);
+  });
+
+  it('knows no order of another name', async () => {
+    await expect(recharge.run('nonsense')).rejects.toThrow(/order/);
+    await expect(recharge.run(`ord_${'0'.repeat(26)}`)).rejects.toThrow(/order/);
+  });
+
+  it('gives the money back when the order was cancelled meanwhile, and the stock once', async () => {
+    await succeedsBy('pm_timeout');
+    await recharge.run(order);
+    await desk.complete(creator); // charged, but nobody knows
+    await cancel();
+    expect(await desk.stock(creator)).toEqual([10]);
+    await desk.complete(creator);
+    await store.resumeOrders();
+    expect(await read()).toMatchObject({ status: 'cancelled', billing: { payment_status: 'failed' } });
+    expect(await desk.ledger(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
+    expect(await desk.stock(creator)).toEqual([10]);
+  });
+});
