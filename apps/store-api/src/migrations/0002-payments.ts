@@ -11,6 +11,9 @@ export class Payments1764000000002 implements MigrationInterface {
       -- Two attempts at once would be two charges.
       CREATE UNIQUE INDEX charges_one_open ON charges (order_id) WHERE status = 'pending';
 
+      -- ord_…, as a provider is told it: a second charge of an order shows, whatever its key.
+      ALTER TABLE sandbox_charges ADD COLUMN order_id text;
+
       ALTER TABLE stock_movements ADD COLUMN attempt int NOT NULL DEFAULT 1;
       ALTER TABLE stock_movements DROP CONSTRAINT stock_movements_pkey;
       ALTER TABLE stock_movements ADD PRIMARY KEY (order_id, attempt, product_id, kind);
@@ -24,6 +27,7 @@ export class Payments1764000000002 implements MigrationInterface {
       ALTER TABLE stock_movements ADD PRIMARY KEY (order_id, product_id, kind);
       ALTER TABLE stock_movements DROP COLUMN attempt;
 
+      ALTER TABLE sandbox_charges DROP COLUMN order_id;
       DROP INDEX charges_one_open;
       ALTER TABLE charges DROP COLUMN provider_reference;
     `);

@@ -65,10 +65,7 @@ describe('orders of limited editions', () => {
     const buyer = async (): Promise<void> => {
       for (; pairs > 0;) {
         pairs -= 1;
-        const answers = await Promise.all([
-          desk.place(who, basket(a, b)),
-          desk.place(who, basket(b, a)),
-        ]);
+        const answers = await Promise.all([desk.place(who, basket(a, b)), desk.place(who, basket(b, a))]);
         statuses.push(...answers.map(({ status }) => status));
       }
     };

@@ -6,7 +6,7 @@ import { type Charge, type ChargeOutcome, type ChargeRequest, PaymentGateway } f
 // The update that changes nothing returns the row another request booked. `same`: it stands for this charge.
 const book = statement(
   'sandbox.book',
-  `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome) VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome, order_id) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (idempotency_key) DO UPDATE SET idempotency_key = excluded.idempotency_key
    RETURNING outcome, charged_at, (xmax = 0) AS first,
              (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS same`,
@@ -28,7 +28,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   async charge(
-    { idempotencyKey, amount, paymentMethod }: ChargeRequest,
+    { idempotencyKey, orderId, amount, paymentMethod }: ChargeRequest,
     signal: AbortSignal,
   ): Promise<ChargeOutcome> {
     const booked = await this.database.row<{
@@ -42,6 +42,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
       amount.currency,
       paymentMethod,
       paymentMethod === 'pm_declined' ? 'declined' : 'succeeded',
+      orderId,
     ]);
     if (booked === undefined) throw new Error('The sandbox did not book the charge.');
     // As Stripe refuses it: https://docs.stripe.com/api/idempotent_requests
