@@ -56,6 +56,17 @@ describe("the operator's commands", () => {
     expect((await order(await place())).status).toBe('processing');
   });
 
+  it('charge an order again whose payment failed, and tell what became of it', async () => {
+    const payBy = (method: string) => operate(['creator', 'payment-method', merchant.creator.id, method]);
+    await payBy('pm_declined');
+    const id = await place();
+    const recharge = () => operate(['order', 'recharge', id]);
+    expect(await recharge()).toMatchObject({ status: 'payment_failed', charge: 'declined', attempt: 2 });
+    await payBy('pm_ok');
+    expect(await recharge()).toMatchObject({ status: 'processing', charge: 'succeeded', attempt: 3 });
+    expect(await order(id)).toMatchObject({ status: 'processing', billing: { payment_status: 'paid' } });
+  });
+
   it('make a confidential client, with a secret told once', async () => {
     const made = await operate(['client', 'create', '--name', 'Resource server', '--confidential']);
     expect(made).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
@@ -75,6 +86,8 @@ describe("the operator's commands", () => {
       ['order', 'cancel', shipped, '--reason', 'too late'],
       ['order', 'ship', unknown, ...parcel('C1')],
       ['order', 'deliver', 'nonsense'],
+      ['order', 'recharge', shipped],
+      ['order', 'recharge', 'nonsense'],
       ['stock', 'set', `prod_${'0'.repeat(26)}`, '5'],
       ['release', 'approve', `prod_${'0'.repeat(26)}`],
       ['creator', 'payment-method', merchant.creator.id, 'pm_wrong'],

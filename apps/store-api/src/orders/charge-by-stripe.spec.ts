@@ -5,11 +5,17 @@ import { eventually } from '@fulfilment/testing';
 import { standInSecretKey, type StripeStandIn, stripeStandIn } from '../payments/stripe-stand-in.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { SettleOrder } from './settle-order.js';
 
 const intentsPath = '/v1/payment_intents';
 const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET settled_at = now() WHERE status = 'refund_due'",
+);
+const openCharge = statement(
+  'test.open-charge',
+  `SELECT c.id, o.id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 AND c.status = 'pending'`,
 );
 const references = statement(
   'test.references',
@@ -95,6 +101,21 @@ describe('orders whose creators are charged by Stripe', () => {
     await desk.complete(who);
     expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('processing');
     expect(standIn.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
+  });
+
+  it('are not charged when one asker was refused for good: what another was charged is given back', async () => {
+    standIn.fail(intentsPath, 'silent');
+    const { who, order, intents } = await place('pm_card_visa');
+    const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [who.id]);
+    if (charge === undefined) throw new Error('The order has no open charge.');
+    const settle = store.app.get(SettleOrder);
+    const reference = intents()[0]?.id ?? null;
+    await settle.run(charge.orderId, charge.id, { status: 'declined', reason: 'refused', reference: null });
+    const paid = { status: 'succeeded', at: new Date(), reference } as const;
+    expect(await settle.run(charge.orderId, charge.id, paid)).toMatchObject({ status: 'payment_failed' });
+    await store.resumeOrders();
+    expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('payment_failed');
+    expect(standIn.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
   });
 
   it('are refunded once when they are cancelled, also when the answer is lost', async () => {

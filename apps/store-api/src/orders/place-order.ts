@@ -19,6 +19,7 @@ import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './orde
 import { paymentMethodOf } from './payment-method-of.js';
 import { foreignCurrencies, orderTotal, pieces } from './order.rules.js';
 import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
+import { SettleOrder } from './settle-order.js';
 
 /** Beside the provider's time, what a request may take from the order row to its answer. */
 const settleWithinMs = 2_000;
@@ -45,7 +46,7 @@ const insertOrder = statement(
 );
 const openCharge = statement(
   'orders.open-charge',
-  `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 ORDER BY attempt DESC LIMIT 1`,
+  `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
 );
 
 /**
@@ -60,6 +61,7 @@ export class PlaceOrder {
     private readonly honourRate: HonourRate,
     private readonly stock: Stock,
     private readonly chargeOrder: ChargeOrder,
+    private readonly settleOrder: SettleOrder,
     private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -202,7 +204,7 @@ export class PlaceOrder {
 
   private async resume(orderId: string): Promise<RememberedResponse> {
     const charge = await this.database.row<OpenCharge>(openCharge, [orderId]);
-    return charge === undefined ? notFound('order') : this.chargeOrder.run(charge);
+    return charge === undefined ? this.settleOrder.asItStands(orderId) : this.chargeOrder.run(charge);
   }
 
   private answer(

@@ -11,7 +11,7 @@ import { type OpenCharge, openChargeColumns } from './open-charge.js';
 
 const lookEveryMs = 2_000;
 const batchSize = 20;
-/** Beside the provider's time, what a resumed order is left to its completer before another takes it. */
+/** Beside the provider's time, what an order or a refund is left to the completer that took it before another does. */
 const resumeWithinMs = 5_000;
 
 const takePending = statement(
@@ -22,11 +22,14 @@ const takePending = statement(
    WHERE o.id = due.id
    RETURNING ${openChargeColumns('c')}`,
 );
-const refundsDue = statement(
-  'charges.refunds-due',
-  `SELECT id AS "idempotencyKey", provider_reference AS reference FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT ${batchSize}`,
+const takeRefunds = statement(
+  'charges.take-refunds',
+  `UPDATE charges c SET settled_at = now() + $1::int * interval '1 millisecond'
+   FROM (SELECT id FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
+   WHERE c.id = due.id
+   RETURNING c.id AS "idempotencyKey", c.provider_reference AS reference`,
 );
-// Behind the others that are owed, so that one the provider refuses holds up nobody.
+// Not at once again: one that the provider refuses holds up nobody.
 const laterRefund = statement(
   'charges.later-refund',
   "UPDATE charges SET settled_at = now() + interval '1 minute' WHERE id = $1 AND status = 'refund_due'",
@@ -68,12 +71,13 @@ export class ResumeOrders {
 
   /** One look. Answers whether there may be more. */
   async round(): Promise<boolean> {
-    const due = await this.database.rows<OpenCharge>(takePending, [
-      this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs,
+    const leaseMs = this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs;
+    const due = await this.database.rows<OpenCharge>(takePending, [leaseMs]);
+    const owed = await this.database.rows<Charge>(takeRefunds, [leaseMs]);
+    await Promise.all([
+      ...due.map((charge) => this.resume(charge)),
+      ...owed.map((charge) => this.refund(charge)),
     ]);
-    await Promise.all(due.map((charge) => this.resume(charge)));
-    const owed = await this.database.rows<Charge>(refundsDue);
-    for (const charge of owed) await this.refund(charge);
     const forgotMany = (await this.keys.forgetOld()) || (await forgetQuotes(this.database));
     return due.length === batchSize || owed.length === batchSize || forgotMany;
   }

@@ -1,5 +1,5 @@
 import { messages, type Message, publicId } from '@fulfilment/contracts';
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -33,6 +33,12 @@ const oweLateCharge = statement(
   'charges.owe-late',
   "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
+// Two askers heard different things, as when what was refused once was mended before it was asked for again.
+const oweContradicted = statement(
+  'charges.owe-contradicted',
+  `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference), settled_at = now()
+   WHERE id = $1 AND status = 'declined'`,
+);
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
 type SettledRow = OrderRow | { readonly id: null };
@@ -65,13 +71,16 @@ export class SettleOrder {
         paid ? outcome.at : null,
         paid ? null : outcome.reason,
       ]);
-      if (order === undefined) return this.asItStands(tx, orderId);
+      if (order === undefined) {
+        if (paid) await tx.run(oweContradicted, [chargeId, outcome.reference]);
+        return this.asItStands(orderId, tx);
+      }
+      if (order.id === null) await tx.run(forgetResuming, [orderId]); // locks the order before its products, as all do
       if (!paid) await this.stock.giveBack(tx, orderId);
       if (order.id === null) {
         // Charged again and declined again: nothing moved. Or cancelled meanwhile: no order is made for the money that came.
-        await tx.run(forgetResuming, [orderId]);
         if (paid) await tx.run(oweLateCharge, [chargeId]);
-        return this.asItStands(tx, orderId);
+        return this.asItStands(orderId, tx);
       }
       await this.outbox.add(tx, await this.event(tx, order));
       const settled = { id: publicId('ord', orderId), status: order.status };
@@ -83,15 +92,16 @@ export class SettleOrder {
     return response;
   }
 
+  /** The answer to a caller whose order somebody else has settled. */
+  async asItStands(orderId: string, sql: Sql = this.database): Promise<RememberedResponse> {
+    const row = await sql.row<{ status: string }>(readStatus, [orderId]);
+    return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
+  }
+
   private async event(tx: Transaction, row: OrderRow): Promise<Message> {
     const order = orderSnapshot(row, await itemsOf(tx, row.id));
     const occurredAt = this.clock();
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
     return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
-  }
-
-  private async asItStands(tx: Transaction, orderId: string): Promise<RememberedResponse> {
-    const row = await tx.row<{ status: string }>(readStatus, [orderId]);
-    return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
   }
 }
