@@ -147,4 +147,32 @@ describe('charging an order again', () => {
     expect(await desk.ledger(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
     expect(await desk.stock(creator)).toEqual([10]);
   });
+
+  it('many at once, while the orders are cancelled, never deadlocks and loses no piece', async () => {
+    const who = await store.creator('pm_declined');
+    const { skus } = await store.release(who.id, [{ quantity: 500 }, { quantity: 500 }]);
+    const rate = await store.quote(who.token);
+    const items = skus.flatMap((sku) => orderBody(sku, rate, 2).items);
+    const ids: string[] = [];
+    for (let index = 0; index < 20; index += 1)
+      ids.push((await desk.place(who, { ...orderBody('', rate), items })).body.id);
+    for (const [index, id] of ids.entries()) {
+      await store.database.run(payBy, [who.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
+      await recharge.run(id);
+    }
+    expect(await desk.stock(who)).toEqual([460, 460]);
+    const cancels = ids.map((id) =>
+      messages.fulfilmentCancelled.make({ order_id: id, reason: 'not paid' }, { occurredAt: new Date() }),
+    );
+    await Promise.all([store.broker.publish(...cancels), desk.complete(who)]);
+    for (const { id } of cancels) {
+      const told = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
+      expect(told).toMatchObject({ outcome: 'applied' });
+    }
+    await store.resumeOrders();
+    expect(await desk.stock(who)).toEqual([500, 500]);
+    const ledger = await desk.ledger(who);
+    expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
+    for (const { outcome, refunded } of ledger) expect(refunded).toBe(outcome === 'succeeded');
+  });
 });
