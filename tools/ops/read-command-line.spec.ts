@@ -133,7 +133,10 @@ describe('an ops command line', () => {
     ['creator change crt_1 --payment-terms perhaps', '--payment-terms must be one of yes, no.'],
     ['audit nonsense', '"nonsense" is one word too many.'],
     ['client create --name App', '--redirect-uri is missing.'],
-    ['order', 'There is no command "order". After "order" comes ship or track or deliver or cancel or recharge.'],
+    [
+      'order',
+      'There is no command "order". After "order" comes ship or track or deliver or cancel or recharge.',
+    ],
     ['order lose ord_1', 'There is no command "order lose". After "order" comes ship'],
     ['nonsense', 'There is no command "nonsense". All commands: npm run -s ops -- --help'],
     ['--nonsense', 'Say which command.'],

@@ -3,7 +3,13 @@ import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { Stock } from '../catalogue/stock.js';
-import { key, orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import {
+  key,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import type { FaultPoint } from './fault-point.rules.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
@@ -11,12 +17,6 @@ import { RechargeOrder } from './recharge-order.js';
 
 const completedWithinMs = 15_000;
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
-const openCharges = statement(
-  'test.open-charges',
-  `SELECT count(*) AS open FROM charges c JOIN orders o ON o.id = c.order_id
-   WHERE o.creator_id = $1 AND c.status IN ('pending', 'refund_due')`,
-);
-
 /** Processes that are killed where it hurts most, and what another process makes of what they left. */
 describe('a store-api that is killed', () => {
   let store: StoreApiUnderTest;
@@ -48,12 +48,8 @@ describe('a store-api that is killed', () => {
   };
   const statusOf = async (token: string, id: string) =>
     (await store.get(`/store/v1/orders/${id}`, token)).body.status;
-  const nothingOpen = (who: { id: string }) =>
-    eventually(
-      async () =>
-        (await store.database.row<{ open: number }>(openCharges, [who.id]))?.open === 0 ? true : undefined,
-      completedWithinMs,
-    );
+  const nothingOpen = (who: TestCreator) =>
+    eventually(async () => ((await desk.open(who)) === 0 ? true : undefined), completedWithinMs);
 
   const ends = {
     processing: {

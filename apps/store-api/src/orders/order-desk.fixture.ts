@@ -1,4 +1,4 @@
-import { messages, publicId } from '@fulfilment/contracts';
+import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
@@ -27,6 +27,11 @@ const dueNow = statement(
   'test.due',
   'UPDATE orders SET resume_at = now() WHERE creator_id = $1 AND resume_at IS NOT NULL',
 );
+const openCharges = statement(
+  'test.open-charges',
+  `SELECT count(*) AS open FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 AND c.status IN ('pending', 'refund_due')`,
+);
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
 /** What tests of orders do, and the books they look at: orders, ledger, stock, events, of one creator. */
@@ -36,10 +41,15 @@ export function orderDesk(store: StoreApiUnderTest) {
     await eventually(async () =>
       (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0 ? true : undefined,
     );
-    const last = messages.fulfilmentProductWithdrawn.make({ sku: 'last' }, { occurredAt: new Date() });
+    const last = messages.trackProcessed.make(
+      { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
+      { occurredAt: new Date() },
+    ); // changes nothing
     await store.broker.publish(last); // the test's queue is first in, first out
     await eventually(() => (store.broker.published.some(({ id }) => id === last.id) ? true : undefined));
   };
+  const open = async (who: { readonly id: string }) =>
+    (await store.database.row<{ open: number }>(openCharges, [who.id]))?.open;
   return {
     place: (who: TestCreator, body: object, idempotencyKey?: string) => {
       const sent = request(store.server).post('/store/v1/orders').auth(who.token, { type: 'bearer' });
@@ -64,6 +74,14 @@ export function orderDesk(store: StoreApiUnderTest) {
       );
       return [...new Map(about.map((message) => [message.id, message.type])).values()];
     },
+    /** Charges without an outcome, and refunds that are owed. */
+    open,
+    /** Rounds of the completer until nothing is open. */
+    completeAll: (who: TestCreator) =>
+      eventually(async () => {
+        await store.resumeOrders();
+        return (await open(who)) === 0 ? true : undefined;
+      }),
     /** Lets the completer take what is pending, without waiting for its time. */
     complete: async (who: TestCreator) => {
       await store.database.run(dueNow, [who.id]);
