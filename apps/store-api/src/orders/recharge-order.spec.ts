@@ -6,10 +6,22 @@ import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
+import { SettleOrder } from './settle-order.js';
 
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
 const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');
 const setStatus = statement('test.set-status', 'UPDATE products SET status = $2 WHERE creator_id = $1');
+
+const openCharge = statement(
+  'test.open-charge',
+  `SELECT c.id, o.id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 AND c.status = 'pending'`,
+);
+const lockOrder = statement('test.lock-order', 'SELECT id FROM orders WHERE id = $1 FOR UPDATE');
+const waitingForLocks = statement(
+  'test.waiting-for-locks',
+  `SELECT count(*) AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+);
 
 describe('charging an order again', () => {
   let store: StoreApiUnderTest;
@@ -148,7 +160,7 @@ describe('charging an order again', () => {
     expect(await desk.stock(creator)).toEqual([10]);
   });
 
-  it('many at once, while the orders are cancelled, never deadlocks and loses no piece', async () => {
+  it('many at once, while the orders are cancelled, loses neither pieces nor money', async () => {
     const who = await store.creator('pm_declined');
     const { skus } = await store.release(who.id, [{ quantity: 500 }, { quantity: 500 }]);
     const rate = await store.quote(who.token);
@@ -174,5 +186,23 @@ describe('charging an order again', () => {
     const ledger = await desk.ledger(who);
     expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
     for (const { outcome, refunded } of ledger) expect(refunded).toBe(outcome === 'succeeded');
+  });
+
+  it('declined again, waits for whoever moves the order before it locks the stock, as they do', async () => {
+    await recharge.run(order);
+    const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
+    if (charge === undefined) throw new Error('The order has no open charge.');
+    const mover = await store.database.begin();
+    await mover.tx.run(lockOrder, [charge.orderId]);
+    const settled = store.app
+      .get(SettleOrder)
+      .run(charge.orderId, charge.id, { status: 'declined', reason: 'card_declined', reference: null });
+    await eventually(async () =>
+      (await store.database.row<{ waiting: number }>(waitingForLocks))?.waiting === 1 ? true : undefined,
+    );
+    await mover.tx.run(setStock, [creator.id, 100]); // a deadlock if the other side had it
+    await mover.commit();
+    expect(await settled).toEqual({ id: order, status: 'payment_failed' });
+    expect(await desk.stock(creator)).toEqual([102]);
   });
 });
