@@ -1,4 +1,4 @@
-import { currencies, organisationRoles, sandboxPaymentMethods } from '@fulfilment/contracts';
+import { currencies, organisationRoles, paymentMethodName } from '@fulfilment/contracts';
 import { z } from 'zod';
 
 /** What one argument of a command must be. Each complaint reads on after the argument's name: "--carrier is missing". */
@@ -42,7 +42,11 @@ export const email = z
 
 /** A flag that stands alone. */
 export const flag = z.boolean().optional();
-export const paymentMethod = oneOf([...sandboxPaymentMethods, 'none']);
+export const paymentMethod = z
+  .string(missing)
+  .refine((given) => given === 'none' || paymentMethodName.test(given), {
+    error: "must be none, or the payment provider's name of a payment method (pm_…)",
+  });
 export const role = oneOf(organisationRoles);
 export const roleOrNone = oneOf([...organisationRoles, 'none']);
 export const yesOrNo = oneOf(['yes', 'no']);

@@ -60,7 +60,7 @@ const creatorOptions = '[--payment-terms yes|no] [--tax-interview yes|no] [--set
 
 const creatorCommands = [
   authCommand(['creator', 'create'], {
-    usage: `--organisation O --name N --payment-method pm_ok|pm_declined|pm_timeout|none ${creatorOptions}`,
+    usage: `--organisation O --name N --payment-method pm_…|none ${creatorOptions}`,
     flags: { organisation: word, ...creatorFlags },
     arguments: z.object({
       organisation: text(),
@@ -72,7 +72,7 @@ const creatorCommands = [
     }),
   }),
   authCommand(['creator', 'change'], {
-    usage: `CREATOR [--name N] [--payment-method pm_ok|pm_declined|pm_timeout|none] ${creatorOptions}`,
+    usage: `CREATOR [--name N] [--payment-method pm_…|none] ${creatorOptions}`,
     positionals: ['CREATOR'],
     flags: creatorFlags,
     arguments: z.object({
@@ -85,7 +85,7 @@ const creatorCommands = [
     }),
   }),
   authCommand(['creator', 'payment-method'], {
-    usage: 'CREATOR pm_ok|pm_declined|pm_timeout|none',
+    usage: 'CREATOR pm_…|none',
     positionals: ['CREATOR', 'METHOD'],
     arguments: z.object({ CREATOR: text(), METHOD: paymentMethod }),
   }),

@@ -16,13 +16,12 @@ export {
   orderStatuses,
   paymentMethods,
   paymentStatuses,
-  sandboxPaymentMethods,
+  paymentMethodName,
   type CatalogueStatus,
   type DispatchStatus,
   type OrderStatus,
   type PaymentMethod,
   type PaymentStatus,
-  type SandboxPaymentMethod,
 } from './states.js';
 export { isWebhookEvent, webhookEvents, type WebhookEnvelope, type WebhookEvent } from './webhook-events.js';
 export type { CursorPage, NumberedPage } from './pages.js';

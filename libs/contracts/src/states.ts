@@ -23,6 +23,5 @@ export type DispatchStatus = (typeof dispatchStatuses)[number];
 export const catalogueStatuses = ['available', 'pending', 'unavailable'] as const;
 export type CatalogueStatus = (typeof catalogueStatuses)[number];
 
-/** Sandbox payment methods that decide the outcome of a charge. */
-export const sandboxPaymentMethods = ['pm_ok', 'pm_declined', 'pm_timeout'] as const;
-export type SandboxPaymentMethod = (typeof sandboxPaymentMethods)[number];
+/** The payment provider's name of a payment method; the sandbox's `pm_ok`, `pm_declined`, `pm_timeout` decide the outcome of a charge. */
+export const paymentMethodName = /^pm_\w{1,250}$/;

@@ -1,8 +1,6 @@
-import { currencies, sandboxPaymentMethods } from '@fulfilment/contracts';
+import { currencies, paymentMethodName } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { displayName } from '../accounts/display-name.js';
-
-const paymentMethods = [...sandboxPaymentMethods, 'none'] as const;
 
 function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, {
@@ -17,7 +15,12 @@ function yesOrNo() {
 /** What the operator says of a creator, by the flags as typed. */
 export const creatorFlags = {
   name: displayName,
-  'payment-method': oneOf(paymentMethods).transform((method) => (method === 'none' ? null : method)),
+  'payment-method': z
+    .string({ error: 'is missing' })
+    .refine((method) => method === 'none' || paymentMethodName.test(method), {
+      error: "must be none, or the payment provider's name of a payment method (pm_…)",
+    })
+    .transform((method) => (method === 'none' ? null : method)),
   /** Whether the payment terms are accepted. */
   'payment-terms': yesOrNo(),
   /** Whether the tax interview is completed. */

@@ -1,4 +1,4 @@
-import { type Currency, messages, publicId, type SandboxPaymentMethod, uuidv7 } from '@fulfilment/contracts';
+import { type Currency, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snap
 export interface NewCreator {
   readonly organisation: string;
   readonly name: string;
-  readonly paymentMethod: SandboxPaymentMethod | null;
+  readonly paymentMethod: string | null;
   readonly settlementCurrency: Currency;
   /** Accepted and completed unless it is said otherwise. */
   readonly paymentTermsAccepted?: boolean | undefined;

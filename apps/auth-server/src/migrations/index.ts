@@ -1,5 +1,6 @@
 import { AccountsAndTokens } from './0001-accounts-and-tokens.js';
 import { AccountSecurity } from './0002-account-security.js';
 import { AuditIndexes } from './0003-audit-indexes.js';
+import { PaymentMethods } from './0004-payment-methods.js';
 
-export const migrations = [AccountsAndTokens, AccountSecurity, AuditIndexes] as const;
+export const migrations = [AccountsAndTokens, AccountSecurity, AuditIndexes, PaymentMethods] as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { currencies } from '../money.js';
+import { paymentMethodName } from '../states.js';
 import { defineMessage } from './message.js';
 
 /** A creator's registration as it stood when the fact happened; `version` only grows. */
@@ -10,7 +11,7 @@ export const creatorSnapshot = z.object({
   name: z.string().nullable(),
   payment_method: z
     .string()
-    .regex(/^pm_\w{1,250}$/)
+    .regex(paymentMethodName)
     .nullable()
     .describe(
       "The payment provider's name of it; the sandbox's `pm_ok`, `pm_declined`, `pm_timeout` decide outcomes",
