@@ -17,6 +17,7 @@ import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { ResumeOrders } from './orders/resume-orders.js';
+import { referenceDocument } from './reference-document.js';
 import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
 
@@ -107,6 +108,7 @@ export async function startStoreApi(environment: Readonly<Record<string, string>
     api: 'store',
     resourceName: 'Store API',
     scopes: Object.keys(storeScopes),
+    reference: referenceDocument,
     settings: config,
     module: StoreApiModule.with({ config, logger, database: stores.database, messaging }),
     redis,

@@ -24,7 +24,7 @@ export class ChargeOrder {
 
   /** Never fails: once the order row is there, the caller gets its id. */
   async run({ orderId, ...charge }: OpenCharge): Promise<RememberedResponse> {
-    const pending = { id: publicId('ord', orderId), status: 'pending' };
+    const pending: RememberedResponse = { id: publicId('ord', orderId), status: 'pending' };
     try {
       const outcome = await this.ask(charge);
       if (outcome !== undefined) return await this.settleOrder.run(orderId, charge.idempotencyKey, outcome);

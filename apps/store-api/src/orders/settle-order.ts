@@ -66,7 +66,7 @@ export class SettleOrder {
   }
 
   private async settledByAnother(tx: Transaction, orderId: string): Promise<RememberedResponse> {
-    const row = await tx.row<{ status: string }>(readStatus, [orderId]);
+    const row = await tx.row<Pick<RememberedResponse, 'status'>>(readStatus, [orderId]);
     return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
   }
 }
