@@ -1,5 +1,6 @@
 import { apiDocument, type ApiPart, apiPartShape } from '@fulfilment/api-reference';
 import { storeScopes } from '@fulfilment/contracts';
+import { serviceReference } from '@fulfilment/http-service/service-reference';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -17,7 +18,11 @@ export async function storeReference(): Promise<string> {
     },
     prefix: 'store',
     scopes: storeScopes,
-    parts: await Promise.all([partOf('store-api'), partOf('webhook-worker')]),
+    parts: [
+      await partOf('store-api'),
+      await partOf('webhook-worker'),
+      serviceReference({ api: 'store', name: 'Store API', scopes: Object.keys(storeScopes) }),
+    ],
   });
   return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -1,24 +1,11 @@
-import { apiPart, localAddresses } from '@fulfilment/api-reference';
-import { audiences, issuer, storeScopes } from '@fulfilment/contracts';
-import { defaultQuotas, routesOf, serviceRoutes } from '@fulfilment/http-service';
+import { apiPart } from '@fulfilment/api-reference';
+import { defaultQuotas, routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
-
-const service = serviceRoutes({
-  prefix: 'store',
-  baseUrl: localAddresses.baseUrl,
-  metadataExample: {
-    resource: audiences(localAddresses.baseUrl).store,
-    resource_name: 'Store API',
-    authorization_servers: [issuer(localAddresses.authUrl)],
-    bearer_methods_supported: ['header'],
-    scopes_supported: Object.keys(storeScopes),
-  },
-});
 
 /** What this service owns of the Store API; the subscriptions are webhook-worker's. */
 export const reference = apiPart({
   quotas: defaultQuotas,
-  routes: [...routesOf(controllers), ...service.routes],
+  routes: routesOf(controllers),
   tags: [
     { name: 'Orders', description: 'Placing orders and following them.' },
     {
@@ -28,6 +15,5 @@ export const reference = apiPart({
     },
     { name: 'Shipping', description: 'What it costs to send something, and how it may be sent.' },
     { name: 'Creator', description: 'Whom the access token acts for.' },
-    ...service.tags,
   ],
 });

@@ -59,13 +59,12 @@ function isOptional({ name, type }: Check): boolean {
 }
 
 function memberSchema(checks: readonly Check[], inner: Class | undefined, member: string): Schema {
-  const own = checks.filter(({ each }) => !each).map((check) => checkSchema(check, member));
-  const whole = own.reduce<Schema>((sum, schema) => ({ ...sum, ...schema }), {});
-  const eachCheck = checks.filter(({ each }) => each).map((check) => checkSchema(check, member));
-  const items = eachCheck.reduce<Schema>((sum, schema) => ({ ...sum, ...schema }), {});
-  if (whole.type === 'array')
-    return { ...whole, items: inner === undefined ? items : componentRef(dtoName(inner)) };
-  return inner === undefined ? whole : componentRef(dtoName(inner));
+  const held = inner === undefined ? undefined : componentRef(dtoName(inner));
+  const together = (some: readonly Check[]): Schema =>
+    some.reduce<Schema>((sum, check) => ({ ...sum, ...checkSchema(check, member) }), {});
+  const whole = together(checks.filter(({ each }) => !each));
+  if (whole.type !== 'array') return held ?? whole;
+  return { ...whole, items: held ?? { ...whole.items, ...together(checks.filter(({ each }) => each)) } };
 }
 
 /** class-validator's own checks that our DTOs use. Ours say theirs themselves (`Field`). */

@@ -20,4 +20,3 @@ export { UuidField } from './dto/uuids.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
 export { Html, html, type Part } from './html.js';
 export { defaultQuotas, routesOf } from './reference/routes.js';
-export { serviceRoutes } from './reference/service-routes.js';

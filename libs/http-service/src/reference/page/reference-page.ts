@@ -1,4 +1,4 @@
-import { methods, type OpenApiDocument } from '@fulfilment/api-reference';
+import type { OpenApiDocument } from '@fulfilment/api-reference';
 import { html, Html } from '../../html.js';
 import { examplesOf, operationSection, type PlacedOperation, webhookSection } from './operation-section.js';
 import { memberTable, typeOf } from './schema-rows.js';
@@ -115,10 +115,9 @@ export function referencePage(document: OpenApiDocument): string {
 
 function operationsOf({ paths }: OpenApiDocument, tag: string): PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const operation = item[method];
-      return operation?.tags?.includes(tag) === true ? [{ method, path, operation }] : [];
-    }),
+    Object.entries(item).flatMap(([method, operation]) =>
+      operation.tags?.includes(tag) === true ? [{ method, path, operation }] : [],
+    ),
   );
 }
 

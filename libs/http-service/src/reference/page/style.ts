@@ -9,10 +9,10 @@ html{font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",s
 body{margin:0;display:grid;grid-template-columns:19rem minmax(0,1fr)}
 nav{position:sticky;top:0;align-self:start;height:100vh;overflow-y:auto;background:var(--ground);border-right:1px solid var(--line);padding:1.2rem 1rem 3rem;font-size:.9rem}
 nav ul{list-style:none;margin:.2rem 0 .8rem;padding:0}
-nav li a{display:block;padding:.16rem .5rem;border-radius:6px;color:var(--soft);text-decoration:none;overflow-wrap:anywhere}
+nav li a{display:flex;gap:.2rem;padding:.16rem .5rem;border-radius:6px;color:var(--soft);text-decoration:none;overflow-wrap:anywhere}
 nav li a:hover{color:var(--ink);background:var(--accent-soft)}
 nav summary{font-weight:650;padding:.2rem 0}
-nav .method{font-size:.66rem;min-width:2.9rem}
+nav .method{font-size:.66rem;line-height:2.2;flex:none;min-width:3rem}
 .brand{font-weight:650;font-size:1.05rem;margin:0 0 1rem}
 .brand a{color:inherit;text-decoration:none}
 main{padding:2rem clamp(1rem,4vw,4rem) 6rem;max-width:74rem;min-width:0}
@@ -57,6 +57,7 @@ a{color:var(--accent)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:4px}
 .skip{position:absolute;left:-99rem}
 .skip:focus{left:1rem;top:1rem;z-index:1;background:var(--paper);padding:.5rem .8rem}
+@media (max-width:40rem){thead{display:none}tr{display:block;border-top:1px solid var(--line);padding:.5rem 0}th,td{display:inline-block;border:0;padding:0 .8rem .15rem 0;min-width:0}td:last-child{display:block}tbody th{white-space:normal;overflow-wrap:anywhere}}
 @media (max-width:56rem){body{display:block}nav{position:static;height:auto;max-height:60vh;border-right:0;border-bottom:1px solid var(--line)}main{padding-top:1.2rem}}
 @media print{body{display:block}nav{display:none}details:not([open])>*{display:block}}
 `;

@@ -1,4 +1,5 @@
-import type { ApiPart, Route } from '@fulfilment/api-reference';
+import { type ApiPart, apiPart, localAddresses, type Route } from '@fulfilment/api-reference';
+import { audiences, issuer } from '@fulfilment/contracts';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { z } from 'zod';
 import { protectedResourcePath } from '../protected-resource.js';
@@ -48,12 +49,12 @@ const open = {
   answersWith: ['Cache-Control'],
 } as const;
 
-/** The routes that every API has and no controller: `startApi` answers them. */
-export function serviceRoutes(options: {
-  readonly prefix: string;
-  readonly baseUrl: string;
-  readonly metadataExample: z.input<typeof metadata>;
-}): { tags: ApiPart['tags']; routes: Route[] } {
+/** The part that every API has and no controller: `startApi` answers it. */
+export function serviceReference(options: {
+  readonly api: 'store' | 'creator';
+  readonly name: string;
+  readonly scopes: readonly string[];
+}): ApiPart {
   const routes: Route[] = [
     {
       ...open,
@@ -85,8 +86,8 @@ export function serviceRoutes(options: {
     },
     {
       ...open,
-      path: protectedResourcePath(options.prefix),
-      server: options.baseUrl,
+      path: protectedResourcePath(options.api),
+      server: localAddresses.baseUrl,
       operation: {
         id: 'readProtectedResourceMetadata',
         tag: serviceTag.name,
@@ -95,7 +96,7 @@ export function serviceRoutes(options: {
         answer: {
           description: 'The metadata.',
           shape: metadata,
-          examples: { example: { value: options.metadataExample } },
+          examples: { example: { value: metadataExample(options) } },
         },
       },
     },
@@ -126,5 +127,19 @@ export function serviceRoutes(options: {
       },
     },
   ];
-  return { tags: [serviceTag], routes };
+  return apiPart({ tags: [serviceTag], routes, quotas: {} });
+}
+
+function metadataExample({
+  api,
+  name,
+  scopes,
+}: Parameters<typeof serviceReference>[0]): z.input<typeof metadata> {
+  return {
+    resource: audiences(localAddresses.baseUrl)[api],
+    resource_name: name,
+    authorization_servers: [issuer(localAddresses.authUrl)],
+    bearer_methods_supported: ['header'],
+    scopes_supported: [...scopes],
+  };
 }
