@@ -1,4 +1,4 @@
-import type { Database } from '@fulfilment/database';
+import { Database } from '@fulfilment/database';
 import type { RedisConnection } from '@fulfilment/http-service';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
@@ -90,6 +90,7 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
   return [
     { provide: CONFIG, useValue: config },
     { provide: LOGGER, useValue: logger },
+    { provide: Database, useValue: database },
     { provide: ReadAccounts, useValue: accounts },
     { provide: AuditLog, useValue: audit },
     { provide: Consents, useValue: consents },

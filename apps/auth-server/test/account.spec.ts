@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createUser } from '../src/accounts/create-user.js';
+import { passwordChanged } from './ages.js';
 import { App } from './app.js';
 import { Browser, formOf, type Shown } from './browser.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
@@ -268,13 +269,7 @@ describe('the password', () => {
     const page = await late.get(`${server.url}/account`);
     const proved = await late.submit(formOf(page, '/login'), { email, password });
     expect(proved.url.pathname).toBe('/account');
-    await server.database.run(
-      {
-        name: 'test.password-changed',
-        text: `UPDATE users SET password_changed_at = now() + interval '2 seconds' WHERE email = $1`,
-      },
-      [email],
-    );
+    await passwordChanged(server, email);
     expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
   });
 

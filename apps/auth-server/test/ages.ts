@@ -34,6 +34,17 @@ export async function ageSignIns(server: RunningServer, userId: string, seconds:
   );
 }
 
+/** Lets a person's password have been changed after whatever was signed in up to now, which is noted in whole seconds. */
+export async function passwordChanged(server: RunningServer, email: string): Promise<void> {
+  await server.database.run(
+    {
+      name: 'test.password-changed',
+      text: `UPDATE users SET password_changed_at = now() + interval '2 seconds' WHERE email = $1`,
+    },
+    [email],
+  );
+}
+
 /** Lets the family of a client's refresh tokens have begun this much longer ago. */
 export async function ageFamilies(server: RunningServer, clientId: string, seconds: number): Promise<void> {
   await server.database.run(

@@ -49,7 +49,7 @@ export class App {
   ): Promise<App> {
     const response = await register(server, { redirect_uris: [redirectUri], ...metadata });
     const { client_id, client_secret } = await registration(response);
-    return App.known(server, client_id, redirectUri, client_secret);
+    return App.known(server, client_id, redirectUri, client_secret, metadata);
   }
 
   static async known(
@@ -57,12 +57,13 @@ export class App {
     clientId: string,
     redirectUri: string,
     secret?: string,
+    { id_token_signed_response_alg = 'ES256' }: Readonly<Record<string, unknown>> = {},
   ): Promise<App> {
     const authentication = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
     const configuration = await client.discovery(
       new URL(`${server.url}/api/auth`),
       clientId,
-      { id_token_signed_response_alg: 'ES256' },
+      { id_token_signed_response_alg: String(id_token_signed_response_alg) },
       authentication,
       { [client.customFetch]: server.fetch },
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
-import { decodeProtectedHeader } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { SigningKeys } from '../src/keys/signing-keys.js';
 import { App } from './app.js';
@@ -24,6 +24,18 @@ describe('the public keys (RFC 7517)', () => {
     expect(keys.map(({ alg }: { alg: string }) => alg)).toEqual(['ES256', 'RS256', 'ES256', 'RS256']);
     for (const key of keys)
       for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) expect(key).not.toHaveProperty(secret);
+  });
+
+  it.each(['ES256', 'RS256'])('verify what was signed, ID tokens with %s too (RFC 7518 §3)', async (alg) => {
+    const app = await App.registered(server, { id_token_signed_response_alg: alg });
+    const { tokens } = await app.signIn('openid offline_access');
+    const refreshed = await app.refresh(tokens.refresh_token ?? '');
+    const published = createLocalJWKSet(await json(await server.fetch(`${server.url}/api/auth/jwks`)));
+    for (const { id_token, access_token } of [tokens, refreshed]) {
+      const { protectedHeader } = await jwtVerify(id_token ?? '', published, { audience: app.clientId });
+      expect(protectedHeader.alg).toBe(alg);
+      await jwtVerify(access_token, published, { typ: 'at+jwt', algorithms: ['ES256'] });
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { createUser } from '../src/accounts/create-user.js';
+import { passwordChanged } from './ages.js';
 import { App } from './app.js';
 import { Browser, formOf, type Shown } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
@@ -108,6 +109,15 @@ describe('a second factor (RFC 6238)', () => {
     const page = await afterPassword(email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(signedIn.url.pathname).toBe('/account/security');
+  });
+
+  it('is worth nothing once the password it came after was changed', async () => {
+    const { email, totp } = await protectedPerson();
+    const browser = new Browser(server);
+    const page = await afterPassword(email, browser);
+    await passwordChanged(server, email);
+    const refused = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
+    expect(refused.text).toContain('id="password"');
   });
 
   it('takes each code once, also from two browsers at the same time', async () => {
@@ -230,6 +240,18 @@ describe('a global admin, where a second factor is required', () => {
     expect(skipped.text).toContain('Set up a second factor');
     const other = await browser.submit(formOf(setup, '/start-over'));
     expect(other.text).toContain('id="password"');
+  });
+
+  it('starts over when the password was changed before the set-up: whoever knew the old one sets nothing up', async () => {
+    const email = await person('global_admin');
+    const browser = new Browser(server);
+    const setup = await afterPassword(email, browser);
+    await passwordChanged(server, email);
+    const code = authenticator(setup).generate();
+    const refused = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
+    expect(refused.text).toContain('id="password"');
+    expect(refused.text).not.toContain(authenticator(setup).secret.base32.slice(0, 4));
+    expect((await browser.get(setup.url.href)).text).toContain('id="password"');
   });
 });
 

@@ -97,6 +97,7 @@ describe('text that nobody can read', () => {
     for (const value of unreadable) {
       for (const [path, type] of [
         [`/interaction/${value}`, 'text/html'],
+        [`/account?done=${value}`, 'text/html'],
         [`/api/auth/oauth2/authorize/${value}`, 'text/html'],
         [`/api/auth/oauth2/register/${value}`, 'application/json'],
         [`/api/auth/${value}`, 'application/json'],

@@ -5,6 +5,7 @@ import { AuditLog, insertAudit, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import { noteProof } from '../sessions/note-proof.js';
 import { removeUnconfirmed } from '../second-factor/second-factors.js';
 import { ShowSecurity } from '../second-factor/show-security.js';
 import { field } from '../sign-in/forms.js';
@@ -48,16 +49,7 @@ export class ChangePassword {
       await insertAudit(tx, { event: 'password_changed', userId: person.id }, origin);
       return endSessionsOfUser(tx, person.id, sessionUid);
     });
-    await this.keepThisBrowser(request, response);
+    await noteProof(this.oidc, request, response, { loginTs: Math.floor(Date.now() / 1000) });
     return { redirect: '/account/security?done=password' };
-  }
-
-  /** It just proved the password once more. */
-  private async keepThisBrowser(request: Request, response: Response): Promise<void> {
-    const { provider } = this.oidc;
-    const session = await provider.Session.get(provider.createContext(request, response));
-    if (session.accountId === undefined) return;
-    session.loginTs = Math.floor(Date.now() / 1000);
-    await session.persist();
   }
 }

@@ -15,17 +15,15 @@ export class ConfirmPassword {
 
   /** What to tell when it is not right; undefined when it is. */
   async refusal({ email }: Person, password: string, { ip }: Origin): Promise<Notice | undefined> {
-    const waitSeconds = await this.throttle.attempt(email, ip);
-    if (waitSeconds !== undefined) {
-      const text = `Too many passwords were wrong. ${waitInWords(waitSeconds)}`;
-      return { kind: 'problem', status: 429, text, retryAfterSeconds: waitSeconds };
-    }
-    const stored = await this.accounts.credentials(email);
-    if (!(await verifyPassword(password, stored?.password_hash))) {
-      await this.throttle.failed(email, ip);
+    const guess = await this.throttle.guess(email, ip, async () => {
+      const stored = await this.accounts.credentials(email);
+      return (await verifyPassword(password, stored?.password_hash)) ? stored : undefined;
+    });
+    if (guess.kind === 'right') return undefined;
+    if (guess.kind === 'wrong')
       return { kind: 'problem', status: 401, text: 'The current password is not right.' };
-    }
-    await this.throttle.succeeded(email, ip);
-    return undefined;
+    const { waitSeconds } = guess;
+    const text = `Too many passwords were wrong. ${waitInWords(waitSeconds)}`;
+    return { kind: 'problem', status: 429, text, retryAfterSeconds: waitSeconds };
   }
 }

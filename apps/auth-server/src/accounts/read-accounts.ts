@@ -1,4 +1,4 @@
-import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
 
 /** Who a user is, seen from one authorization. */
 export interface Person {
@@ -23,17 +23,22 @@ export interface VisibleCreator {
   readonly organisation_name: string;
 }
 
-const findPeople = statement(
-  'accounts.people',
-  `SELECT wanted.position::integer - 1 AS index, users.id, users.email, users.email_verified, users.name,
-          users.global_admin, membership.organisation_id, membership.role
-   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
-   JOIN users ON users.id = wanted.user_id AND users.disabled_at IS NULL
-   LEFT JOIN creators AS creator ON creator.id = wanted.creator_id
+/** SQL that selects a Person. @param userId, creatorId SQL of the two UUIDs; without a creator the latter is NULL */
+export const selectPerson = (userId: string, creatorId: string): string =>
+  `SELECT users.id, users.email, users.email_verified, users.name, users.global_admin,
+          membership.organisation_id, membership.role
+   FROM users
+   LEFT JOIN creators AS creator ON creator.id = ${creatorId}
    LEFT JOIN LATERAL (
      SELECT organisation_id, role FROM memberships
      WHERE user_id = users.id AND (creator.id IS NULL OR organisation_id = creator.organisation_id)
-     ORDER BY created_at, organisation_id LIMIT 1) AS membership ON true`,
+     ORDER BY created_at, organisation_id LIMIT 1) AS membership ON true
+   WHERE users.id = ${userId} AND users.disabled_at IS NULL`;
+const findPeople = statement(
+  'accounts.people',
+  `SELECT wanted.position::integer - 1 AS index, person.*
+   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
+   CROSS JOIN LATERAL (${selectPerson('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
 const findCredentials = statement(
   'accounts.credentials',
@@ -63,10 +68,10 @@ interface PersonKey {
 
 /** What the rest of the service asks about people. */
 export class ReadAccounts {
-  private readonly people: GatheredReads<PersonKey, Person>;
+  private readonly people: GatheredStatements<PersonKey, Person>;
 
   constructor(private readonly database: Database) {
-    this.people = new GatheredReads({ read: (keys) => readPeople(database, keys) });
+    this.people = new GatheredStatements({ run: (keys) => readPeople(database, keys) });
   }
 
   /** @param open a transaction that is open already: its request takes no second connection */

@@ -45,7 +45,7 @@ interface Row extends AuditRecord, Record<string, unknown> {
 }
 
 // One text for every combination: PostgreSQL plans it with the values in hand, so a filter that is null falls away and each of the
-// others finds its index (migration 0004).
+// others finds its index (migration 0003).
 const read = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,

@@ -1,5 +1,5 @@
 import { AccountsAndTokens } from './0001-accounts-and-tokens.js';
 import { AccountSecurity } from './0002-account-security.js';
-import { AuditIndexes } from './0004-audit-indexes.js';
+import { AuditIndexes } from './0003-audit-indexes.js';
 
 export const migrations = [AccountsAndTokens, AccountSecurity, AuditIndexes] as const;

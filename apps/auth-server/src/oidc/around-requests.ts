@@ -3,6 +3,7 @@ import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { unavailablePage } from '../pages/message.page.js';
 import { sendPage } from '../pages/provider-pages.js';
+import { isPublicDocument, isVisited, mountPath } from './kinds-of-path.rules.js';
 import { holdAnswer } from './reuse.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
@@ -20,9 +21,7 @@ interface Exchange {
 type Next = () => Promise<unknown>;
 
 const storingPaths = ['/oauth2/token', '/oauth2/revoke'];
-const publicDocuments = /^\/(jwks|\.well-known\/[\w-]+)$/;
 const cacheSeconds = 300;
-const visitedPaths = /^\/oauth2\/(authorize|end-session)(\/|$)/;
 const unavailable = {
   error: 'temporarily_unavailable',
   error_description: 'The service is temporarily unavailable.',
@@ -48,7 +47,7 @@ export function answerOutages(provider: Provider, logger: Logger) {
     ctx.status = 503;
     ctx.remove('Location');
     ctx.set('Retry-After', '2');
-    if (visitedPaths.test(ctx.path)) sendPage(ctx, unavailablePage());
+    if (isVisited(`${mountPath}${ctx.path}`)) sendPage(ctx, unavailablePage());
     else ctx.body = unavailable;
   };
 }
@@ -69,7 +68,7 @@ export async function answerUnknownPaths(ctx: Exchange, next: Next): Promise<voi
 /** Keys and metadata change rarely, and a next key is published long before it signs. */
 export async function cachePublicDocuments(ctx: Exchange, next: Next): Promise<void> {
   await next();
-  if (ctx.status === 200 && publicDocuments.test(ctx.path))
+  if (ctx.status === 200 && isPublicDocument(ctx.path))
     ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
 }
 

@@ -30,6 +30,10 @@ describe('redirect addresses', () => {
     'blob:https://app.example/x',
     ' https://app.example/',
     '//app.example/',
+    'https:/app.example/',
+    'https:app.example/',
+    'HTTPS://app.example/',
+    'Com.Example.App:/callback',
     '',
   ])('may not be %s', (uri) => {
     expect(redirectRefusal(uri)).toEqual(expect.any(String));

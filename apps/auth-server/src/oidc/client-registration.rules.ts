@@ -2,7 +2,8 @@ const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
-const openGrants = new Set(['authorization_code', 'refresh_token']);
+/** What a client that registers itself may be given tokens for. */
+export const openGrants: readonly string[] = ['authorization_code', 'refresh_token'];
 /** Refused on open registration: each makes us fetch what a stranger names, or gives a client what only the operator may give. */
 const operatorOnly = ['first_party', 'jwks', 'jwks_uri', 'sector_identifier_uri'] as const;
 
@@ -52,7 +53,7 @@ export function redirectRefusal(uri: unknown): string | undefined {
   if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;
   if (/[\s\\*]/.test(uri)) return 'must not contain spaces, backslashes or wildcards';
   const parsed = URL.parse(uri);
-  if (parsed === null) return 'must only contain valid uris';
+  if (parsed === null || !isSpelledOut(uri, parsed)) return 'must only contain valid uris';
   if (uri.includes('#')) return 'must not contain fragments';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain user information';
   if (parsed.protocol === 'https:') return undefined;
@@ -63,6 +64,12 @@ export function redirectRefusal(uri: unknown): string | undefined {
   return parsed.protocol.includes('.')
     ? undefined
     : 'must use https, a loopback address or a reverse-domain scheme';
+}
+
+/** `HTTPS:/app.example` means the same to a browser, but redirects are compared letter by letter (RFC 9700 §2.1). */
+function isSpelledOut(uri: string, { protocol }: URL): boolean {
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return uri.startsWith(isWeb ? `${protocol}//` : protocol);
 }
 
 /** The interface has no `application_type`: who is sent anywhere but to https is a native app (RFC 8252 §7). */
@@ -79,5 +86,5 @@ export function presentableName(name: string): string {
 }
 
 function isOpenGrant(grant: unknown): boolean {
-  return typeof grant === 'string' && openGrants.has(grant);
+  return typeof grant === 'string' && openGrants.includes(grant);
 }

@@ -1,7 +1,10 @@
 import { type ClientMetadata, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { applicationType, presentableName, registrationRefusal } from './client-registration.rules.js';
-
-const openGrants = ['authorization_code', 'refresh_token'] as const;
+import {
+  applicationType,
+  openGrants,
+  presentableName,
+  registrationRefusal,
+} from './client-registration.rules.js';
 
 /**
  * Judges and completes what a stranger registers, or changes later (RFC 7592). oidc-provider calls it for each client it makes,

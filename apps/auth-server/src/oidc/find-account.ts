@@ -2,6 +2,7 @@ import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 
 import type { Person, ReadAccounts } from '../accounts/read-accounts.js';
 import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';
 import { creatorOf } from './grants.js';
+import type { StoredRows } from './stored-rows.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** Which claims a scope shows at UserInfo. */
@@ -14,10 +15,11 @@ export const claimsOfScopes = {
 const people = new WeakMap<Account, Person>();
 
 /** Finds the person of a session or token; one who is gone or disabled is nobody. */
-export function findAccount(accounts: ReadAccounts, work: UnitOfWork): FindAccount {
+export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: UnitOfWork): FindAccount {
   return async (ctx, userId, token) => {
     const creatorId = creatorOf(ctx.oidc.entities.Grant);
-    const person = await accounts.person(userId, creatorId, await work.openSql());
+    const person =
+      stored.takePerson(ctx.req, userId) ?? (await accounts.person(userId, creatorId, await work.openSql()));
     if (person === undefined) return undefined;
     const account: Account = {
       accountId: person.id,

@@ -12,18 +12,17 @@ import type { Config } from '../config.js';
 import { messagePage } from '../pages/message.page.js';
 import { deliver } from '../sign-in/outcome.js';
 import { swapSignedToken } from './introspection-swap.js';
+import { isPublicDocument, isVisited, mountPath } from './kinds-of-path.rules.js';
 import type { OidcServer } from './oidc-server.js';
 import { noteArrival } from './reuse.js';
+import { readTokenAhead } from './read-token-ahead.js';
 import { changeForm, readBodies } from './request-bodies.js';
 import { refuseUnreadableAddress } from './unreadable-text.js';
 
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
-const mountPath = '/api/auth';
-const visitedPaths = /^\/(interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
 /** Of routes: small letters in the first two parts, then whatever an id may hold. */
 const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
-const publicDocuments = /^\/(jwks|\.well-known\/)/;
 const wellKnown: Readonly<Record<string, string>> = {
   '/.well-known/openid-configuration': 'openid-configuration',
   '/.well-known/openid-configuration/api/auth': 'openid-configuration',
@@ -65,6 +64,7 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
     ['/oauth2/introspect', '/oauth2/revoke'],
     changeForm(swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti))),
   );
+  router.post('/oauth2/token', changeForm(readTokenAhead((...token) => oidc.stored.readAhead(...token))));
   router.use((request: Request, response: Response, next: NextFunction) => {
     oidc.handle(request, response).catch(next);
   });
@@ -112,13 +112,13 @@ function quotaOf(request: Request): AuthQuota | undefined {
   if (request.method === 'OPTIONS') return undefined;
   if (request.method === 'POST' && request.path === '/oauth2/token') return 'token';
   if (request.method === 'POST' && request.path === '/oauth2/register') return 'register';
-  if (publicDocuments.test(request.path)) return 'documents';
+  if (isPublicDocument(request.path)) return 'documents';
   return 'authorization';
 }
 
 /** A page for people, JSON for programs. */
 function refuseInForm(error: unknown, request: Request, response: Response, next: NextFunction): void {
-  if (visitedPaths.test(`${mountPath}${request.path}`)) showTooMany(error, request, response);
+  if (isVisited(`${mountPath}${request.path}`)) showTooMany(error, request, response);
   else answerError(error, request, response, next);
 }
 
@@ -153,7 +153,7 @@ function showBadForm(_error: unknown, _request: Request, response: Response, _ne
 
 /** Each in its own form: a page for people, RFC 6749 JSON for apps, else the envelope. */
 function answerUnreadable(error: unknown, request: Request, response: Response, next: NextFunction): void {
-  if (visitedPaths.test(request.path)) {
+  if (isVisited(request.path)) {
     const text = 'Its address holds characters that nobody can read. Go back to the app and start again.';
     deliver(response, messagePage({ title: 'This link is not right', text, status: 400 }));
     return;

@@ -31,6 +31,7 @@ import {
 import { endsFamily, noteAnswers } from './reuse.js';
 import type { SentAnswers } from './sent-answers.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
+import { LocalSigningKey } from './signing-key.js';
 import { refuseOtherResponseModes } from './response-modes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
@@ -76,7 +77,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
 /** Who we are and what we sign with. */
 function identity({ keys }: KeySet, { config }: ProviderDependencies): Configuration {
   return {
-    jwks: { keys: keys.map(({ jwk }) => jwk) },
+    jwks: { keys: keys.map(({ jwk }) => new LocalSigningKey(jwk)) },
     clients: [accountClient(config.AUTH_URL)],
     cookies: cookieSettings(config),
     routes: {
@@ -150,6 +151,7 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
       },
       pushedAuthorizationRequests: { enabled: true },
       dPoP: { enabled: true },
+      externalSigningSupport: { enabled: true, ack: 'experimental-01' }, // signing-key.ts
       rpInitiatedLogout: { enabled: true, logoutSource: logoutPage, postLogoutSuccessSource: loggedOutPage },
     },
     renderError: problemPage,
@@ -167,9 +169,9 @@ function mayIntrospect(
 }
 
 /** Who signs in, and what they are asked. */
-function people({ accounts, work, grants, factors }: ProviderDependencies): Configuration {
+function people({ accounts, stored, work, grants, factors }: ProviderDependencies): Configuration {
   return {
-    findAccount: findAccount(accounts, work),
+    findAccount: findAccount(accounts, stored, work),
     extraTokenClaims: (ctx) => currentOrganisation(ctx),
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),

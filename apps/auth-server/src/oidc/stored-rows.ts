@@ -1,4 +1,5 @@
-import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
+import { type Person, selectPerson } from '../accounts/read-accounts.js';
 import Provider, { type AdapterPayload } from 'oidc-provider';
 
 interface Key {
@@ -12,12 +13,13 @@ export interface StoredRow {
   readonly consumed: number | null;
 }
 
-/** A record with those that oidc-provider looks up next: the Grant of its family, and of an access token also the client. */
+/** A record with what oidc-provider looks up next: the Grant of its family, an access token's client, whose code or refresh token it is. */
 interface RowWithCompany extends StoredRow {
   readonly grant_id: string | null;
   readonly grant: AdapterPayload | null;
   readonly client_id: string | null;
   readonly client: AdapterPayload | null;
+  readonly person: Person | null;
 }
 
 // A request that was under way when its session was ended may have saved it again: it stays ended (sessions/end-sessions.ts).
@@ -28,10 +30,10 @@ export const notEnded = `NOT EXISTS (
 const findRows = statement(
   'oidc.find',
   `SELECT wanted.position::integer - 1 AS index, found.payload, found.consumed, found.grant_id, found.client_id,
-          family.payload AS grant, client.payload AS client
+          family.payload AS grant, client.payload AS client, to_jsonb(person) AS person
    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (model, id, position)
    CROSS JOIN LATERAL (
-     SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed, grant_id, client_id FROM oidc_model
+     SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed, grant_id, client_id, account_id FROM oidc_model
      WHERE model = wanted.model AND id = wanted.id
        AND CASE model WHEN 'Client' THEN expires_at IS NULL OR expires_at > now()
                       WHEN 'Session' THEN ${notEnded} ELSE true END LIMIT 1) AS found
@@ -39,17 +41,23 @@ const findRows = statement(
      SELECT payload FROM oidc_model WHERE model = 'Grant' AND id = found.grant_id LIMIT 1) AS family ON true
    LEFT JOIN LATERAL (
      SELECT payload FROM oidc_model WHERE wanted.model = 'AccessToken' AND model = 'Client' AND id = found.client_id
-       AND (expires_at IS NULL OR expires_at > now()) LIMIT 1) AS client ON true`,
+       AND (expires_at IS NULL OR expires_at > now()) LIMIT 1) AS client ON true
+   LEFT JOIN LATERAL (
+     ${selectPerson(
+       `CASE WHEN wanted.model IN ('AuthorizationCode', 'RefreshToken') THEN found.account_id::uuid END`,
+       `(family.payload ->> 'creatorId')::uuid`,
+     )}) AS person ON true`,
 );
 
 /** Reads records by their model and stored id, with few statements: those asked for at once together, and what comes next along. */
 export class StoredRows {
-  private readonly gathered: GatheredReads<Key, RowWithCompany>;
+  private readonly gathered: GatheredStatements<Key, RowWithCompany>;
   /** By request: read ahead or with the record before, and taken once. */
   private readonly ahead = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
+  private readonly people = new WeakMap<object, Person>();
 
   constructor(database: Database) {
-    this.gathered = new GatheredReads({ read: (keys) => readRows(database, keys) });
+    this.gathered = new GatheredStatements({ run: (keys) => readRows(database, keys) });
   }
 
   /** Begins to read what a request will look up for certain. */
@@ -70,10 +78,18 @@ export class StoredRows {
     return ready ?? this.read(request, model, id);
   }
 
+  /** The person whose code or refresh token the request brought, if that was read. Taken once. */
+  takePerson(request: object, userId: string): Person | undefined {
+    const person = this.people.get(request);
+    this.people.delete(request);
+    return person?.id === userId ? person : undefined;
+  }
+
   private async read(request: object, model: string, id: string): Promise<StoredRow | undefined> {
     const row = await this.gathered.row({ model, id });
     if (row === undefined) return undefined;
-    const { grant_id, grant, client_id, client } = row;
+    const { grant_id, grant, client_id, client, person } = row;
+    if (person !== null) this.people.set(request, person);
     if (grant_id !== null && grant !== null) this.remember(request, 'Grant', grant_id, alone(grant));
     if (client_id !== null && client !== null) this.remember(request, 'Client', client_id, alone(client));
     return row;

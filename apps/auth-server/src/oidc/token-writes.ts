@@ -1,4 +1,4 @@
-import { type Database, GatheredReads, type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
@@ -88,10 +88,10 @@ const tryAgainMs = 50;
 
 /** Stores what requests write, those that come at the same time by one statement and one commit. */
 export class TokenWriter {
-  private readonly gathered: GatheredReads<Write, Written>;
+  private readonly gathered: GatheredStatements<Write, Written>;
 
   constructor(private readonly database: Database) {
-    this.gathered = new GatheredReads({ read: (writes) => writeAll(database, writes), atOnce: 4 });
+    this.gathered = new GatheredStatements({ run: (writes) => writeAll(database, writes), atOnce: 4 });
   }
 
   /** A write that failed with others is tried again by itself, so nobody fails for another's sake: what failed stored nothing. */

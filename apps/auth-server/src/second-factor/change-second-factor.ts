@@ -1,12 +1,13 @@
+import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
 import { ConfirmPassword } from '../accounts/confirm-password.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
+import { insertAudit, originOf } from '../audit/audit-log.js';
 import { recoveryCodesPage } from '../pages/security.page.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
-import { SecondFactors } from './second-factors.js';
+import { removeSecondFactor, SecondFactors } from './second-factors.js';
 import { ShowSecurity } from './show-security.js';
 
 /** What somebody with a second factor can do about it. */
@@ -17,7 +18,7 @@ export class ChangeSecondFactor {
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
     private readonly security: ShowSecurity,
-    private readonly audit: AuditLog,
+    private readonly database: Database,
   ) {}
 
   /** Turns it off, unless the person's role needs it. */
@@ -31,8 +32,10 @@ export class ChangeSecondFactor {
     }
     const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
-    await this.factors.remove(person.id);
-    await this.audit.write(origin, { event: 'second_factor_removed', userId: person.id });
+    await this.database.transaction(async (tx) => {
+      if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
+      await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
+    });
     return { redirect: '/account/security?done=factor-off' };
   }
 
@@ -43,9 +46,12 @@ export class ChangeSecondFactor {
     const origin = originOf(request);
     const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
-    const codes = await this.factors.newRecoveryCodes(person.id);
-    if (codes === undefined) return { redirect: '/account/security' };
-    await this.audit.write(origin, { event: 'recovery_codes_made', userId: person.id });
-    return recoveryCodesPage(frame, codes);
+    const codes = await this.database.transaction(async (tx) => {
+      const made = await this.factors.newRecoveryCodes(tx, person.id);
+      if (made !== undefined)
+        await insertAudit(tx, { event: 'recovery_codes_made', userId: person.id }, origin);
+      return made;
+    });
+    return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(frame, codes);
   }
 }

@@ -9,7 +9,6 @@ export function provedBoth(amr: readonly string[] | undefined): boolean {
   return amr?.includes('otp') === true;
 }
 
-/** A session of the password alone is none for somebody who needs a second factor: they sign in again. */
 /** A sign-in with a password that was changed since is none any more, even one that was still under way. */
 export function passwordCheck(factors: SecondFactors): interactionPolicy.Check {
   return new interactionPolicy.Check(
@@ -22,6 +21,7 @@ export function passwordCheck(factors: SecondFactors): interactionPolicy.Check {
   );
 }
 
+/** A session of the password alone is none for somebody who needs a second factor: they sign in again. */
 export function secondFactorCheck(factors: SecondFactors): interactionPolicy.Check {
   return new interactionPolicy.Check(
     'second_factor_missing',

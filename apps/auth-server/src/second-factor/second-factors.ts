@@ -163,15 +163,9 @@ export class SecondFactors {
   }
 
   /** New recovery codes in place of all before. Undefined when there is no second factor in use. */
-  async newRecoveryCodes(userId: string): Promise<string[] | undefined> {
-    return this.database.transaction(async (tx) => {
-      if ((await tx.row(lock, [userId])) === undefined) return undefined;
-      return this.replaceRecoveryCodes(tx, userId);
-    });
-  }
-
-  async remove(userId: string): Promise<void> {
-    await this.database.run(removeSecondFactor, [userId]);
+  async newRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
+    if ((await tx.row(lock, [userId])) === undefined) return undefined;
+    return this.replaceRecoveryCodes(tx, userId);
   }
 
   private async replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {

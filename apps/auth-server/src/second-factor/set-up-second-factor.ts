@@ -7,6 +7,7 @@ import { OidcServer } from '../oidc/oidc-server.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
 import type { Notice } from '../pages/account.page.js';
 import { recoveryCodesPage, secondFactorSetupPage } from '../pages/security.page.js';
+import { noteProof } from '../sessions/note-proof.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
 import { bothFactors } from './second-factor-check.js';
@@ -46,7 +47,7 @@ export class SetUpSecondFactor {
       const text = 'This code is not right. Wait for the next one and try again.';
       return this.setupPage(signedIn, { kind: 'problem', status: 401, text });
     }
-    await this.upgradeSession(request, response);
+    await noteProof(this.oidc, request, response, { amr: bothFactors });
     return recoveryCodesPage(frame, codes);
   }
 
@@ -58,12 +59,5 @@ export class SetUpSecondFactor {
       { keyUri: keyUri(secret, person.email), spelledSecret: spelledSecret(secret) },
       notice,
     );
-  }
-
-  private async upgradeSession(request: Request, response: Response): Promise<void> {
-    const { provider } = this.oidc;
-    const session = await provider.Session.get(provider.createContext(request, response));
-    session.amr = [...bothFactors];
-    await session.persist();
   }
 }

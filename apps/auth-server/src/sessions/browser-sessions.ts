@@ -1,7 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
 import type { UnitOfWork } from '../oidc/unit-of-work.js';
-import { endSessionOfUser, endSessionsOfUser } from './end-sessions.js';
 
 /** A browser in which somebody is signed in. */
 export interface BrowserSession {
@@ -54,22 +53,6 @@ export class BrowserSessions {
   /** The newest sign-in first. */
   of(userId: string): Promise<BrowserSession[]> {
     return this.database.rows<BrowserSession & Record<string, unknown>>(list, [userId]);
-  }
-
-  /** Signs one browser of the user out. Answers whether there was such a session. */
-  async end(userId: string, uid: string): Promise<boolean> {
-    let found = false;
-    await this.work.revoking(async (tx) => {
-      const revoked = await endSessionOfUser(tx, userId, uid);
-      found = revoked !== undefined;
-      return revoked ?? [];
-    });
-    return found;
-  }
-
-  /** Signs all browsers of the user out. @param exceptUid the one that stays */
-  endAll(userId: string, exceptUid: string): Promise<void> {
-    return this.work.revoking((tx) => endSessionsOfUser(tx, userId, exceptUid));
   }
 
   /** Forgets sessions that are long over, a batch at a time. Answers whether there may be more. */

@@ -1,5 +1,5 @@
 import { statement, type Transaction } from '@fulfilment/database';
-import { endFamiliesOfSession, endFamiliesOfUser } from '../oidc/families.js';
+import { endFamiliesOfSessions, endFamiliesOfUser } from '../oidc/families.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 
 const sessionsOfUser = statement(
@@ -16,12 +16,12 @@ const sessionOfUser = statement(
 const markEnded = statement(
   'sessions.mark-ended',
   `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
-   VALUES ($1, $2, '', now(), now() + interval '15 days')
+   SELECT uid, $2, '', now(), now() + interval '15 days' FROM unnest($1::text[]) AS uid ORDER BY uid
    ON CONFLICT (uid) DO UPDATE SET ended_at = now(), expires_at = EXCLUDED.expires_at`,
 );
-const deleteSession = statement(
+const deleteSessions = statement(
   'sessions.delete',
-  `DELETE FROM oidc_model WHERE model = 'Session' AND session_uid = $1`,
+  `DELETE FROM oidc_model WHERE model = 'Session' AND session_uid = ANY ($1)`,
 );
 
 /** Signs one browser of the user out. Undefined when there is no such session of theirs. */
@@ -39,10 +39,12 @@ export async function endSessionsOfUser(
   userId: string,
   exceptUid?: string,
 ): Promise<RevokedToken[]> {
-  const revoked: RevokedToken[] = [];
-  for (const { uid } of await tx.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]))
-    revoked.push(...(await endSession(tx, userId, uid)));
-  return revoked;
+  const sessions = await tx.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]);
+  return endAll(
+    tx,
+    userId,
+    sessions.map(({ uid }) => uid),
+  );
 }
 
 /** Ends all a person has: browser sessions and families, `offline_access` too. They sign in anew everywhere. */
@@ -52,9 +54,13 @@ export async function endAccessOfUser(tx: Transaction, userId: string): Promise<
 }
 
 /** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
-export async function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
-  await tx.run(markEnded, [uid, userId]);
-  const revoked = await endFamiliesOfSession(tx, uid);
-  await tx.run(deleteSession, [uid]);
+export function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
+  return endAll(tx, userId, [uid]);
+}
+
+async function endAll(tx: Transaction, userId: string, uids: readonly string[]): Promise<RevokedToken[]> {
+  await tx.run(markEnded, [uids, userId]);
+  const revoked = await endFamiliesOfSessions(tx, uids);
+  await tx.run(deleteSessions, [uids]);
   return revoked;
 }

@@ -1,30 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
+import { insertAudit, originOf } from '../audit/audit-log.js';
+import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
-import { BrowserSessions } from './browser-sessions.js';
+import { endSessionOfUser, endSessionsOfUser } from './end-sessions.js';
 
 /** Signs another browser of the person out, or all others. */
 @Injectable()
 export class SignOutBrowser {
   constructor(
     private readonly account: OpenAccount,
-    private readonly browsers: BrowserSessions,
-    private readonly audit: AuditLog,
+    private readonly work: UnitOfWork,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
     const { person, sessionUid } = await this.account.toChange(request, response);
     const which = field(request, 'session');
-    if (which === 'others') await this.browsers.endAll(person.id, sessionUid);
-    else if (!(await this.browsers.end(person.id, which))) return { redirect: '/account/browsers' };
-    await this.audit.write(originOf(request), {
-      event: 'browser_signed_out',
-      userId: person.id,
-      details: { session: which },
+    const entry = { event: 'browser_signed_out', userId: person.id, details: { session: which } } as const;
+    let found = true;
+    await this.work.revoking(async (tx) => {
+      const revoked =
+        which === 'others'
+          ? await endSessionsOfUser(tx, person.id, sessionUid)
+          : await endSessionOfUser(tx, person.id, which);
+      found = revoked !== undefined;
+      if (found) await insertAudit(tx, entry, originOf(request));
+      return revoked ?? [];
     });
+    if (!found) return { redirect: '/account/browsers' };
     return { redirect: '/account/browsers?done=signed-out' };
   }
 }

@@ -20,6 +20,12 @@ export class AskSecondFactor {
     private readonly forms: FormTokens,
   ) {}
 
+  /** Whose password was right and is the same still; undefined when the sign-in has to begin with it. */
+  async whosePassword({ passwordOf, passwordAt }: OpenInteraction): Promise<string | undefined> {
+    if (passwordOf === undefined) return undefined;
+    return (await this.factors.passwordChangedSince(passwordOf, passwordAt)) ? undefined : passwordOf;
+  }
+
   /** @param userId whose password was right */
   async show(interaction: OpenInteraction, userId: string, problem?: SecondFactorProblem): Promise<Page> {
     const { uid, appName, formTargets } = interaction;

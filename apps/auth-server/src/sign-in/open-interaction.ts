@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { type Client, errors, type Interaction, type InteractionResults } from 'oidc-provider';
 import type { OidcServer } from '../oidc/oidc-server.js';
+import { words } from '../oidc/requested-scope.js';
 import { formTarget } from '../pages/page.js';
 
 /** The sign-in this browser is in the middle of does not exist (any more). */
@@ -58,9 +59,7 @@ export async function openInteraction(
     accountId: interaction.session?.accountId,
     sessionUid: interaction.session?.uid,
     loginHint: text(interaction.params.login_hint).slice(0, 254),
-    scopes: text(interaction.params.scope)
-      .split(' ')
-      .filter((scope) => scope !== ''),
+    scopes: words(interaction.params.scope),
     redirectUri,
     formTargets: [formTarget(redirectUri)],
     passwordOf: text(interaction.result?.['passwordOf']) || undefined,

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
-import { keepRecoveryCodesPage, type SecondFactorProblem } from '../pages/second-factor.page.js';
+import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { switchOnSecondFactor } from '../second-factor/switch-on.js';
@@ -12,7 +12,7 @@ import { FormTokens } from './form-tokens.js';
 import { field } from './forms.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 import type { Outcome } from './outcome.js';
-import { codesOf, SignInThrottle, waitInWords } from './sign-in-throttle.js';
+import { codesOf, type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** The second half of a sign-in, for those whose password was right: nobody is signed in before this said yes. */
 @Injectable()
@@ -30,41 +30,40 @@ export class ProveSecondFactor {
   /** Takes a code of the app or a recovery code. */
   async run(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
-    const { passwordOf: userId, uid } = interaction;
-    if (userId === undefined) return { redirect: `/interaction/${uid}` };
-    const waiting = await this.waiting(interaction, userId, request);
-    if (waiting !== undefined) return waiting;
-    const proof = await this.factors.prove(userId, field(request, 'code'), Date.now());
-    if (proof === undefined) return this.wrong(interaction, userId, request);
-    await this.throttle.succeeded(codesOf(userId), originOf(request).ip);
-    return this.signedIn(interaction, userId, request, { second_factor: proof });
+    const userId = await this.ask.whosePassword(interaction);
+    if (userId === undefined) return showAgain(interaction);
+    const guess = await this.throttle.guess(codesOf(userId), originOf(request).ip, () =>
+      this.factors.prove(userId, field(request, 'code'), Date.now()),
+    );
+    if (guess.kind !== 'right') return this.refused(interaction, userId, request, guess);
+    return this.signedIn(interaction, userId, request, { second_factor: guess.found });
   }
 
   /** Takes the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
-    const { passwordOf: userId, uid, appName, formTargets } = interaction;
-    if (userId === undefined) return { redirect: `/interaction/${uid}` };
-    const waiting = await this.waiting(interaction, userId, request);
-    if (waiting !== undefined) return waiting;
-    const codes = await switchOnSecondFactor(this.work, this.factors, {
-      userId,
-      code: field(request, 'code'),
-      sessionUid: interaction.sessionUid,
-      clientId: interaction.client.clientId,
-      origin: originOf(request),
-    });
-    if (codes === undefined) return this.wrong(interaction, userId, request);
-    await this.throttle.succeeded(codesOf(userId), originOf(request).ip);
+    const { uid, appName, formTargets } = interaction;
+    const userId = await this.ask.whosePassword(interaction);
+    if (userId === undefined) return showAgain(interaction);
+    const guess = await this.throttle.guess(codesOf(userId), originOf(request).ip, () =>
+      switchOnSecondFactor(this.work, this.factors, {
+        userId,
+        code: field(request, 'code'),
+        sessionUid: interaction.sessionUid,
+        clientId: interaction.client.clientId,
+        origin: originOf(request),
+      }),
+    );
+    if (guess.kind !== 'right') return this.refused(interaction, userId, request, guess);
     await interaction.remember({ passwordOf: userId, passwordAt: interaction.passwordAt, provedBoth: true });
-    return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, codes);
+    return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.found);
   }
 
   /** The recovery codes were seen. */
   async done(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
-    const { passwordOf: userId, provedBoth, uid } = interaction;
-    if (userId === undefined || !provedBoth) return { redirect: `/interaction/${uid}` };
+    const userId = await this.ask.whosePassword(interaction);
+    if (userId === undefined || !interaction.provedBoth) return showAgain(interaction);
     return this.signedIn(interaction, userId, request, { second_factor: 'code' });
   }
 
@@ -72,7 +71,7 @@ export class ProveSecondFactor {
   async startOver(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
     if (interaction.prompt === 'login') await interaction.remember({});
-    return { redirect: `/interaction/${interaction.uid}` };
+    return showAgain(interaction);
   }
 
   private async open(request: Request, response: Response): Promise<OpenInteraction> {
@@ -81,31 +80,22 @@ export class ProveSecondFactor {
     return interaction;
   }
 
-  private async waiting(
+  private async refused(
     interaction: OpenInteraction,
     userId: string,
     request: Request,
-  ): Promise<Outcome | undefined> {
-    const waitSeconds = await this.throttle.attempt(codesOf(userId), originOf(request).ip);
-    if (waitSeconds === undefined) return undefined;
-    await this.record('sign_in_locked', interaction, userId, request);
-    const text = `Too many codes were wrong. ${waitInWords(waitSeconds)}`;
-    return this.problem(interaction, userId, { status: 429, text, retryAfterSeconds: waitSeconds });
-  }
-
-  private async wrong(interaction: OpenInteraction, userId: string, request: Request): Promise<Outcome> {
-    await this.throttle.failed(codesOf(userId), originOf(request).ip);
-    await this.record('second_factor_failed', interaction, userId, request);
-    const text = 'This code is not right, or was used already. Wait for the next one and try again.';
-    return this.problem(interaction, userId, { status: 401, text });
-  }
-
-  private problem(
-    interaction: OpenInteraction,
-    userId: string,
-    problem: SecondFactorProblem,
+    guess: Exclude<Guess<unknown>, { kind: 'right' }>,
   ): Promise<Outcome> {
-    return this.ask.show(interaction, userId, problem);
+    const event = guess.kind === 'wrong' ? 'second_factor_failed' : 'sign_in_locked';
+    const { clientId } = interaction.client;
+    await this.audit.write(originOf(request), { event, userId, clientId });
+    if (guess.kind === 'locked') {
+      const { waitSeconds: retryAfterSeconds } = guess;
+      const text = `Too many codes were wrong. ${waitInWords(retryAfterSeconds)}`;
+      return this.ask.show(interaction, userId, { status: 429, text, retryAfterSeconds });
+    }
+    const text = 'This code is not right, or was used already. Wait for the next one and try again.';
+    return this.ask.show(interaction, userId, { status: 401, text });
   }
 
   private async signedIn(
@@ -122,13 +112,8 @@ export class ProveSecondFactor {
       }),
     };
   }
+}
 
-  private record(
-    event: 'sign_in_locked' | 'second_factor_failed',
-    { client }: OpenInteraction,
-    userId: string,
-    request: Request,
-  ): Promise<void> {
-    return this.audit.write(originOf(request), { event, userId, clientId: client.clientId });
-  }
+function showAgain({ uid }: OpenInteraction): Outcome {
+  return { redirect: `/interaction/${uid}` };
 }

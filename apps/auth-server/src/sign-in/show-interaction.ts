@@ -25,10 +25,8 @@ export class ShowInteraction {
   async run(request: Request, response: Response): Promise<Page> {
     const interaction = await openInteraction(this.oidc, request, response);
     if (interaction.prompt !== 'login') return this.consent(interaction);
-    const { passwordOf } = interaction;
-    return passwordOf === undefined
-      ? this.signIn(interaction)
-      : this.askSecondFactor.show(interaction, passwordOf);
+    const userId = await this.askSecondFactor.whosePassword(interaction);
+    return userId === undefined ? this.signIn(interaction) : this.askSecondFactor.show(interaction, userId);
   }
 
   private signIn({ uid, appName, loginHint, formTargets }: OpenInteraction): Page {

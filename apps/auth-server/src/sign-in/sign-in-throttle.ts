@@ -26,18 +26,24 @@ if state == 0 then
 end
 return {state, wait}
 `;
-/** ARGV: whether it failed, and the window of failures in seconds. A success lets the first subject, the account, start afresh. */
+/** ARGV: how it ended, and the window of failures in seconds. A right one lets the first subject, the account, start afresh. */
 const endTry = `
 for index = 1, #KEYS, 2 do
   if tonumber(redis.call('GET', KEYS[index + 1]) or '0') > 0 then redis.call('DECR', KEYS[index + 1]) end
-  if ARGV[1] == '1' and redis.call('INCR', KEYS[index]) == 1 then redis.call('EXPIRE', KEYS[index], ARGV[2]) end
+  if ARGV[1] == 'wrong' and redis.call('INCR', KEYS[index]) == 1 then redis.call('EXPIRE', KEYS[index], ARGV[2]) end
 end
-if ARGV[1] == '0' then redis.call('DEL', KEYS[1]) end
+if ARGV[1] == 'right' then redis.call('DEL', KEYS[1]) end
 `;
 /** A process that died leaves its tries under way for so long. */
 const tryAtMostSeconds = 30;
 const waitForOthersMs = 10_000;
 const askAgainMs = 50;
+
+/** What became of a guess: too many were wrong before it, or it was wrong, or it was right. */
+export type Guess<Found> =
+  | { readonly kind: 'locked'; readonly waitSeconds: number }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'right'; readonly found: Found };
 
 /** Slows the guessing of passwords: so many failures per account and per address, then nothing until the window is over. */
 export class SignInThrottle {
@@ -47,11 +53,30 @@ export class SignInThrottle {
   ) {}
 
   /**
-   * Begins a try, which `failed` or `succeeded` ends. Answers the seconds to wait when too many have failed; while Redis is away there
-   * never are. When those under way could all fail, it waits for them.
+   * Looks at a guess unless too many have failed; while Redis is away there never are. When the guesses under way could all fail, it
+   * waits for them. One that could not be looked at counts for nothing.
    * @param account the e-mail address that was typed, or what else is being guessed at
+   * @param look answers what was found behind a right guess, undefined for a wrong one
    */
-  async attempt(account: string, ip: string): Promise<number | undefined> {
+  async guess<Found>(
+    account: string,
+    ip: string,
+    look: () => Promise<Found | undefined>,
+  ): Promise<Guess<Found>> {
+    const waitSeconds = await this.waitOrBegin(account, ip);
+    if (waitSeconds !== undefined) return { kind: 'locked', waitSeconds };
+    let ending: 'right' | 'wrong' | 'unknown' = 'unknown';
+    try {
+      const found = await look();
+      ending = found === undefined ? 'wrong' : 'right';
+      return found === undefined ? { kind: 'wrong' } : { kind: 'right', found };
+    } finally {
+      await this.end(account, ip, ending);
+    }
+  }
+
+  /** Begins a try, or answers the seconds to wait before the next. */
+  private async waitOrBegin(account: string, ip: string): Promise<number | undefined> {
     const endsAtMs = performance.now() + waitForOthersMs;
     for (;;) {
       const [state, waitSeconds] = await this.begin(account, ip);
@@ -60,15 +85,6 @@ export class SignInThrottle {
       if (performance.now() > endsAtMs) return 1;
       await sleep(askAgainMs);
     }
-  }
-
-  async failed(account: string, ip: string): Promise<void> {
-    await this.end(account, ip, true);
-  }
-
-  /** The account starts afresh. */
-  async succeeded(account: string, ip: string): Promise<void> {
-    await this.end(account, ip, false);
   }
 
   private async begin(account: string, ip: string): Promise<readonly [state: number, waitSeconds: number]> {
@@ -80,10 +96,10 @@ export class SignInThrottle {
     return [Number(answer[0]), Number(answer[1])];
   }
 
-  private async end(account: string, ip: string, failed: boolean): Promise<void> {
+  private async end(account: string, ip: string, ending: 'right' | 'wrong' | 'unknown'): Promise<void> {
     const keys = keysOf(account, ip);
     await this.redis.ask('sign-in-throttle', (client) =>
-      client.eval(endTry, keys.length, ...keys, failed ? '1' : '0', this.failures.windowSeconds),
+      client.eval(endTry, keys.length, ...keys, ending, this.failures.windowSeconds),
     );
   }
 }

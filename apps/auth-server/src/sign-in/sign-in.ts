@@ -33,20 +33,22 @@ export class SignIn {
     const origin = originOf(request);
     const clientId = interaction.client.clientId;
 
-    const waitSeconds = await this.throttle.attempt(email, origin.ip);
-    if (waitSeconds !== undefined) {
-      await this.audit.write(origin, { event: 'sign_in_locked', clientId });
-      return this.locked(interaction, email, waitSeconds);
-    }
     const passwordAt = Math.floor(Date.now() / 1000); // before it is looked up: a change meanwhile counts
-    const named = await this.accounts.credentials(email);
-    const user = await whosePassword(named, field(request, 'password'));
-    if (user === undefined) {
-      await this.throttle.failed(email, origin.ip);
+    let named: Credentials | undefined;
+    const guess = await this.throttle.guess(email, origin.ip, async () => {
+      named = await this.accounts.credentials(email);
+      // It takes as long when there is no such user.
+      return (await verifyPassword(field(request, 'password'), named?.password_hash)) ? named : undefined;
+    });
+    if (guess.kind === 'locked') {
+      await this.audit.write(origin, { event: 'sign_in_locked', clientId });
+      return this.locked(interaction, email, guess.waitSeconds);
+    }
+    if (guess.kind === 'wrong') {
       await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: named?.id });
       return this.failed(interaction, email);
     }
-    await this.throttle.succeeded(email, origin.ip);
+    const user = guess.found;
     if (await this.factors.isNeeded(user.id)) {
       await interaction.remember({ passwordOf: user.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
@@ -74,13 +76,4 @@ export class SignIn {
     const problem = { status: 429, text, retryAfterSeconds: waitSeconds } as const;
     return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
   }
-}
-
-/** The user, if the password is theirs. It takes as long when there is no such user. */
-async function whosePassword(
-  user: Credentials | undefined,
-  password: string,
-): Promise<Credentials | undefined> {
-  const right = await verifyPassword(password, user?.password_hash);
-  return right ? user : undefined;
 }

@@ -1,11 +1,11 @@
-import { GatheredReads } from '@fulfilment/database';
+import { GatheredStatements } from '@fulfilment/database';
 import { describe, expect, it } from '@jest/globals';
 
 /** A store that answers when it is told to. */
 function slowStore() {
   const asked: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = [];
-  const reads = new GatheredReads<string, string>({
-    read: (keys) =>
+  const gathered = new GatheredStatements<string, string>({
+    run: (keys) =>
       new Promise((resolve, reject) => {
         const rows = keys.flatMap((key, index) =>
           key === 'nothing' ? [] : [{ index, row: `row of ${key}` }],
@@ -15,13 +15,13 @@ function slowStore() {
     atMost: 3,
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
-  return { reads, asked, turn };
+  return { gathered, asked, turn };
 }
 
-describe('gathered reads', () => {
+describe('gathered statements', () => {
   it('answer all that is asked at once by one statement, each with its own row', async () => {
-    const { reads, asked, turn } = slowStore();
-    const rows = Promise.all(['a', 'nothing', 'b'].map((key) => reads.row(key)));
+    const { gathered, asked, turn } = slowStore();
+    const rows = Promise.all(['a', 'nothing', 'b'].map((key) => gathered.row(key)));
     await turn();
     expect(asked.map(({ keys }) => keys)).toEqual([['a', 'nothing', 'b']]);
     asked[0]?.answer();
@@ -29,10 +29,10 @@ describe('gathered reads', () => {
   });
 
   it('never answer a question from a statement that was under way before it', async () => {
-    const { reads, asked, turn } = slowStore();
-    const first = reads.row('a');
+    const { gathered, asked, turn } = slowStore();
+    const first = gathered.row('a');
     await turn();
-    const second = reads.row('a');
+    const second = gathered.row('a');
     await turn();
     expect(asked).toHaveLength(1);
     asked[0]?.answer();
@@ -44,8 +44,8 @@ describe('gathered reads', () => {
   });
 
   it('send what is too much for one statement with the next, and a failed statement fails only its own', async () => {
-    const { reads, asked, turn } = slowStore();
-    const all = ['a', 'b', 'c', 'd'].map((key) => reads.row(key).catch(() => 'failed'));
+    const { gathered, asked, turn } = slowStore();
+    const all = ['a', 'b', 'c', 'd'].map((key) => gathered.row(key).catch(() => 'failed'));
     await turn();
     asked[0]?.fail(new Error('away'));
     await turn();

@@ -4,9 +4,9 @@ interface Waiting<Key, Row> {
   readonly reject: (error: unknown) => void;
 }
 
-export interface GatheredReadsOptions<Key, Row> {
-  /** Reads many at once. Answers rows with the index of the key they belong to; keys without a row are left out. */
-  readonly read: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
+export interface GatheredStatementsOptions<Key, Row> {
+  /** Asks for many at once. Answers rows with the index of the key they belong to; keys without a row are left out. */
+  readonly run: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
   /** Statements under way at once; what is asked meanwhile waits for one of them and goes together. */
   readonly atOnce?: number;
   /** Keys of one statement. */
@@ -14,15 +14,16 @@ export interface GatheredReadsOptions<Key, Row> {
 }
 
 /**
- * Rows by key, those that are asked for at the same time by one statement: a round trip costs more than the rows. A statement starts
- * only after all it answers were asked, so nobody gets a row as it was before the question. Not for use inside a transaction.
+ * Rows by key, read or written: those that are asked for at the same time go in one statement, since a round trip costs more than the
+ * rows. A statement starts only after all it answers were asked, so nobody gets a row as it was before the question. Not for use
+ * inside a transaction.
  */
-export class GatheredReads<Key, Row> {
+export class GatheredStatements<Key, Row> {
   private readonly waiting: Waiting<Key, Row>[] = [];
   private underWay = 0;
   private scheduled = false;
 
-  constructor(private readonly options: GatheredReadsOptions<Key, Row>) {}
+  constructor(private readonly options: GatheredStatementsOptions<Key, Row>) {}
 
   row(key: Key): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
@@ -47,7 +48,7 @@ export class GatheredReads<Key, Row> {
     this.underWay += 1;
     if (this.waiting.length > 0) this.schedule();
     try {
-      const found = await this.options.read(asked.map(({ key }) => key));
+      const found = await this.options.run(asked.map(({ key }) => key));
       for (const { index, row } of found) asked[index]?.resolve(row);
       for (const { resolve } of asked) resolve(undefined); // those without a row; the others have theirs
     } catch (error) {

@@ -1,0 +1,48 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { ExternalSigningKey } from 'oidc-provider';
+import type { PrivateJwk } from '../keys/make-key.js';
+
+/**
+ * A key that signs where it is asked to. oidc-provider's own way hands every signature to another thread, which costs more than the
+ * P-256 signature itself; one of RSA is twenty times as dear and goes there.
+ */
+export class LocalSigningKey extends ExternalSigningKey {
+  private readonly privateKey: KeyObject;
+  private readonly publicKey: KeyObject;
+
+  constructor(private readonly jwk: PrivateJwk) {
+    super();
+    this.privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
+    this.publicKey = createPublicKey(this.privateKey);
+  }
+
+  override get kid(): string {
+    return this.jwk.kid;
+  }
+
+  override get alg(): string {
+    return this.jwk.alg;
+  }
+
+  override keyObject(): KeyObject {
+    return this.publicKey;
+  }
+
+  override sign(data: Uint8Array): Buffer | Promise<Buffer> {
+    return this.jwk.alg === 'ES256' ? this.signAtOnce(data) : this.signElsewhere(data);
+  }
+
+  /** RFC 7518 §3.4: the two numbers of the signature one behind the other. */
+  signAtOnce(data: Uint8Array): Buffer {
+    return sign('sha256', data, { key: this.privateKey, dsaEncoding: 'ieee-p1363' });
+  }
+
+  private signElsewhere(data: Uint8Array): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      sign('sha256', data, this.privateKey, (error, signature) => {
+        if (error === null) resolve(signature);
+        else reject(error);
+      });
+    });
+  }
+}
