@@ -1,7 +1,7 @@
 import { issuer } from '@fulfilment/contracts';
 import { type ApiPart, NamedOnce } from './api-part.js';
 import { accessTokenScheme } from './describe-route.js';
-import type { OpenApiDocument, PathItem } from './document.js';
+import { documentShape, type OpenApiDocument, type PathItem } from './document.js';
 import { errorShape } from './errors.js';
 import type { Schema } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
@@ -79,9 +79,9 @@ function accessTokens(scopes: Readonly<Record<string, string>>) {
 /** The document with the addresses of the suite that serves it, in place of those of one's own machine. */
 export function withAddresses(document: OpenApiDocument, { baseUrl, authUrl }: Addresses): OpenApiDocument {
   const authAt = `${issuer(localAddresses.authUrl)}/`;
-  const replaced: OpenApiDocument = JSON.parse(JSON.stringify(document), (_name, value: unknown) => {
+  const replaced: unknown = JSON.parse(JSON.stringify(document), (_name, value: unknown) => {
     if (typeof value !== 'string') return value;
     return value.replaceAll(authAt, `${issuer(authUrl)}/`).replaceAll(localAddresses.baseUrl, baseUrl);
   });
-  return replaced;
+  return documentShape.parse(replaced);
 }

@@ -102,7 +102,7 @@ function requestBody(dto: Class, { id, body }: OperationDoc) {
 /** A DTO and all that it holds. */
 function dtoComponents(dto: Class): Record<string, Schema> {
   const { schema, holds } = dtoSchema(dto);
-  return Object.assign({ [dtoName(dto)]: schema }, ...holds.map(dtoComponents));
+  return holds.reduce((sum, held) => ({ ...sum, ...dtoComponents(held) }), { [dtoName(dto)]: schema });
 }
 
 function successResponse(route: Route): { responses: Record<string, Response>; schemas: Schemas } {

@@ -1,4 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
+import { z } from 'zod';
 import { type Class, descriptionOf, objectsOf } from './field.js';
 import { componentRef, type Schema, schemaShape } from './schema.js';
 
@@ -24,9 +25,9 @@ export function dtoSchema(dto: Class): DtoSchema {
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
   for (const [name, given] of [...checks].sort(byPlaceIn(dto))) {
-    const described = descriptionOf(dto.prototype, name);
+    const described = descriptionOf(dto, name);
     if (described === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
-    const inner = objectsOf(dto.prototype, name);
+    const inner = objectsOf(dto, name);
     if (inner !== undefined) holds.push(inner);
     const byDefault: unknown = defaults.get(name);
     properties[name] = {
@@ -77,7 +78,7 @@ const known: Readonly<Record<string, (constraint: unknown) => Schema>> = {
   arrayNotEmpty: () => ({ minItems: 1 }),
   arrayMinSize: (least) => (least === 0 ? {} : { minItems: Number(least) }),
   arrayMaxSize: (most) => ({ maxItems: Number(most) }),
-  isIn: (values) => ({ type: 'string', enum: Array.isArray(values) ? [...values] : [] }),
+  isIn: (values) => ({ type: 'string', enum: z.array(z.unknown()).parse(values) }),
   matches: (pattern) => ({ type: 'string', pattern: pattern instanceof RegExp ? pattern.source : '' }),
 };
 

@@ -1,5 +1,4 @@
 import { registerDecorator } from 'class-validator';
-import 'reflect-metadata';
 import type { Schema } from './schema.js';
 
 export type Class = new () => object;
@@ -32,29 +31,47 @@ export interface FieldDescription {
   readonly example?: unknown;
 }
 
-const descriptionKey = 'reference:description';
-const objectsKey = 'reference:objects';
+const descriptions = new WeakMap<object, Map<string, FieldDescription>>();
+const objects = new WeakMap<object, Map<string, () => Class>>();
 
 /** What a member of a DTO means. The reference cannot be made while one lacks it. */
 export function Description(text: string, example?: unknown): PropertyDecorator {
-  return (target, property) => {
-    Reflect.defineMetadata(descriptionKey, { text, example }, target, property);
-  };
+  return (target, property) => keep(descriptions, target.constructor, String(property), { text, example });
 }
 
 /** Which DTO a member's object, or the objects of its list, are. */
 export function Objects(type: () => Class): PropertyDecorator {
-  return (target, property) => {
-    Reflect.defineMetadata(objectsKey, type, target, property);
-  };
+  return (target, property) => keep(objects, target.constructor, String(property), type);
 }
 
-export function descriptionOf(prototype: object, property: string): FieldDescription | undefined {
-  const described: FieldDescription | undefined = Reflect.getMetadata(descriptionKey, prototype, property);
-  return described;
+export function descriptionOf(dto: Class, property: string): FieldDescription | undefined {
+  return find(descriptions, dto, property);
 }
 
-export function objectsOf(prototype: object, property: string): Class | undefined {
-  const type: (() => Class) | undefined = Reflect.getMetadata(objectsKey, prototype, property);
-  return type?.();
+export function objectsOf(dto: Class, property: string): Class | undefined {
+  return find(objects, dto, property)?.();
+}
+
+function keep<Said>(
+  place: WeakMap<object, Map<string, Said>>,
+  dto: object,
+  property: string,
+  said: Said,
+): void {
+  place.set(dto, new Map([...(place.get(dto) ?? []), [property, said]]));
+}
+
+/** What a class or one it extends says about a member. */
+function find<Said>(
+  place: WeakMap<object, Map<string, Said>>,
+  dto: Class,
+  property: string,
+): Said | undefined {
+  let current: unknown = dto;
+  while (typeof current === 'function') {
+    const said = place.get(current)?.get(property);
+    if (said !== undefined) return said;
+    current = Object.getPrototypeOf(current);
+  }
+  return undefined;
 }

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import type { z } from 'zod';
 
 /** An error an operation has beyond those its access, query and body bring by themselves, made by the code's own class. */
@@ -40,7 +39,7 @@ type Answers<Body> = Promise<
   Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
 >;
 
-const operationKey = 'reference:operation';
+const operations = new WeakMap<object, OperationDoc>();
 
 /** Documents a handler. The compiler refuses one whose answer is not of the documented shape. */
 export function Operation<Shape extends z.ZodType>(doc: OperationDoc<Shape>) {
@@ -49,11 +48,10 @@ export function Operation<Shape extends z.ZodType>(doc: OperationDoc<Shape>) {
     _name: string | symbol,
     handler: TypedPropertyDescriptor<Handler>,
   ): void => {
-    if (handler.value !== undefined) Reflect.defineMetadata(operationKey, doc, handler.value);
+    if (handler.value !== undefined) operations.set(handler.value, doc);
   };
 }
 
 export function operationOf(handler: object): OperationDoc | undefined {
-  const doc: OperationDoc | undefined = Reflect.getMetadata(operationKey, handler);
-  return doc;
+  return operations.get(handler);
 }

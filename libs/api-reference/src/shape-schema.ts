@@ -13,8 +13,12 @@ const defs = z.record(z.string(), z.unknown()).default({});
 /** What an answer's shape says, as JSON Schema; shapes with an `id` become components. Open: members may be added later. */
 export function shapeSchema(shape: z.ZodType): NamedSchemas {
   const { $schema: _, $defs, ...root } = z.toJSONSchema(shape, { io: 'output' });
-  const schemas = Object.entries(defs.parse($defs)).map(([name, schema]) => [name, tidy(schema)]);
-  return { schema: tidy(root), schemas: Object.fromEntries(schemas) };
+  return {
+    schema: tidy(root),
+    schemas: Object.fromEntries(
+      Object.entries(defs.parse($defs)).map(([name, schema]) => [name, tidy(schema)]),
+    ),
+  };
 }
 
 function tidy(given: unknown): Schema {

@@ -37,16 +37,16 @@ export function shareAnswers(paths: Paths): { paths: Paths; components: Shared }
 
 function shareHeaders({ headers, ...response }: Response, known: Map<string, Header>): Response {
   if (headers === undefined) return response;
-  const shared = Object.entries(headers).map(([name, header]) => {
-    if ('$ref' in header) return [name, header];
+  const share = (name: string, header: Header | Reference): Header | Reference => {
+    if ('$ref' in header) return header;
     const first = known.get(name) ?? header;
     known.set(name, first);
-    return [
-      name,
-      JSON.stringify(first) === JSON.stringify(header) ? { $ref: `${headersAt}${name}` } : header,
-    ];
-  });
-  return { ...response, headers: Object.fromEntries(shared) };
+    return JSON.stringify(first) === JSON.stringify(header) ? { $ref: `${headersAt}${name}` } : header;
+  };
+  return {
+    ...response,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, share(name, header)])),
+  };
 }
 
 function mapResponses(

@@ -6,7 +6,7 @@ import {
   type Parameter,
   type Route,
 } from '@fulfilment/api-reference';
-import { type HttpStatus, RequestMethod, type Type } from '@nestjs/common';
+import { RequestMethod, type Type } from '@nestjs/common';
 import {
   HTTP_CODE_METADATA,
   METHOD_METADATA,
@@ -16,6 +16,7 @@ import {
 } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
+import { z } from 'zod';
 import { publicKey, rateLimitKey, type RateLimitName, scopesKey } from '../access/access-rules.js';
 import type { Quotas } from '../access/rate-limiter.js';
 import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
@@ -23,12 +24,17 @@ import { apiSettings } from '../settings.js';
 
 export type Controller = Type<object>;
 
-/** What Nest keeps of a handler's argument. */
-interface Argument {
-  readonly index: number;
-  readonly data?: unknown;
-  readonly factory?: unknown;
-}
+type Handler = (...args: unknown[]) => unknown;
+
+/** What Nest keeps about handlers; its metadata has no types. */
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const httpStatus = z.number().optional();
+const requestMethod = z.enum(RequestMethod).default(RequestMethod.GET);
+const prototypeShape = z.custom<object>((value) => typeof value === 'object' && value !== null);
+const parameterTypes = z.array(z.custom<Class>(isFunction).optional()).default([]);
+const statedArguments = z
+  .record(z.string(), z.object({ index: z.number(), data: z.unknown(), factory: z.unknown() }))
+  .default({});
 
 const reflector = new Reflector();
 const notDtos = new Set<unknown>([String, Number, Boolean, Array, Object]);
@@ -44,21 +50,24 @@ export const defaultQuotas: Quotas = {
 
 /** The routes of controllers as Nest and the guards read them. @throws Error when a handler has no `@Operation()` */
 export function routesOf(controllers: readonly Controller[]): Route[] {
-  return controllers.flatMap((controller) =>
-    Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
-      const handler: unknown = Reflect.get(controller.prototype, name);
-      return typeof handler === 'function' && Reflect.hasMetadata(METHOD_METADATA, handler)
-        ? [routeOf(controller, name, handler)]
-        : [];
-    }),
-  );
+  return controllers.flatMap((controller) => {
+    const prototype = prototypeShape.parse(controller.prototype);
+    return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+      const handler: unknown = Reflect.get(prototype, name);
+      return isHandler(handler) ? [routeOf(controller, name, handler)] : [];
+    });
+  });
 }
 
-function routeOf(controller: Controller, name: string, handler: object): Route {
+function isHandler(value: unknown): value is Handler {
+  return typeof value === 'function' && Reflect.hasMetadata(METHOD_METADATA, value);
+}
+
+function routeOf(controller: Controller, name: string, handler: Handler): Route {
   const operation = operationOf(handler);
   if (operation === undefined) throw new Error(`${controller.name}.${name} has no @Operation().`);
   const method = methodOf(handler);
-  const status: HttpStatus | undefined = Reflect.getMetadata(HTTP_CODE_METADATA, handler);
+  const status = httpStatus.parse(Reflect.getMetadata(HTTP_CODE_METADATA, handler));
   const given = argumentsOf(controller, name);
   const dto = (kind: RouteParamtypes): Class | undefined => given.dtos.get(kind);
   return {
@@ -79,8 +88,8 @@ function routeOf(controller: Controller, name: string, handler: object): Route {
 }
 
 function methodOf(handler: object): Method {
-  const number: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
-  const name = RequestMethod[number ?? RequestMethod.GET].toLowerCase();
+  const name =
+    RequestMethod[requestMethod.parse(Reflect.getMetadata(METHOD_METADATA, handler))].toLowerCase();
   const method = methods.find((candidate) => candidate === name);
   if (method === undefined) throw new Error(`The reference does not tell of ${name}.`);
   return method;
@@ -92,8 +101,8 @@ function pathOf(place: object): string {
   return path;
 }
 
-function accessOf(controller: Controller, handler: object): Route['access'] {
-  const places: Parameters<Reflector['getAllAndOverride']>[1] = [Object(handler), controller];
+function accessOf(controller: Controller, handler: Handler): Route['access'] {
+  const places = [handler, controller];
   if (reflector.getAllAndOverride<boolean | undefined>(publicKey, places) === true) return 'public';
   return {
     scopes: reflector.getAllAndOverride<readonly string[]>(scopesKey, places),
@@ -106,9 +115,9 @@ function argumentsOf(
   controller: Controller,
   name: string,
 ): { dtos: Map<RouteParamtypes, Class>; headers: Parameter[] } {
-  const types: readonly Class[] = Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype, name) ?? [];
-  const stated: Readonly<Record<string, Argument>> =
-    Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
+  const prototype = prototypeShape.parse(controller.prototype);
+  const types = parameterTypes.parse(Reflect.getMetadata(PARAMTYPES_METADATA, prototype, name));
+  const stated = statedArguments.parse(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name));
   const dtos = new Map<RouteParamtypes, Class>();
   const headers: Parameter[] = [];
   for (const [key, { index, data, factory }] of Object.entries(stated)) {

@@ -2,6 +2,7 @@ import { type Addresses, documentShape, withAddresses } from '@fulfilment/api-re
 import { type Request, type Response, Router } from 'express';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { referencePage } from './page/reference-page.js';
 import { styleHash } from './page/style.js';
 
@@ -32,13 +33,20 @@ export function referenceRoutes(file: string | URL, addresses: Addresses): Route
   return router;
 }
 
+/** Weak, because the same page travels plain and compressed. */
 function rendered(type: string, body: string, headers: Readonly<Record<string, string>>) {
-  const bytes = Buffer.from(body);
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`;
+  const plain = Buffer.from(body);
+  const zipped = gzipSync(plain);
+  const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`;
   return (request: Request, response: Response): void => {
-    response.set({ ...headers, 'Cache-Control': cacheControl, ETag: etag });
+    response.set({ ...headers, 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
     // Express knows by the ETag when the caller has it already (RFC 9110 §13.1.2).
-    if (request.fresh) response.status(304).end();
-    else response.type(type).send(bytes);
+    if (request.fresh) {
+      response.status(304).end();
+      return;
+    }
+    const small = request.acceptsEncodings('gzip', 'identity') === 'gzip';
+    if (small) response.set('Content-Encoding', 'gzip');
+    response.type(type).send(small ? zipped : plain);
   };
 }

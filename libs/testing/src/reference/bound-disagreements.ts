@@ -2,6 +2,7 @@ import type { OpenApiDocument } from '@fulfilment/api-reference';
 import { z } from 'zod';
 import { boundProbes } from './bound-probes.js';
 
+const asObject = z.record(z.string(), z.unknown());
 const refusal = z.object({ details: z.array(z.object({ field: z.string() })).default([]) });
 
 /** Sends a body and answers what came back. */
@@ -23,7 +24,7 @@ export async function boundDisagreements(
   if (probes.length === 0) throw new Error(`${shape} has no bounds.`);
   const disagreements: string[] = [];
   for (const { field, what, allowed, body } of probes) {
-    const refused = isAbout(field, await ask(Object(body)));
+    const refused = isAbout(field, await ask(asObject.parse(body)));
     if (refused === allowed) disagreements.push(`${field}: ${what} is ${refused ? 'refused' : 'taken'}`);
   }
   return disagreements;

@@ -48,8 +48,8 @@ function probesOf(
     });
     return [...own, ...inside];
   }
-  if (schema.items !== undefined && Array.isArray(good)) {
-    const [first, ...others]: unknown[] = good;
+  if (schema.items !== undefined) {
+    const [first, ...others] = listOf(good);
     const items = probesOf(schema.items, schemas, first, [...path, '0'], (value) => put([value, ...others]));
     return [...own, ...items];
   }
@@ -120,7 +120,7 @@ function patternVariants(pattern: RegExp): Variant[] {
 }
 
 function arrays({ minItems = 0, maxItems = 0 }: Schema, good: unknown): Variant[] {
-  const [item]: unknown[] = Array.isArray(good) ? good : [];
+  const [item] = listOf(good);
   const ofLength = (length: number): unknown[] => Array.from({ length }, () => item);
   return [
     refused('a text', 'text'),
@@ -140,4 +140,9 @@ function refused(what: string, value: unknown): Variant {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): unknown[] {
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  return list;
 }

@@ -6,6 +6,7 @@ import {
   type Response,
   responseOf,
 } from '@fulfilment/api-reference';
+import { z } from 'zod';
 import { SchemaJudge } from './schema-judge.js';
 
 /** An answer as supertest has it. */
@@ -81,7 +82,7 @@ export class DocumentedAnswers {
   }
 
   private bodyFaults({ headers, body, text }: GivenAnswer, { content }: Response): string[] {
-    const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+    const type = z.string().default('').parse(headers['content-type']).split(';')[0] ?? '';
     if (content === undefined)
       return text === '' || text === undefined ? [] : ['a body came where none is documented'];
     const media = content[type];

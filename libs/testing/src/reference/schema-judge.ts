@@ -14,8 +14,10 @@ export class SchemaJudge {
 
   constructor({ components }: OpenApiDocument) {
     addFormats.default(this.ajv);
-    const schemas = Object.entries(components.schemas).map(([name, schema]) => [name, prepared(schema)]);
-    this.ajv.addSchema({ $id: base, $defs: Object.fromEntries(schemas) });
+    const $defs = Object.fromEntries(
+      Object.entries(components.schemas).map(([name, schema]) => [name, prepared(schema)]),
+    );
+    this.ajv.addSchema({ $id: base, $defs });
   }
 
   /** What is wrong with a value, empty when nothing is. */

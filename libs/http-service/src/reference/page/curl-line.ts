@@ -1,4 +1,5 @@
 import type { DocumentedOperation } from '@fulfilment/api-reference';
+import { exampleText } from './words.js';
 
 export interface Place {
   readonly method: string;
@@ -10,17 +11,17 @@ export interface Place {
 export function curlLine(operation: DocumentedOperation, { method, path, server }: Place): string {
   const { parameters = [], requestBody, security = [] } = operation;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    String(
+    exampleText(
       parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example ?? name,
     ),
   );
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required === true)
-    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`);
+    .map(({ name, example }) => `${name}=${encodeURIComponent(exampleText(example))}`);
   const body = Object.values(requestBody?.content['application/json']?.examples ?? {})[0]?.value;
   const headers = parameters
     .filter(({ name, in: place }) => place === 'header' && name === 'idempotency-key')
-    .map(({ name, example }) => `${name}: ${String(example)}`);
+    .map(({ name, example }) => `${name}: ${exampleText(example)}`);
   return [
     `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${server}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}'`,
     ...(security.length > 0 ? ['-H "Authorization: Bearer $TOKEN"'] : []),

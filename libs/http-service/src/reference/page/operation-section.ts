@@ -12,7 +12,7 @@ import {
 import { html, type Html } from '../../html.js';
 import { curlLine } from './curl-line.js';
 import { meaning, memberTable, resolved, typeOf } from './schema-rows.js';
-import { inline, words } from './words.js';
+import { exampleText, inline, words } from './words.js';
 
 export interface PlacedOperation {
   readonly method: string;
@@ -129,7 +129,7 @@ function parameterRow(
     ${place === undefined ? undefined : html`<td>${place}</td>`}
     <td>${typeOf(schema)}</td>
     <td>
-      ${meaning(schema, schemas)}${given.example === undefined ? undefined : html` <span class="note">like <code>${String(given.example)}</code></span>`}
+      ${meaning(schema, schemas)}${given.example === undefined ? undefined : html` <span class="note">like <code>${exampleText(given.example)}</code></span>`}
     </td>
   </tr>`;
 }

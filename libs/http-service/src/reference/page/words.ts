@@ -37,3 +37,8 @@ export function anchor(text: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 }
+
+/** An example of a parameter or header, as it stands there. */
+export function exampleText(example: unknown): string {
+  return typeof example === 'string' ? example : JSON.stringify(example);
+}
