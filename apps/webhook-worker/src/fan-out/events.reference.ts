@@ -93,7 +93,7 @@ export function eventReference(): { webhooks: ApiPart['webhooks']; schemas: Sche
     webhooks: Object.fromEntries(
       described.map(({ event, schema }) => [event, { post: eventOperation(event, schema) }]),
     ),
-    schemas: Object.assign({}, ...described.map(({ schemas }) => schemas)),
+    schemas: described.reduce((sum, { schemas }) => ({ ...sum, ...schemas }), {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { publicId, type WebhookEnvelope, type WebhookEvent } from '@fulfilment/contracts';
+import { publicId, webhookEnvelopeShape, type WebhookEvent } from '@fulfilment/contracts';
 import type { Outcome } from '@fulfilment/guarded-fetch';
 import { eventPublicId } from '../fan-out/envelope.rules.js';
 import type { DeliveryStatus, FailureReason, Trigger } from './delivery.rules.js';
@@ -74,6 +74,6 @@ export function deliveryDetail(
   row: DeliveryRow & { readonly body: Buffer },
   attempts: readonly AttemptRow[],
 ): DeliveryDetail {
-  const payload: WebhookEnvelope = JSON.parse(row.body.toString('utf8')); // as `renderBody` made it
+  const payload = webhookEnvelopeShape.parse(JSON.parse(row.body.toString('utf8'))); // as `renderBody` made it
   return { ...deliveryView(row), payload, attempts: attempts.map(attemptView) };
 }

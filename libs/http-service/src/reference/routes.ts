@@ -33,7 +33,10 @@ const requestMethod = z.enum(RequestMethod).default(RequestMethod.GET);
 const prototypeShape = z.custom<object>((value) => typeof value === 'object' && value !== null);
 const parameterTypes = z.array(z.custom<Class>(isFunction).optional()).default([]);
 const statedArguments = z
-  .record(z.string(), z.object({ index: z.number(), data: z.unknown(), factory: z.unknown() }))
+  .record(
+    z.string(),
+    z.object({ index: z.number(), data: z.unknown().optional(), factory: z.unknown().optional() }),
+  )
   .default({});
 
 const reflector = new Reflector();
