@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '@fulfilment/testing';
+import { arriveTogether, eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
-import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -15,15 +14,15 @@ afterAll(() => server.stop());
 const isActive = async (app: App, token: string) =>
   (await client.tokenIntrospection(app.configuration, token)).active;
 
-/**
- * Sends a token request to the server's own port. A request that the gateway reads only after the winner's answer has left is a
- * replay (ADR 10), so what is promised of requests that arrive together is asked of the server itself.
- */
-const arriving = (app: App, form: Readonly<Record<string, string>>) =>
-  fetch(`${server.direct}/api/auth/oauth2/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ client_id: app.clientId, ...form }),
+/** What is promised of requests that arrive together is asked of the server itself: a gateway may spread them. */
+const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
+  const answers = await arriveTogether(server.direct, count, {
+    openingPath: '/api/auth/jwks',
+    path: '/api/auth/oauth2/token',
+    form: { client_id: app.clientId, ...form },
   });
+  return answers.map(({ status, text }) => ({ status, body: JSON.parse(text) }));
+};
 
 describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
   it('lets exactly one of 16 exchanges succeed that are sent through the gateway at once', async () => {
@@ -49,24 +48,15 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     'lets exactly one of %i exchanges of a code succeed, and what it got is good',
     async (count) => {
       const app = await App.registered(server);
-      const exchange = (code: string, verifier: string) =>
-        arriving(app, {
+      for (let round = 0; round < 10; round += 1) {
+        const { shown, verifier } = await app.authorize('orders:read offline_access');
+        const answers = await together(app, count, {
           grant_type: 'authorization_code',
-          code,
+          code: shown.url.searchParams.get('code') ?? '',
           redirect_uri: app.redirectUri,
           code_verifier: verifier,
         });
-      for (let round = 0; round < 10; round += 1) {
-        const { shown, verifier } = await app.authorize('orders:read offline_access');
-        const all = Array.from({ length: count });
-        await Promise.all(all.map(async () => (await exchange('warm', verifier)).text()));
-        const answers = await Promise.all(
-          all.map(async () => {
-            const response = await exchange(shown.url.searchParams.get('code') ?? '', verifier);
-            return { status: response.status, body: await json(response) };
-          }),
-        );
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...all.slice(1).map(() => 400)]);
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(count - 1).fill(400)]);
         const won = answers.find(({ status }) => status === 200);
         expect(await isActive(app, won?.body.access_token)).toBe(true);
         const refreshed = await app.refresh(won?.body.refresh_token);
@@ -89,19 +79,31 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     const app = await App.registered(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {
-      const answers = await Promise.all(
-        [1, 2, 3, 4].map(async () => {
-          const response = await arriving(app, {
-            grant_type: 'refresh_token',
-            refresh_token: refreshToken,
-          });
-          return { status: response.status, body: await json(response) };
-        }),
-      );
+      const answers = await together(app, 4, { grant_type: 'refresh_token', refresh_token: refreshToken });
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
       expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
       refreshToken = answers.find(({ status }) => status === 200)?.body.refresh_token;
     }
+  });
+
+  it('takes a request for one of several at once if its connection was opened before the winner’s answer left', async () => {
+    const app = await App.registered(server);
+    const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
+    const won = await app.refresh(used);
+    const late = (age: string) =>
+      fetch(`${server.direct}/api/auth/oauth2/token`, {
+        method: 'POST',
+        headers: { 'x-connection-age': age }, // the gateway's word
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          client_id: app.clientId,
+          refresh_token: used,
+        }),
+      });
+    expect((await late('0.900')).status).toBe(400);
+    expect(await isActive(app, won.access_token)).toBe(true);
+    expect((await late('0.000')).status).toBe(400);
+    expect(await isActive(app, won.access_token)).toBe(false);
   });
 });
 

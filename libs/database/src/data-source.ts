@@ -1,6 +1,9 @@
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { setColumnTypes } from './column-types.js';
 
+/** PostgreSQL ends a statement that takes too long by itself, and says so; only after that nothing is expected any more. */
+const answerFactor = 1.2;
+
 export interface DataSourceSettings {
   readonly url: string;
   readonly poolSize: number;
@@ -36,6 +39,8 @@ export function createDataSource({
       keepAlive: true,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 30_000,
+      // Nor a network that is lost without a word, on which PostgreSQL's own time-out never arrives.
+      ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs * answerFactor }),
     },
     poolErrorHandler: () => undefined, // an idle connection that died is replaced on the next use
   });

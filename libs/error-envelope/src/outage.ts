@@ -2,7 +2,7 @@
 const passingSqlStates = /^(08|53|57P0|57014|40P01|40001|55P03)/;
 const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const passingMessages =
-  /timeout exceeded when trying to connect|timeout expired|Connection terminated|connection is closed/i;
+  /timeout exceeded when trying to connect|timeout expired|Query read timeout|Connection terminated|connection is closed/i;
 
 /** Whether a dependency was away: the same work may succeed later. */
 export function isOutage(thrown: unknown): boolean {

@@ -1,3 +1,4 @@
+export { arriveTogether } from './arrive-together.js';
 export { eventually } from './eventually.js';
 export { listen } from './listen.js';
 export { scratchBroker, type ScratchBroker } from './scratch-broker.js';

@@ -9,6 +9,8 @@ export interface SeverableProxy {
   /** Cuts every connection and refuses new ones, as if the server were gone, until `restore`. */
   takeAway(): void;
   restore(): void;
+  /** Loses, on every connection that is open now, whatever is sent from now on; nobody is told. */
+  lose(): void;
   /** Cuts every connection, once, right after this many more packets went to the server: it gets them, and nobody its answer. */
   severAfter(packets: number): void;
   stop(): Promise<void>;
@@ -57,6 +59,9 @@ export async function severableProxy(url: string): Promise<SeverableProxy> {
     takeAway: () => {
       away = true;
       sever();
+    },
+    lose: () => {
+      for (const socket of sockets) socket.unpipe().resume();
     },
     restore: () => {
       away = false;

@@ -1,7 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { isRace, judgeByTime, raceAtMostMs } from './reuse.rules.js';
+import { decidedAtMs, isRace, judgeByTime, raceAtMostMs } from './reuse.rules.js';
 
 const consumedAtMs = 1_000_000;
+
+describe('a request', () => {
+  it.each([
+    ['as its connection was opened, when it is the first on it', '0.030', 970],
+    ['as it arrived, when its connection had been open for long', '1.001', 1_000],
+    ['as it arrived, on a connection that has served before', undefined, 1_000],
+    ['as it arrived, whatever else stands there', '1e1', 1_000],
+    ['as it arrived, not later', '-1', 1_000],
+  ])('was decided on %s', (_, age, decided) => {
+    expect(decidedAtMs(1_000, age)).toBe(decided);
+  });
+});
 
 describe('a token that comes a second time', () => {
   it.each([
@@ -10,7 +22,7 @@ describe('a token that comes a second time', () => {
     ['while the winner may still be answered', raceAtMostMs, 'ask'],
     ['later', raceAtMostMs + 1, 'replay'],
   ])('%s', (_, after, verdict) => {
-    expect(judgeByTime({ arrivedAtMs: consumedAtMs + after, consumedAtMs })).toBe(verdict);
+    expect(judgeByTime({ decidedAtMs: consumedAtMs + after, consumedAtMs })).toBe(verdict);
   });
 
   it('was sent at once only if it was there before the winner’s answer left', () => {

@@ -11,23 +11,37 @@ export const answeredAtLeastMs: Readonly<Record<string, number>> = {
   refresh_token: 8,
 };
 
+/** A connection that took longer to send its first request was opened for another. */
+const connectionAgeAtMostMs = 1_000;
+
+/**
+ * When a request was decided on, as far as anybody can tell. Who opens a connection for a request has decided to send it by then; until
+ * it arrives a TLS handshake goes by, many of them when many requests are sent at once.
+ * @param connectionAge seconds since its connection was opened, as the gateway says of a connection's first request
+ */
+export function decidedAtMs(arrivedAtMs: number, connectionAge: unknown): number {
+  if (typeof connectionAge !== 'string' || !/^\d{1,3}(\.\d{1,3})?$/.test(connectionAge)) return arrivedAtMs;
+  const ageMs = Number(connectionAge) * 1000;
+  return ageMs > connectionAgeAtMostMs ? arrivedAtMs : arrivedAtMs - ageMs;
+}
+
 export interface SecondUse {
-  /** When its request was read from the socket. */
-  readonly arrivedAtMs: number;
+  /** When its request was decided on. */
+  readonly decidedAtMs: number;
   /** When the one that won consumed the token. */
   readonly consumedAtMs: number;
 }
 
 /** What the times alone say; `ask` when it matters when the winner's answer left. */
-export function judgeByTime({ arrivedAtMs, consumedAtMs }: SecondUse): 'race' | 'replay' | 'ask' {
-  if (arrivedAtMs < consumedAtMs) return 'race';
-  return arrivedAtMs - consumedAtMs > raceAtMostMs ? 'replay' : 'ask';
+export function judgeByTime({ decidedAtMs, consumedAtMs }: SecondUse): 'race' | 'replay' | 'ask' {
+  if (decidedAtMs < consumedAtMs) return 'race';
+  return decidedAtMs - consumedAtMs > raceAtMostMs ? 'replay' : 'ask';
 }
 
 /**
- * A request that was there before the winner's answer had left cannot have been sent in knowledge of it. Without such an answer it
+ * A request that was decided on before the winner's answer had left cannot have been sent in knowledge of it. Without such an answer it
  * is a replay: a family that lives on by mistake is worse than one that ends by mistake.
  */
-export function isRace(arrivedAtMs: number, answeredAtMs: number | undefined): boolean {
-  return answeredAtMs !== undefined && arrivedAtMs < answeredAtMs;
+export function isRace(decidedAtMs: number, answeredAtMs: number | undefined): boolean {
+  return answeredAtMs !== undefined && decidedAtMs < answeredAtMs;
 }

@@ -2,15 +2,21 @@ import type { NextFunction, Request, Response } from 'express';
 import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../audit/audit-log.js';
-import { answeredAtLeastMs, isRace, judgeByTime } from './reuse.rules.js';
+import { answeredAtLeastMs, decidedAtMs, isRace, judgeByTime } from './reuse.rules.js';
 import type { SentAnswers } from './sent-answers.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
-const arrivals = new WeakMap<object, number>();
+interface Arrival {
+  readonly arrivedAtMs: number;
+  readonly decidedAtMs: number;
+}
+const arrivals = new WeakMap<object, Arrival>();
 
 /** Notes when a request came: before anything that waits. */
 export function noteArrival(request: Request, _response: Response, next: NextFunction): void {
-  arrivals.set(request, Date.now());
+  const arrivedAtMs = Date.now();
+  const age = request.headers['x-connection-age'];
+  arrivals.set(request, { arrivedAtMs, decidedAtMs: decidedAtMs(arrivedAtMs, age) });
   next();
 }
 
@@ -19,7 +25,7 @@ export function noteArrival(request: Request, _response: Response, next: NextFun
  * answer a process that dies leaves the client with a used token and no other.
  */
 export async function holdAnswer(ctx: KoaContextWithOIDC): Promise<void> {
-  const arrivedAtMs = arrivals.get(ctx.req);
+  const arrivedAtMs = arrivals.get(ctx.req)?.arrivedAtMs;
   const atLeastMs = answeredAtLeastMs[String(ctx.oidc?.params?.grant_type)];
   if (ctx.status !== 200 || arrivedAtMs === undefined || atLeastMs === undefined) return;
   // By a timer in any case: what lies in the sockets is read after the timers of a turn, just behind the answer.
@@ -38,7 +44,7 @@ export function noteAnswers(provider: Provider, answers: SentAnswers, work: Unit
 
 /**
  * Whether a family ends now; oidc-provider asks when a code or refresh token comes again, from the right client and with the right
- * verifier, and when one is revoked. A replay ends the family (RFC 9700 §4.14.2). A request that had come before the winner's
+ * verifier, and when one is revoked. A replay ends the family (RFC 9700 §4.14.2). A request that was decided on before the winner's
  * answer left is no replay but one of several sent at once: it is refused, and the one that won keeps what it got. Revoking an
  * access token ends just that token.
  */
@@ -48,7 +54,8 @@ export function endsFamily(answers: SentAnswers, work: UnitOfWork) {
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true;
     const token = await tokenOf(ctx);
-    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), answers))) return true;
+    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req)?.decidedAtMs, answers)))
+      return true;
     await work.record({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
       entry: {
@@ -64,14 +71,14 @@ export function endsFamily(answers: SentAnswers, work: UnitOfWork) {
 
 async function lostRace(
   token: { readonly kind: string; readonly jti: string },
-  arrivedAtMs: number | undefined,
+  decidedAt: number | undefined,
   answers: SentAnswers,
 ): Promise<boolean> {
   const consumed: unknown = Reflect.get(token, 'consumed');
-  if (typeof consumed !== 'number' || arrivedAtMs === undefined) return false;
-  const verdict = judgeByTime({ arrivedAtMs, consumedAtMs: consumed * 1000 });
+  if (typeof consumed !== 'number' || decidedAt === undefined) return false;
+  const verdict = judgeByTime({ decidedAtMs: decidedAt, consumedAtMs: consumed * 1000 });
   if (verdict !== 'ask') return verdict === 'race';
-  return isRace(arrivedAtMs, await answers.sentAt(token.kind, token.jti));
+  return isRace(decidedAt, await answers.sentAt(token.kind, token.jti));
 }
 
 /** The token that came again. */

@@ -1,5 +1,6 @@
 /** The promises of libs/database; see messaging.spec.ts for why they stand here. */
 import { createDataSource, Database, statement } from '@fulfilment/database';
+import { isOutage } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
 import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
@@ -42,6 +43,32 @@ describe('database', () => {
       await tx.rows(all);
       expect(await tx.row(prepared)).toEqual({ count: 1 });
     });
+  });
+
+  it('gives a line up on which nothing arrives any more, and goes on over another', async () => {
+    const proxy = await severableProxy(stores.url);
+    const source = createDataSource({
+      url: proxy.url,
+      poolSize: 1,
+      applicationName: 'test',
+      statementTimeoutMs: 150,
+      migrations: [],
+    });
+    await source.initialize();
+    const database = new Database(source);
+    try {
+      await database.rows(all);
+      proxy.lose();
+      const failure: unknown = await database.rows(all).catch((error: unknown) => error);
+      expect(isOutage(failure)).toBe(true);
+      await database.rows(all);
+      proxy.lose();
+      await expect(database.transaction((tx) => tx.rows(all))).rejects.toThrow('timeout');
+      await database.rows(all);
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
   });
 
   it('commits all or nothing, and calls back only after a commit', async () => {
