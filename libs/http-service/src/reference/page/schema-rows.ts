@@ -2,8 +2,6 @@ import { referredName, type Schema, type Schemas } from '@fulfilment/api-referen
 import { html, type Html } from '../../html.js';
 import { inline } from './words.js';
 
-const longestShownPattern = 40;
-
 /** A table of an object's members; `deep` shows the members of their members below them. */
 export function memberTable(schema: Schema, schemas: Schemas, deep: boolean): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Members">
@@ -91,7 +89,7 @@ function bounds(schema: Schema): Html[] {
 }
 
 function patternNote(pattern: string): Html {
-  return pattern.length > longestShownPattern
+  return pattern.includes(String.raw`\u2028`)
     ? html`<abbr title="${pattern}">text without control characters</abbr>`
     : html`pattern <code>${pattern}</code>`;
 }
