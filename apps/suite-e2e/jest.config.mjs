@@ -1,4 +1,9 @@
 import preset from '../../jest.preset.mjs';
 
 /** In band: the faults of one file must not meet the requests of another. */
-export default { ...preset, maxWorkers: 1, testTimeout: 60_000 };
+export default {
+  ...preset,
+  maxWorkers: 1,
+  testTimeout: 60_000,
+  setupFilesAfterEnv: ['<rootDir>/src/suite/documented.setup.ts'],
+};

@@ -7,12 +7,14 @@ import { root } from './settings.ts';
 
 /**
  * Makes the deployable folder of the app it is run in: `dist/apps/NAME` holds the app, the libraries it uses and its
- * production packages, laid out like the repository, so that `node apps/NAME/dist/main.js` runs there and nowhere else
+ * production packages, and the files it names, laid out like the repository, so that `node apps/NAME/dist/main.js` runs there and nowhere else
  * is needed. Expects the app to be built; Nx runs it as the target `bundle` and caches the result.
  */
 const packageSchema = z.object({
   name: z.string(),
   dependencies: z.record(z.string(), z.string()).optional(),
+  /** What the app reads at run time beyond code, by its place in the repository. */
+  bundledFiles: z.array(z.string()).optional(),
 });
 const scope = '@fulfilment/';
 
@@ -29,6 +31,7 @@ async function bundle(appDir: string): Promise<void> {
     copy(path.includes('.') ? path : join(path, 'package.json'));
   }
   for (const project of [app, ...librariesOf(app)]) copy(join(project, 'dist'));
+  for (const file of manifestOf(app).bundledFiles ?? []) copy(file);
   await mustRun(
     'npm',
     [
@@ -54,9 +57,7 @@ function workspaces(): string[] {
 
 /** The libraries of ours that a project needs, directly or through others. */
 function librariesOf(project: string, found = new Set<string>()): Set<string> {
-  const { dependencies = {} } = packageSchema.parse(
-    JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')),
-  );
+  const { dependencies = {} } = manifestOf(project);
   for (const name of Object.keys(dependencies).filter((dependency) => dependency.startsWith(scope))) {
     const library = join('libs', name.slice(scope.length));
     if (found.has(library)) continue;
@@ -64,6 +65,10 @@ function librariesOf(project: string, found = new Set<string>()): Set<string> {
     librariesOf(library, found);
   }
   return found;
+}
+
+function manifestOf(project: string): z.output<typeof packageSchema> {
+  return packageSchema.parse(JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')));
 }
 
 /** Without what the npm that runs this script would make the inner one believe. */

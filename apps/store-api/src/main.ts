@@ -5,6 +5,7 @@ import { openService } from '@fulfilment/service-host';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { ResumeOrders } from './orders/resume-orders.js';
+import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
 
 const config = readConfig(storeApiSettings);
@@ -15,6 +16,7 @@ const app = await startApi({
   api: 'store',
   resourceName: 'Store API',
   scopes: Object.keys(storeScopes),
+  reference: referenceDocument,
   module: StoreApiModule.with({ config, ...service }),
 });
 const resumeOrders = app.get(ResumeOrders);

@@ -11,12 +11,14 @@ import {
   tokenMaker,
   uniqueName,
 } from '@fulfilment/testing';
+import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { ResumeOrders } from './orders/resume-orders.js';
+import { referenceDocument } from './reference-document.js';
 import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
 
@@ -75,6 +77,9 @@ export const shipping = {
   ],
 };
 
+/** Every answer of the tests is held against the reference. */
+const documented = new DocumentedAnswers(readDocument('store'), '/store');
+
 const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
 
 /** A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens. */
@@ -107,6 +112,7 @@ export async function startStoreApi(environment: Readonly<Record<string, string>
     api: 'store',
     resourceName: 'Store API',
     scopes: Object.keys(storeScopes),
+    reference: referenceDocument,
     settings: config,
     module: StoreApiModule.with({ config, logger, database: stores.database, messaging }),
     redis,
@@ -205,9 +211,10 @@ export async function startStoreApi(environment: Readonly<Record<string, string>
         skus: ids.map((id) => publicId('prod', id)),
       };
     },
-    get: (path: string, token: string) => request(server).get(path).auth(token, { type: 'bearer' }),
+    get: (path: string, token: string) =>
+      request(server).get(path).auth(token, { type: 'bearer' }).expect(documented.check),
     post: (path: string, token: string, body: object) =>
-      request(server).post(path).auth(token, { type: 'bearer' }).send(body),
+      request(server).post(path).auth(token, { type: 'bearer' }).send(body).expect(documented.check),
     quote: async (
       token: string,
       country = 'GB',
@@ -217,7 +224,8 @@ export async function startStoreApi(environment: Readonly<Record<string, string>
       const answer = await request(server)
         .post(`/store/v1/shipping-rates?currency=${currency}`)
         .auth(token, { type: 'bearer' })
-        .send({ country_code: country, items });
+        .send({ country_code: country, items })
+        .expect(documented.check);
       return answer.body.data[0].id;
     },
     resumeOrders: () => app.get(ResumeOrders).round(),

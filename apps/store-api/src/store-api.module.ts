@@ -7,10 +7,8 @@ import { ApproveRelease } from './catalogue/approve-release.js';
 import { ChangeProducts } from './catalogue/change-products.js';
 import { CreateEdition } from './catalogue/create-edition.js';
 import { ReadReleases } from './catalogue/read-releases.js';
-import { ReleasesController } from './catalogue/releases.controller.js';
 import { Stock } from './catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
-import { CreatorController } from './connected-creator/creator.controller.js';
 import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
 import { ReadCreator } from './connected-creator/read-creator.js';
 import { RecordCreator } from './connected-creator/record-creator.js';
@@ -19,17 +17,16 @@ import { ChargeOrder } from './orders/charge-order.js';
 import { FaultPoints } from './orders/fault-points.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
 import { MoveOrder } from './orders/move-order.js';
-import { OrdersController } from './orders/orders.controller.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { ReadOrders } from './orders/read-orders.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { SettleOrder } from './orders/settle-order.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
+import { controllers } from './controllers.js';
 import { HonourRate } from './shipping/honour-rate.js';
 import { QuoteRates } from './shipping/quote-rates.js';
 import { ReadServices } from './shipping/read-services.js';
-import { ShippingController } from './shipping/shipping.controller.js';
 
 /** What main.ts opens and the use cases stand on. */
 export interface Infrastructure {
@@ -40,7 +37,7 @@ export interface Infrastructure {
 }
 
 @Module({
-  controllers: [OrdersController, ReleasesController, ShippingController, CreatorController],
+  controllers,
   providers: [
     PlaceOrder,
     ChargeOrder,

@@ -51,6 +51,18 @@ describe('the gateway', () => {
     }
   });
 
+  it('serves the reference of the Store API, to programs and to people', async () => {
+    const { body } = await send('get', '/store/openapi.json').expect(200);
+    expect(body.servers).toEqual([{ url: `${suite.base_url}/store` }]);
+    const { authorizationUrl } = body.components.securitySchemes.accessToken.flows.authorizationCode;
+    expect(authorizationUrl).toBe(`${suite.auth_url}/api/auth/oauth2/authorize`);
+    const page = await send('get', '/store/docs').expect(200);
+    expect(page.text).toContain('<title>Store API reference</title>');
+    expect(page.get('content-security-policy')).toContain("default-src 'none'");
+    const etag = page.get('etag') ?? '';
+    await send('get', '/store/docs').set('if-none-match', etag).expect(304);
+  });
+
   it('serves no metrics and no message outcomes', async () => {
     for (const path of ['/metrics', '/store/metrics', '/messages/1', '/store/messages/1']) {
       expect(errorOf(await send('get', path)).code).toBe('NOT_FOUND');

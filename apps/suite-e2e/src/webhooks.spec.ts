@@ -5,6 +5,7 @@ import {
   webhookReceiver,
 } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
+import { deliveryFaults } from './suite/documented.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
@@ -21,6 +22,9 @@ describe('webhooks', () => {
   beforeAll(async () => {
     merchant = await newMerchant();
     product = await newProduct(merchant);
+  });
+  afterEach(() => {
+    expect(receivers.flatMap(({ deliveries }) => deliveries.flatMap(deliveryFaults))).toEqual([]);
   });
   afterAll(() => Promise.all(receivers.map((receiver) => receiver.stop())));
 

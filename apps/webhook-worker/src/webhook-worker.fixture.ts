@@ -12,6 +12,7 @@ import {
   tokenMaker,
   uniqueName,
 } from '@fulfilment/testing';
+import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
 import { Redis } from 'ioredis';
 import { createHmac } from 'node:crypto';
 import request from 'supertest';
@@ -20,6 +21,9 @@ import { webhookWorkerSettings } from './config.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { migrations } from './migrations/index.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';
+
+/** Every answer of the tests is held against the reference. */
+const documented = new DocumentedAnswers(readDocument('store'), '/store');
 
 const deliveriesOfCreators = statement(
   'test.deliveries',
@@ -162,18 +166,20 @@ export async function aClient(
   return {
     creatorId,
     token,
-    get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth),
+    get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth).expect(documented.check),
     post: (body: unknown, rest = '') =>
-      request(worker.server).post(path(rest)).auth(token, auth).send(Object(body)),
+      request(worker.server).post(path(rest)).auth(token, auth).send(Object(body)).expect(documented.check),
     patch: (id: string, body: unknown) =>
       request(worker.server)
         .patch(path(`/${id}`))
         .auth(token, auth)
-        .send(Object(body)),
+        .send(Object(body))
+        .expect(documented.check),
     delete: (id: string) =>
       request(worker.server)
         .delete(path(`/${id}`))
-        .auth(token, auth),
+        .auth(token, auth)
+        .expect(documented.check),
     /** Subscribes and answers the id. */
     subscribe: async (url: string, events = ['order.created'], secret = 'whsec_test'): Promise<string> => {
       const answer = await request(worker.server)

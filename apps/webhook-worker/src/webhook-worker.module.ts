@@ -17,18 +17,17 @@ import { Settlements } from './delivery/settle.js';
 import { WakeUps } from './delivery/wake-ups.js';
 import { EventsConsumer } from './fan-out/events.consumer.js';
 import { FanOut } from './fan-out/fan-out.js';
-import { DeliveriesController } from './history/deliveries.controller.js';
 import { ReadDeliveries } from './history/read-deliveries.js';
 import { RecoverDeliveries } from './history/recover-deliveries.js';
 import { RetryDelivery } from './history/retry-delivery.js';
 import { SendTestEvent } from './history/send-test-event.js';
 import { Upkeep } from './history/upkeep.js';
+import { controllers } from './controllers.js';
 import { CheckTarget } from './subscriptions/check-target.js';
 import { CreateSubscription } from './subscriptions/create-subscription.js';
 import { DeleteSubscription } from './subscriptions/delete-subscription.js';
 import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
 import { SecretBox } from './subscriptions/secret-box.js';
-import { SubscriptionsController } from './subscriptions/subscriptions.controller.js';
 import { UpdateSubscription } from './subscriptions/update-subscription.js';
 
 export interface WebhookWorkerParts {
@@ -66,7 +65,7 @@ export class WebhookWorkerModule {
   static with({ config, logger, database, messaging, client }: WebhookWorkerParts): DynamicModule {
     return {
       module: WebhookWorkerModule,
-      controllers: [SubscriptionsController, DeliveriesController],
+      controllers,
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },

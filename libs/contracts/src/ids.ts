@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { z } from 'zod';
 
 /** Prefixes of the Store API's identifiers. */
 export const idPrefixes = ['prod', 'ord', 'rate', 'whk', 'whd', 'whr', 'crt', 'evt', 'svc'] as const;
@@ -62,4 +63,12 @@ export function parsePublicId(prefix: IdPrefix, text: string): string | undefine
 
 function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** An identifier as answers show it. Opaque: its prefix is all that a reader may count on. */
+export function idShape(prefix: IdPrefix, what: string) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_`))
+    .describe(what);
 }

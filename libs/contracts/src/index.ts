@@ -1,5 +1,13 @@
-export { type IdPrefix, idPrefixes, isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
-export { currencies, currencyExponents, isCurrency, maxAmount, type Currency, type Money } from './money.js';
+export { type IdPrefix, idPrefixes, idShape, isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
+export {
+  currencies,
+  currencyExponents,
+  isCurrency,
+  maxAmount,
+  moneyShape,
+  type Currency,
+  type Money,
+} from './money.js';
 export { identityScopes, storeScopes, type IdentityScope, type StoreScope } from './scopes.js';
 export {
   accessTokenClaims,
@@ -23,8 +31,14 @@ export {
   type PaymentMethod,
   type PaymentStatus,
 } from './states.js';
-export { isWebhookEvent, webhookEvents, type WebhookEnvelope, type WebhookEvent } from './webhook-events.js';
-export type { CursorPage, NumberedPage } from './pages.js';
+export {
+  isWebhookEvent,
+  webhookEnvelopeShape,
+  webhookEvents,
+  type WebhookEnvelope,
+  type WebhookEvent,
+} from './webhook-events.js';
+export { cursorPageShape, type CursorPage, type NumberedPage } from './pages.js';
 export type { MakeOptions, Message, MessageKind } from './messages/message.js';
 export type { OrderSnapshot } from './messages/order-messages.js';
 export type { ProductSnapshot } from './messages/product-messages.js';

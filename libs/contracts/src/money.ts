@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The currencies prices and rate cards are held in, with the number of digits of their minor unit (ISO 4217). */
 export const currencyExponents = { GBP: 2, USD: 2, EUR: 2, JPY: 0 } as const;
 export type Currency = keyof typeof currencyExponents;
@@ -15,3 +17,19 @@ export const maxAmount = Number.MAX_SAFE_INTEGER;
 export function isCurrency(text: string): text is Currency {
   return Object.hasOwn(currencyExponents, text);
 }
+
+/** Money as answers show it. */
+export const moneyShape = z
+  .object({
+    amount: z
+      .int()
+      .min(0)
+      .max(maxAmount)
+      .describe('In minor units of the currency: 1099 GBP is £10.99, 1099 JPY is ¥1099'),
+    currency: z.enum(currencies).describe('ISO 4217; it says how many decimals the amount has'),
+  })
+  .meta({
+    id: 'Money',
+    description: 'An amount in minor units of its currency.',
+    examples: [{ amount: 2999, currency: 'GBP' }],
+  });

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** Store lists. */
 export interface CursorPage<Item> {
   readonly data: readonly Item[];
@@ -8,4 +10,22 @@ export interface CursorPage<Item> {
 export interface NumberedPage<Item> {
   readonly data: readonly Item[];
   readonly meta: { readonly page: number; readonly per_page: number; readonly total: number };
+}
+
+const pagination = z
+  .object({
+    next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last'),
+    has_more: z.boolean().describe('Whether there is a next page'),
+  })
+  .meta({
+    id: 'Pagination',
+    description: 'Where a list goes on.',
+    examples: [{ next_cursor: null, has_more: false }],
+  });
+
+/** A page of a Store list as answers show it, with one of its items as an example. */
+export function cursorPageShape<Item extends z.ZodType>(item: Item, example: object) {
+  return z
+    .object({ data: z.array(item).max(100).describe('Newest first'), pagination })
+    .meta({ examples: [{ data: [example], pagination: { next_cursor: null, has_more: false } }] });
 }

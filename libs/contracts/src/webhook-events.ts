@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The business events a subscriber may ask for. */
 export const webhookEvents = [
   'order.created',
@@ -20,10 +22,18 @@ export function isWebhookEvent(name: string): name is WebhookEvent {
 }
 
 /** What a subscriber's URL receives (interface.md, Delivery envelope). */
-export interface WebhookEnvelope {
-  readonly id: string;
-  readonly api_version: string;
-  readonly created_at: string;
-  readonly event: WebhookEvent;
-  readonly data: Readonly<Record<string, unknown>>;
-}
+export const webhookEnvelopeShape = z
+  .object({
+    id: z
+      .string()
+      .regex(/^evt_/)
+      .describe('The event: the same for every attempt and for whatever is sent again. Act on each once'),
+    api_version: z
+      .string()
+      .describe("The payload's form, a date; the subscription keeps the one it was made with"),
+    created_at: z.iso.datetime().describe('When it happened'),
+    event: z.enum(webhookEvents).describe('What happened'),
+    data: z.record(z.string(), z.unknown()).describe('What the event tells: see the event of this name'),
+  })
+  .meta({ id: 'WebhookEnvelope', description: 'The body of a delivery.' });
+export type WebhookEnvelope = z.infer<typeof webhookEnvelopeShape>;

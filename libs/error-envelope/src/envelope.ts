@@ -1,4 +1,18 @@
-/** The nine codes of interface.md and the HTTP status each stands with by default. */
+/** The nine codes of interface.md. */
+export const errorCodes = [
+  'VALIDATION_ERROR',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'CONFLICT',
+  'UNPROCESSABLE_ENTITY',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** The HTTP status each stands with by default. */
 export const errorStatuses = {
   VALIDATION_ERROR: 400,
   UNAUTHORIZED: 401,
@@ -9,8 +23,7 @@ export const errorStatuses = {
   RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
-} as const;
-export type ErrorCode = keyof typeof errorStatuses;
+} as const satisfies Readonly<Record<ErrorCode, number>>;
 
 /** Where a request is wrong (`items.0.quantity`, a parameter's or a header's name) and why. */
 export interface ErrorDetail {

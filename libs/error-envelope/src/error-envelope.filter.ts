@@ -5,8 +5,12 @@ import { toErrorAnswer } from './to-envelope.js';
 /** Maps everything that is thrown to the one flat envelope. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
+  private readonly report: (thrown: unknown) => void;
+
   /** @param report is told of errors nobody foresaw (500), with their cause. */
-  constructor(private readonly report: (thrown: unknown) => void) {}
+  constructor(report: (thrown: unknown) => void) {
+    this.report = report;
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();

@@ -1,4 +1,10 @@
-export { errorStatuses, type ErrorCode, type ErrorDetail, type ErrorEnvelope } from './envelope.js';
+export {
+  errorCodes,
+  errorStatuses,
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorEnvelope,
+} from './envelope.js';
 export {
   Conflict,
   Forbidden,

@@ -17,4 +17,6 @@ export { Answer } from './answer.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { UuidField } from './dto/uuids.js';
-export { ObjectList } from './dto/object-list.js';
+export { ObjectField, ObjectList } from './dto/object-list.js';
+export { Html, html, type Part } from './html.js';
+export { defaultQuotas, routesOf } from './reference/routes.js';

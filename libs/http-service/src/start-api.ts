@@ -9,6 +9,7 @@ import { TokenVerifier } from './access/token-verifier.js';
 import { JsonBodyGuard } from './json-body.guard.js';
 import { protectedResourceMetadata, protectedResourcePath } from './protected-resource.js';
 import type { RedisConnection } from './redis.js';
+import { referenceRoutes } from './reference/serve-reference.js';
 import { type ApiSettings, quotasOf } from './settings.js';
 import { type HttpOptions, startHttp } from './start-http.js';
 
@@ -19,6 +20,8 @@ export interface ApiOptions extends Omit<HttpOptions, 'host' | 'port' | 'prefix'
   readonly api: 'store' | 'creator';
   readonly resourceName: string;
   readonly scopes: readonly string[];
+  /** The committed OpenAPI document, for a service that serves the API's reference. */
+  readonly reference?: URL;
 }
 
 /** An HTTP service that takes access tokens: 401 → 429 → 403, then the body, then the DTO. */
@@ -57,6 +60,10 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
           .set({ 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' })
           .json(metadata);
       });
+      if (options.reference !== undefined) {
+        const { BASE_URL: baseUrl, AUTH_URL: authUrl } = settings;
+        app.use(`/${api}`, referenceRoutes(options.reference, { baseUrl, authUrl }));
+      }
     },
   });
 }

@@ -3,15 +3,13 @@ import { Database, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
+import type { ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
 import {
   type ProductOfReleaseRow,
   releaseFacts,
-  type ReleaseFacts,
   type ReleaseRow,
   releaseSummary,
-  type ReleaseSummary,
   releaseView,
-  type ReleaseView,
 } from './release.view.js';
 import type { ListReleasesDto } from './releases.dto.js';
 import { searchPattern } from './search.rules.js';

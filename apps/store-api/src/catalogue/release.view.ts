@@ -1,4 +1,5 @@
-import { type CatalogueStatus, type Currency, type Money, publicId } from '@fulfilment/contracts';
+import { type CatalogueStatus, type Currency, publicId } from '@fulfilment/contracts';
+import type { ProductView, ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
 
 export interface ReleaseRow {
   id: string;
@@ -34,42 +35,6 @@ export interface ProductOfReleaseRow {
   price: number | null;
   tracks: { position: number; title: string; duration_seconds: number | null; side: string | null }[];
 }
-
-export interface ReleaseSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly artist_name: string;
-  readonly additional_artists: readonly string[];
-  readonly release_date: string | null;
-  readonly cover_image_url: string | null;
-  readonly product_types: readonly string[];
-  readonly price_range: { readonly currency: Currency; readonly min: number; readonly max: number } | null;
-}
-
-export interface ReleaseFacts {
-  readonly description: string | null;
-  readonly copyright: string | null;
-  readonly status: CatalogueStatus;
-  readonly created_at: string;
-  readonly products: readonly ProductView[];
-}
-
-export interface ProductView {
-  readonly id: string;
-  readonly title: string;
-  readonly created_at: string;
-  readonly status: CatalogueStatus;
-  readonly track_listing: ProductOfReleaseRow['tracks'];
-  readonly product_type: string;
-  readonly product_lead_time: number;
-  readonly price: Money;
-  readonly weight_grams: number | null;
-  readonly barcode: string | null;
-  readonly glb_model: string | null;
-  readonly availability: { readonly limited_edition: boolean; readonly quantity: number | null };
-}
-
-export type ReleaseView = Omit<ReleaseSummary, 'product_types' | 'price_range'> & ReleaseFacts;
 
 export function releaseSummary(row: ReleaseRow, currency: Currency): ReleaseSummary {
   return {

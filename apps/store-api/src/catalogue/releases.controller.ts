@@ -1,8 +1,10 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrencyDto } from '../shipping/shipping.dto.js';
 import { ReadReleases } from './read-releases.js';
 import { ListReleasesDto } from './releases.dto.js';
+import * as reference from './releases.reference.js';
 
 @Controller('v1/releases')
 @Scopes('releases:read')
@@ -10,11 +12,13 @@ export class ReleasesController {
   constructor(private readonly readReleases: ReadReleases) {}
 
   @Get()
+  @Operation(reference.listReleases)
   list(@Principal() who: Caller, @Query() query: ListReleasesDto) {
     return this.readReleases.list(who, query);
   }
 
   @Get(':id')
+  @Operation(reference.readRelease)
   one(@Principal() who: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
     return this.readReleases.one(who, id, currency);
   }

@@ -1,5 +1,7 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Controller, Get } from '@nestjs/common';
+import * as reference from './creator.reference.js';
 import { ReadCreator } from './read-creator.js';
 
 @Controller('v1/creator')
@@ -8,6 +10,7 @@ export class CreatorController {
 
   @Get()
   @Scopes('creator:read')
+  @Operation(reference.readCreator)
   read(@Principal() who: Caller) {
     return this.readCreator.run(who);
   }

@@ -3,16 +3,7 @@ import { Database, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-
-export interface ConnectedCreatorView {
-  readonly id: string;
-  readonly name: string | null;
-  readonly billing_status: {
-    readonly payment_method_added: boolean;
-    readonly tax_interview_completed: boolean;
-    readonly payment_terms_accepted: boolean;
-  };
-}
+import type { ConnectedCreatorView } from './creator.shapes.js';
 
 interface CreatorRow {
   id: string;

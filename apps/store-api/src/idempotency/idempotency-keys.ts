@@ -1,3 +1,4 @@
+import type { OrderStatus } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Conflict } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
@@ -12,7 +13,7 @@ export interface KeyScope {
 /** The body of the answer a key remembers. */
 export interface RememberedResponse {
   readonly id: string;
-  readonly status: string;
+  readonly status: OrderStatus;
 }
 
 export type Claim =

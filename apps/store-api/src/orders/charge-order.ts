@@ -30,7 +30,7 @@ export class ChargeOrder {
   /** Never fails: once the order row is there, the caller gets its id. */
   async run(charge: OpenCharge): Promise<RememberedResponse> {
     const { orderId } = charge;
-    const pending = { id: publicId('ord', orderId), status: 'pending' };
+    const pending: RememberedResponse = { id: publicId('ord', orderId), status: 'pending' };
     try {
       const outcome = await this.ask(charge);
       this.faultPoints.pass('charged');

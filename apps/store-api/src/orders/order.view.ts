@@ -1,44 +1,6 @@
-import {
-  type Currency,
-  type Money,
-  type OrderStatus,
-  type PaymentMethod,
-  type PaymentStatus,
-  publicId,
-} from '@fulfilment/contracts';
-import { newestPackage, type OrderRow, type PackageRow } from './order-row.js';
-
-export interface OrderSummary {
-  readonly id: string;
-  readonly status: OrderStatus;
-  readonly total: Money;
-  readonly item_count: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-export interface TrackingView extends PackageRow {
-  readonly updated_at: string;
-  readonly packages: readonly PackageRow[];
-}
-
-export interface OrderView extends OrderSummary {
-  readonly source: {
-    readonly platform: string;
-    readonly store_id: string;
-    readonly external_order_id: string;
-  };
-  readonly line_items: readonly { sku: string; title: string; quantity: number; unit_price: Money }[];
-  readonly shipping_address: Readonly<Record<string, string>>;
-  readonly billing: {
-    readonly method: PaymentMethod;
-    readonly payment_status: PaymentStatus;
-    readonly charged_at: string | null;
-    readonly amount: Money;
-  };
-  readonly shipping: { readonly rate_id: string; readonly amount: Money };
-  readonly tracking: TrackingView | null;
-}
+import { type Currency, type Money, publicId } from '@fulfilment/contracts';
+import type { AddressView, OrderSummary, OrderView, TrackingView } from './order.shapes.js';
+import { newestPackage, type OrderRow } from './order-row.js';
 
 export type OrderSummaryRow = Pick<
   OrderRow,
@@ -46,7 +8,7 @@ export type OrderSummaryRow = Pick<
 >;
 
 export interface OrderViewRow extends OrderRow {
-  shipping_address: Record<string, string>;
+  shipping_address: AddressView;
   items: { product_id: string; title: string; quantity: number; unit_amount: number }[];
 }
 

@@ -1,6 +1,8 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, IdempotencyKey, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ListOrdersDto } from './list-orders.dto.js';
+import * as reference from './orders.reference.js';
 import { PlaceOrderDto } from './place-order.dto.js';
 import { PlaceOrder } from './place-order.js';
 import { ReadOrders } from './read-orders.js';
@@ -15,18 +17,21 @@ export class OrdersController {
   @Post()
   @Scopes('orders:create')
   @RateLimit('orders-create')
+  @Operation(reference.placeOrder)
   place(@Principal() who: Caller, @Body() order: PlaceOrderDto, @IdempotencyKey() key: string | undefined) {
     return this.placeOrder.run(who, order, key);
   }
 
   @Get()
   @Scopes('orders:read')
+  @Operation(reference.listOrders)
   list(@Principal() who: Caller, @Query() query: ListOrdersDto) {
     return this.readOrders.list(who, query);
   }
 
   @Get(':id')
   @Scopes('orders:read')
+  @Operation(reference.readOrder)
   one(@Principal() who: Caller, @Param('id') id: string) {
     return this.readOrders.one(who, id);
   }

@@ -1,44 +1,102 @@
+import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
-import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
-import { Transform, Type } from 'class-transformer';
-import { IsIn, IsObject, IsOptional, ValidateNested } from 'class-validator';
+import { IntegerField, ObjectField, ObjectList, TextField } from '@fulfilment/http-service';
+import { Transform } from 'class-transformer';
+import { IsIn, IsOptional } from 'class-validator';
 import { IsCountryCode } from './country-code.js';
 
 export class MoneyDto {
-  @IntegerField(0, maxAmount) amount: number;
-  @IsIn(currencies) currency: Currency;
+  @Description('In minor units of the currency: 2999 GBP is £29.99, 2999 JPY is ¥2999')
+  @IntegerField(0, maxAmount)
+  amount: number;
+
+  @Description('ISO 4217; one for the whole order, that of the quoted rate')
+  @IsIn(currencies)
+  currency: Currency;
 }
 
 export class OrderItemDto {
-  @TextField({ most: 255 }) sku: string;
-  @IntegerField(1, 1000) quantity: number;
-  @IsObject() @ValidateNested() @Type(() => MoneyDto) unit_price: MoneyDto;
+  @Description("The product to send: the `id` of one of a release's `products`")
+  @TextField({ most: 255 })
+  sku: string;
+
+  @Description('Pieces. The same product may stand on two lines: stock is taken for the sum')
+  @IntegerField(1, 1000)
+  quantity: number;
+
+  @Description('What the merchant charged the customer for one')
+  @ObjectField(() => MoneyDto)
+  unit_price: MoneyDto;
 }
 
 export class AddressDto {
-  @TextField({ most: 100 }) full_name: string;
-  @IsOptional() @TextField({ least: 0, most: 100 }) company?: string;
-  @TextField({ most: 100 }) address_line_1: string;
-  @IsOptional() @TextField({ least: 0, most: 100 }) address_line_2?: string;
-  @IsOptional() @TextField({ least: 0, most: 100 }) city?: string;
-  @IsOptional() @TextField({ least: 0, most: 20 }) postal_code?: string;
-  @IsOptional() @TextField({ least: 0, most: 100 }) province_code?: string;
+  @Description('Who receives it') @TextField({ most: 100 }) full_name: string;
 
+  @Description('Their company')
+  @IsOptional()
+  @TextField({ least: 0, most: 100 })
+  company?: string;
+
+  @Description('Street and number') @TextField({ most: 100 }) address_line_1: string;
+
+  @Description('What does not fit into the first line')
+  @IsOptional()
+  @TextField({ least: 0, most: 100 })
+  address_line_2?: string;
+
+  @Description('City or town; required by most countries')
+  @IsOptional()
+  @TextField({ least: 0, most: 100 })
+  city?: string;
+
+  @Description('Postal code; required where the country needs one')
+  @IsOptional()
+  @TextField({ least: 0, most: 20 })
+  postal_code?: string;
+
+  @Description('State, province or prefecture; required in US, CA, AU, JP, BR and MX')
+  @IsOptional()
+  @TextField({ least: 0, most: 100 })
+  province_code?: string;
+
+  @Description('ISO 3166-1 alpha-2, officially assigned; lower case is taken too')
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value))
   @IsCountryCode()
   country_code: string;
 }
 
 export class SourceDto {
-  @IsOptional() @TextField({ most: 255 }) platform?: string;
-  @IsOptional() @TextField({ most: 255 }) store_id?: string;
-  @IsOptional() @TextField({ most: 255 }) external_order_id?: string;
+  @Description('The shop system; `api` when left out')
+  @IsOptional()
+  @TextField({ most: 255 })
+  platform?: string;
+
+  @Description("The shop; the client's id when left out")
+  @IsOptional()
+  @TextField({ most: 255 })
+  store_id?: string;
+
+  @Description("The shop's own number of the order; the order's id when left out")
+  @IsOptional()
+  @TextField({ most: 255 })
+  external_order_id?: string;
 }
 
 export class PlaceOrderDto {
-  @ObjectList(() => OrderItemDto, { least: 1, most: 100 }) items: OrderItemDto[];
+  @Description('What to send')
+  @ObjectList(() => OrderItemDto, { least: 1, most: 100 })
+  items: OrderItemDto[];
 
-  @IsObject() @ValidateNested() @Type(() => AddressDto) shipping_address: AddressDto;
-  @TextField({ most: 255 }) shipping_rate_id: string;
-  @IsOptional() @IsObject() @ValidateNested() @Type(() => SourceDto) source?: SourceDto;
+  @Description('Where to send it. What is required depends on the country; white space alone counts as empty')
+  @ObjectField(() => AddressDto)
+  shipping_address: AddressDto;
+
+  @Description('How to send it: the `id` of a rate quoted within the last 24 hours for this country')
+  @TextField({ most: 255 })
+  shipping_rate_id: string;
+
+  @Description('Where the order came from')
+  @IsOptional()
+  @ObjectField(() => SourceDto)
+  source?: SourceDto;
 }

@@ -5,14 +5,8 @@ import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import { orderColumns } from './order-row.js';
-import {
-  orderSummary,
-  type OrderSummary,
-  type OrderSummaryRow,
-  orderView,
-  type OrderView,
-  type OrderViewRow,
-} from './order.view.js';
+import type { OrderSummary, OrderView } from './order.shapes.js';
+import { orderSummary, type OrderSummaryRow, orderView, type OrderViewRow } from './order.view.js';
 
 const oneOrder = statement(
   'orders.one',

@@ -83,7 +83,7 @@ export class SettleOrder {
         return this.asItStands(orderId, tx);
       }
       await this.outbox.add(tx, await this.event(tx, order));
-      const settled = { id: publicId('ord', orderId), status: order.status };
+      const settled: RememberedResponse = { id: publicId('ord', orderId), status: order.status };
       await this.keys.remember(tx, orderId, settled);
       this.faultPoints.pass('order-settled-uncommitted');
       return settled;
@@ -94,7 +94,7 @@ export class SettleOrder {
 
   /** The answer to a caller whose order somebody else has settled. */
   async asItStands(orderId: string, sql: Sql = this.database): Promise<RememberedResponse> {
-    const row = await sql.row<{ status: string }>(readStatus, [orderId]);
+    const row = await sql.row<Pick<RememberedResponse, 'status'>>(readStatus, [orderId]);
     return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
   }
 

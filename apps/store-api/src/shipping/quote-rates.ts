@@ -7,14 +7,7 @@ import { refuseUnsellable, sellableProducts } from '../catalogue/sellable-produc
 import { priceServices, type PricedService } from './rate-cards.js';
 import { parcelWeightGrams } from './rate.rules.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
-
-export interface ShippingRateView {
-  readonly id: string;
-  readonly name: string;
-  readonly carriers: readonly string[];
-  readonly description: string | null;
-  readonly price: { readonly amount: number; readonly currency: Currency };
-}
+import type { ShippingRateView } from './shipping.shapes.js';
 
 const heaviestParcelGrams = 100_000_000; // 100 t: more than an order of 100 lines of 1000 can weigh
 

@@ -15,7 +15,7 @@ export interface PricedService {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
-  readonly carriers: readonly string[];
+  readonly carriers: string[];
   readonly amount: number;
 }
 

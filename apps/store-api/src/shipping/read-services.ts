@@ -1,13 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
-
-export interface ShippingServiceView {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly regions: readonly string[];
-}
+import type { ShippingServiceView } from './shipping.shapes.js';
 
 const allServices = statement(
   'shipping.services',
@@ -20,7 +14,7 @@ export class ReadServices {
   constructor(private readonly database: Database) {}
 
   async run(): Promise<{ data: ShippingServiceView[] }> {
-    const rows = await this.database.rows<ShippingServiceView & { id: string }>(allServices);
+    const rows = await this.database.rows<ShippingServiceView>(allServices);
     return { data: rows.map((service) => ({ ...service, id: publicId('svc', service.id) })) };
   }
 }

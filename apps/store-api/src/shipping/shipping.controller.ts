@@ -1,8 +1,10 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { QuoteRates } from './quote-rates.js';
 import { ReadServices } from './read-services.js';
 import { CurrencyDto, QuoteRatesDto } from './shipping.dto.js';
+import * as reference from './shipping.reference.js';
 
 @Controller('v1')
 export class ShippingController {
@@ -15,12 +17,14 @@ export class ShippingController {
   @HttpCode(200)
   @Scopes('shipping:read')
   @RateLimit('quotes')
+  @Operation(reference.quoteRates)
   quote(@Principal() who: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
     return this.quoteRates.run(who, parcel, currency);
   }
 
   @Get('shipping-services')
   @Scopes('shipping:read')
+  @Operation(reference.listServices)
   services() {
     return this.readServices.run();
   }

@@ -1,21 +1,37 @@
+import { Description, Field } from '@fulfilment/api-reference';
 import { currencies, type Currency } from '@fulfilment/contracts';
 import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
 import { Transform } from 'class-transformer';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { IsIn, IsOptional } from 'class-validator';
 
 export class CurrencyDto {
-  @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
+  @Description('Of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
 }
 
 export class QuoteItemDto {
-  @TextField({ most: 255 }) sku: string;
-  @IntegerField(1, Number.MAX_SAFE_INTEGER) quantity: number;
+  @Description("The product to send: the `id` of one of a release's `products`")
+  @TextField({ most: 255 })
+  sku: string;
+
+  @Description('Pieces') @IntegerField(1, Number.MAX_SAFE_INTEGER) quantity: number;
 }
 
+/** After `toUpperCase`. Any two letters: where nobody ships to there is no rate, which is an answer. */
+const twoLetters = Field({
+  name: 'twoLetters',
+  schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+  holds: (value) => typeof value === 'string' && /^[A-Z]{2}$/.test(value),
+  reason: () => 'must be two ASCII letters',
+});
+
 export class QuoteRatesDto {
-  @Matches(/^[A-Z]{2}$/, { message: 'must be two ASCII letters' })
+  @Description('Where to send it, ISO 3166-1 alpha-2; lower case is taken too')
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value))
+  @twoLetters
   country_code: string;
 
-  @IsOptional() @ObjectList(() => QuoteItemDto, { most: 100 }) items?: QuoteItemDto[];
+  @Description('What to send. Without any, the lightest parcel is quoted')
+  @IsOptional()
+  @ObjectList(() => QuoteItemDto, { most: 100 })
+  items?: QuoteItemDto[];
 }

@@ -1,12 +1,13 @@
 import request, { type Response, type Test } from 'supertest';
 import type { z } from 'zod';
+import { documented } from './documented.js';
 import { certificateAuthority, suite } from './the-suite.js';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
 
-/** A request to the gateway, over HTTPS, trusting the suite's own certificate authority. */
+/** A request to the gateway, over HTTPS, trusting the suite's own certificate authority. Its answer must be a documented one. */
 export function send(method: Method, path: string): Test {
-  return request(suite.base_url)[method](path).ca(certificateAuthority);
+  return request(suite.base_url)[method](path).ca(certificateAuthority).expect(documented.check);
 }
 
 /** The answer's body, in the shape the caller goes on with. @throws when it has another */

@@ -8,6 +8,7 @@ import {
   type WebhookEvent,
 } from '@fulfilment/contracts';
 import type { z } from 'zod';
+import type { EventData } from './event-data.shapes.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -23,34 +24,34 @@ export class IncompleteFact extends Error {
   override readonly name = 'IncompleteFact';
 }
 
-function order(snapshot: OrderSnapshot): Data {
+function order(snapshot: OrderSnapshot) {
   return { order_id: publicId('ord', snapshot.id), status: snapshot.status };
 }
 
-function total(snapshot: OrderSnapshot): Data {
+function total(snapshot: OrderSnapshot) {
   return { total: { amount: snapshot.total_amount, currency: snapshot.currency } };
 }
 
 /** Exactly the five members the interface names. */
-function tracking({ id, tracking: newest }: OrderSnapshot): Data {
+function tracking({ id, tracking: newest }: OrderSnapshot) {
   if (newest === null) throw new IncompleteFact('the order has no tracking');
   const { carrier, tracking_number, tracking_url, updated_at } = newest;
   return { order_id: publicId('ord', id), carrier, tracking_number, tracking_url, updated_at };
 }
 
-function product(snapshot: ProductSnapshot): Data {
+function product(snapshot: ProductSnapshot) {
   return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
 }
 
-function updated({ updated_at }: { updated_at: string }): Data {
+function updated({ updated_at }: { updated_at: string }) {
   return { updated_at };
 }
 
 type Render = (message: Message) => EventContent | undefined;
 
-function whenOrder<Fact extends { order: OrderSnapshot }>(
-  kind: MessageKind<WebhookEvent, z.ZodType<Fact>>,
-  data: (fact: Fact) => Data,
+function whenOrder<Event extends WebhookEvent, Fact extends { order: OrderSnapshot }>(
+  kind: MessageKind<Event, z.ZodType<Fact>>,
+  data: (fact: Fact) => EventData<Event>,
 ): Render {
   return (message) =>
     kind.is(message)
@@ -58,9 +59,9 @@ function whenOrder<Fact extends { order: OrderSnapshot }>(
       : undefined;
 }
 
-function whenProduct<Fact extends { product: ProductSnapshot }>(
-  kind: MessageKind<WebhookEvent, z.ZodType<Fact>>,
-  data: (fact: Fact) => Data,
+function whenProduct<Event extends WebhookEvent, Fact extends { product: ProductSnapshot }>(
+  kind: MessageKind<Event, z.ZodType<Fact>>,
+  data: (fact: Fact) => EventData<Event>,
 ): Render {
   return (message) =>
     kind.is(message)

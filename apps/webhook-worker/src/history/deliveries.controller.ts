@@ -1,10 +1,12 @@
+import { Operation } from '@fulfilment/api-reference';
 import type { CursorPage } from '@fulfilment/contracts';
 import { type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
-import type { DeliveryDetail, DeliveryView } from './delivery.view.js';
+import type { DeliveryDetail, DeliveryView, Recovery } from './delivery.shapes.js';
+import * as reference from './history.reference.js';
 import { ReadDeliveries } from './read-deliveries.js';
-import { RecoverDeliveries, type Recovery } from './recover-deliveries.js';
+import { RecoverDeliveries } from './recover-deliveries.js';
 import { RetryDelivery } from './retry-delivery.js';
 import { SendTestEvent } from './send-test-event.js';
 
@@ -19,6 +21,7 @@ export class DeliveriesController {
 
   @Get('deliveries')
   @Scopes('webhooks:read')
+  @Operation(reference.listDeliveries)
   list(
     @Principal() who: Caller,
     @Param('id') id: string,
@@ -29,6 +32,7 @@ export class DeliveriesController {
 
   @Get('deliveries/:delivery_id')
   @Scopes('webhooks:read')
+  @Operation(reference.readDelivery)
   one(
     @Principal() who: Caller,
     @Param('id') id: string,
@@ -40,6 +44,7 @@ export class DeliveriesController {
   @Post('deliveries/:delivery_id/retry')
   @HttpCode(202)
   @Scopes('webhooks:update')
+  @Operation(reference.retryDelivery)
   retry(
     @Principal() who: Caller,
     @Param('id') id: string,
@@ -51,6 +56,7 @@ export class DeliveriesController {
   @Post('recover')
   @HttpCode(202)
   @Scopes('webhooks:update')
+  @Operation(reference.recoverDeliveries)
   recover(
     @Principal() who: Caller,
     @Param('id') id: string,
@@ -62,6 +68,7 @@ export class DeliveriesController {
   @Post('test')
   @HttpCode(202)
   @Scopes('webhooks:update')
+  @Operation(reference.sendTestEvent)
   test(
     @Principal() who: Caller,
     @Param('id') id: string,

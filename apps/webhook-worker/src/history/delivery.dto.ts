@@ -1,49 +1,64 @@
+import { Description, Field } from '@fulfilment/api-reference';
 import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { StorePageDto } from '@fulfilment/http-service';
-import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional, registerDecorator } from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses, recoverable, type Recoverable } from './delivery.rules.js';
 
 // RFC 3339 §5.6, with the offset that makes it a moment.
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
 function DateTimeField(): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: 'dateTimeField',
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown) =>
-          typeof value === 'string' && dateTime.test(value) && !Number.isNaN(Date.parse(value)),
-        defaultMessage: () => 'must be a date-time, like 2026-11-20T12:00:00Z',
-      },
-    });
-  };
+  return Field({
+    name: 'dateTimeField',
+    schema: { type: 'string', format: 'date-time' },
+    holds: (value) => typeof value === 'string' && dateTime.test(value) && !Number.isNaN(Date.parse(value)),
+    reason: () => 'must be a date-time, like 2026-11-20T12:00:00Z',
+  });
 }
 
 export class ListDeliveriesDto extends StorePageDto {
+  @Description('Only deliveries that stand there now')
   @IsOptional()
   @IsIn(deliveryStatuses, { message: `must be one of ${deliveryStatuses.join(', ')}` })
   status?: DeliveryStatus;
 
-  @IsOptional() @IsIn(webhookEvents, { message: 'must be the name of an event' }) event?: WebhookEvent;
+  @Description('Only deliveries of this event')
+  @IsOptional()
+  @IsIn(webhookEvents, { message: 'must be the name of an event' })
+  event?: WebhookEvent;
 
-  @IsOptional() @DateTimeField() created_after?: string;
+  @Description('Only deliveries made after this', '2026-11-20T12:00:00Z')
+  @IsOptional()
+  @DateTimeField()
+  created_after?: string;
 
-  @IsOptional() @DateTimeField() created_before?: string;
+  @Description('Only deliveries made before this', '2026-11-21T12:00:00Z')
+  @IsOptional()
+  @DateTimeField()
+  created_before?: string;
 
-  @IsOptional() @IsIn(['true', 'false'], { message: 'must be true or false' }) test?: 'true' | 'false';
+  @Description('Only test events, or only real ones')
+  @IsOptional()
+  @IsIn(['true', 'false'], { message: 'must be true or false' })
+  test?: 'true' | 'false';
 }
 
 export class SendTestEventDto {
-  @IsOptional() @IsIn(webhookEvents, { message: 'must be the name of an event' }) event?: WebhookEvent;
+  @Description('Which to send, subscribed to or not; without it, the first that is subscribed to')
+  @IsOptional()
+  @IsIn(webhookEvents, { message: 'must be the name of an event' })
+  event?: WebhookEvent;
 }
 
 export class RecoverDeliveriesDto {
-  @DateTimeField() since: string;
+  @Description('Deliveries made from then on') @DateTimeField() since: string;
 
-  @IsOptional() @DateTimeField() until?: string;
+  @Description('… up to then; without it, until now. Not before `since`')
+  @IsOptional()
+  @DateTimeField()
+  until?: string;
 
+  @Description('Which of them')
   @IsIn(recoverable, { each: true, message: `must name only ${recoverable.join(' and ')}` })
   @ArrayMaxSize(10)
   @ArrayNotEmpty({ message: 'must name at least one status' })

@@ -1,6 +1,8 @@
-import { publicId } from '@fulfilment/contracts';
+import { publicId, webhookEnvelopeShape, type WebhookEvent } from '@fulfilment/contracts';
+import type { Outcome } from '@fulfilment/guarded-fetch';
 import { eventPublicId } from '../fan-out/envelope.rules.js';
-import type { DeliveryStatus } from './delivery.rules.js';
+import type { DeliveryStatus, FailureReason, Trigger } from './delivery.rules.js';
+import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 
 export const deliveryColumns = `d.id, d.subscription_id, d.event_id, d.event, d.api_version, d.status, d.failure_reason, d.test,
   d.attempt_count, d.next_attempt_at, d.last_status_code, d.created_at, d.completed_at`;
@@ -9,10 +11,10 @@ export interface DeliveryRow {
   readonly id: string;
   readonly subscription_id: string;
   readonly event_id: string;
-  readonly event: string;
+  readonly event: WebhookEvent;
   readonly api_version: string;
   readonly status: DeliveryStatus;
-  readonly failure_reason: string | null;
+  readonly failure_reason: FailureReason | null;
   readonly test: boolean;
   readonly attempt_count: number;
   readonly next_attempt_at: Date | null;
@@ -23,10 +25,10 @@ export interface DeliveryRow {
 
 export interface AttemptRow {
   readonly number: number;
-  readonly trigger: string;
+  readonly trigger: Trigger;
   readonly started_at: Date;
   readonly duration_ms: number | null;
-  readonly outcome: string;
+  readonly outcome: Outcome | 'lost';
   readonly status_code: number | null;
   readonly response_headers: Record<string, string> | null;
   readonly response_body: Buffer | null;
@@ -34,7 +36,7 @@ export interface AttemptRow {
 }
 
 /** One event for one subscription, as its owner sees it. */
-export function deliveryView(row: DeliveryRow) {
+export function deliveryView(row: DeliveryRow): DeliveryView {
   return {
     id: publicId('whd', row.id),
     subscription_id: publicId('whk', row.subscription_id),
@@ -42,7 +44,6 @@ export function deliveryView(row: DeliveryRow) {
     event: row.event,
     api_version: row.api_version,
     status: row.status,
-    /** Of `failed`: `exhausted`, `expired` or `gone`. */
     failure_reason: row.failure_reason,
     test: row.test,
     attempt_count: row.attempt_count,
@@ -52,10 +53,9 @@ export function deliveryView(row: DeliveryRow) {
     completed_at: row.completed_at?.toISOString() ?? null,
   };
 }
-export type DeliveryView = ReturnType<typeof deliveryView>;
 
 /** One attempt that has ended. Bytes of the answer that are no UTF-8 show as the replacement character. */
-export function attemptView(row: AttemptRow) {
+export function attemptView(row: AttemptRow): AttemptView {
   return {
     number: row.number,
     trigger: row.trigger,
@@ -73,8 +73,7 @@ export function attemptView(row: AttemptRow) {
 export function deliveryDetail(
   row: DeliveryRow & { readonly body: Buffer },
   attempts: readonly AttemptRow[],
-) {
-  const payload: unknown = JSON.parse(row.body.toString('utf8'));
+): DeliveryDetail {
+  const payload = webhookEnvelopeShape.parse(JSON.parse(row.body.toString('utf8'))); // as `renderBody` made it
   return { ...deliveryView(row), payload, attempts: attempts.map(attemptView) };
 }
-export type DeliveryDetail = ReturnType<typeof deliveryDetail>;

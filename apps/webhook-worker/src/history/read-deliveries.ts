@@ -4,13 +4,12 @@ import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListDeliveriesDto } from './delivery.dto.js';
+import type { DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 import {
   type AttemptRow,
   deliveryColumns,
-  type DeliveryDetail,
   deliveryDetail,
   type DeliveryRow,
-  type DeliveryView,
   deliveryView,
 } from './delivery.view.js';
 import { deliveryUuid, findOwned } from './owned-subscription.js';

@@ -5,6 +5,7 @@ import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { WakeUps } from '../delivery/wake-ups.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
+import type { Recovery } from './delivery.shapes.js';
 import { lockOwned } from './owned-subscription.js';
 
 // They start the schedule anew; a drain takes a few at a time, so the receiver is not flooded.
@@ -15,12 +16,6 @@ const recover = statement(
    WHERE subscription_id = $1 AND created_at >= $2 AND created_at <= coalesce($3::timestamptz, now())
      AND status = ANY($4::text[]) AND NOT test`,
 );
-
-export interface Recovery {
-  readonly id: string;
-  /** Deliveries that were set going. */
-  readonly matched: number;
-}
 
 @Injectable()
 export class RecoverDeliveries {

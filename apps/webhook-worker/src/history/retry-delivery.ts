@@ -3,7 +3,8 @@ import { Conflict, notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { WakeUps } from '../delivery/wake-ups.js';
-import { deliveryColumns, type DeliveryRow, type DeliveryView, deliveryView } from './delivery.view.js';
+import type { DeliveryView } from './delivery.shapes.js';
+import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
 
 // Waits for a worker that is taking it at this moment, and then sees that it has.

@@ -11,7 +11,8 @@ import { eventDay } from '../fan-out/event-day.rules.js';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
 import { testsPerMinute } from './delivery.rules.js';
-import { deliveryColumns, type DeliveryRow, type DeliveryView, deliveryView } from './delivery.view.js';
+import type { DeliveryView } from './delivery.shapes.js';
+import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { lockOwned } from './owned-subscription.js';
 import { sampleData } from './sample-event.rules.js';
 

@@ -9,12 +9,8 @@ import { type Owner, ownerOf } from './owner.js';
 import { SecretBox } from './secret-box.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
 import { currentApiVersion, distinct, mostSubscriptions } from './subscription.rules.js';
-import {
-  subscriptionColumns,
-  type SubscriptionRow,
-  subscriptionView,
-  type SubscriptionView,
-} from './subscription.view.js';
+import type { SubscriptionView } from './subscription.shapes.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
 // Two creations of one owner take turns, so that both cannot be the fiftieth.
 const takeTurns = statement(

@@ -4,12 +4,8 @@ import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { ownedId, ownerOf } from './owner.js';
 import { mostSubscriptions } from './subscription.rules.js';
-import {
-  subscriptionColumns,
-  type SubscriptionRow,
-  subscriptionView,
-  type SubscriptionView,
-} from './subscription.view.js';
+import type { SubscriptionView } from './subscription.shapes.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
 const listActive = statement(
   'subscriptions.list-active',

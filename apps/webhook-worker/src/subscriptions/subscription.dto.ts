@@ -1,12 +1,7 @@
-import {
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  IsArray,
-  IsIn,
-  IsOptional,
-  IsString,
-  registerDecorator,
-} from 'class-validator';
+import { Description, Field } from '@fulfilment/api-reference';
+import { webhookEvents } from '@fulfilment/contracts';
+import { applyDecorators } from '@nestjs/common';
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 
 const mostEvents = 100;
 const mostSecretCharacters = 256;
@@ -15,63 +10,75 @@ const loneSurrogate = /\p{Surrogate}/u;
 
 /** Any Unicode text of 1 to 256 code points, kept byte for byte. A lone surrogate has no UTF-8 bytes, so it cannot key a signature. */
 function SecretField(): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: 'secretField',
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown) =>
-          typeof value === 'string' &&
-          value !== '' &&
-          !loneSurrogate.test(value) &&
-          [...value].length <= mostSecretCharacters,
-        defaultMessage: () => `must be a string of 1 to ${mostSecretCharacters} characters`,
-      },
-    });
-  };
+  return Field({
+    name: 'secretField',
+    schema: { type: 'string', minLength: 1, maxLength: mostSecretCharacters },
+    holds: (value) =>
+      typeof value === 'string' &&
+      value !== '' &&
+      !loneSurrogate.test(value) &&
+      [...value].length <= mostSecretCharacters,
+    reason: () => `must be a string of 1 to ${mostSecretCharacters} characters`,
+  });
 }
 
 /** Its shape; whether it may be called is judged by the guarded client. */
 function UrlField(): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: 'urlField',
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown) =>
-          typeof value === 'string' && value !== '' && [...value].length <= mostUrlCharacters,
-        defaultMessage: () => `must be a URL of at most ${mostUrlCharacters} characters`,
-      },
-    });
-  };
+  return Field({
+    name: 'urlField',
+    schema: { type: 'string', format: 'uri', maxLength: mostUrlCharacters },
+    holds: (value) => typeof value === 'string' && value !== '' && [...value].length <= mostUrlCharacters,
+    reason: () => `must be a URL of at most ${mostUrlCharacters} characters`,
+  });
+}
+
+/** A list of names. Which of them is no event is told by `CheckTarget`, with one detail for each. */
+function EventNames(): PropertyDecorator {
+  return applyDecorators(
+    ArrayMaxSize(mostEvents),
+    Field({
+      name: 'eventNames',
+      schema: { type: 'array', items: { type: 'string', enum: [...webhookEvents] } },
+      holds: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+      reason: () => 'must be an array of event names',
+    }),
+    ArrayNotEmpty({ message: 'must name at least one event' }),
+    IsArray({ message: 'must be an array of event names' }),
+  );
 }
 
 export class CreateSubscriptionDto {
-  @ArrayMaxSize(mostEvents)
-  @IsString({ each: true, message: 'must be an array of event names' })
-  @ArrayNotEmpty({ message: 'must name at least one event' })
-  @IsArray({ message: 'must be an array of event names' })
-  events: string[];
+  @Description('What to receive; a name given twice counts once') @EventNames() events: string[];
 
-  @UrlField() url: string;
+  @Description(
+    'Where to post deliveries: https, no credentials or fragment, port 443 or one from 1024 on that is not of infrastructure, no private address',
+  )
+  @UrlField()
+  url: string;
 
-  @SecretField() secret: string;
+  @Description('Keys the signature of every delivery, byte for byte as UTF-8; never shown again')
+  @SecretField()
+  secret: string;
 }
 
 export class UpdateSubscriptionDto {
+  @Description('What to receive instead') @IsOptional() @EventNames() events?: string[];
+
+  @Description('Where to post from now on, also what is still to be tried')
   @IsOptional()
-  @ArrayMaxSize(mostEvents)
-  @IsString({ each: true, message: 'must be an array of event names' })
-  @ArrayNotEmpty({ message: 'must name at least one event' })
-  @IsArray({ message: 'must be an array of event names' })
-  events?: string[];
+  @UrlField()
+  url?: string;
 
-  @IsOptional() @UrlField() url?: string;
+  @Description(
+    'A new secret. For 24 hours the one before signs too, in `X-Service-Signature-Previous`; the same secret again is no change',
+  )
+  @IsOptional()
+  @SecretField()
+  secret?: string;
 
-  @IsOptional() @SecretField() secret?: string;
-
+  @Description(
+    '`active` enables it again and sends what was held for less than 72 hours; `disabled` holds deliveries for up to 7 days',
+  )
   @IsOptional()
   @IsIn(['active', 'disabled'], { message: 'must be active or disabled' })
   status?: 'active' | 'disabled';

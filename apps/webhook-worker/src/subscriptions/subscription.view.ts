@@ -1,4 +1,5 @@
-import { publicId } from '@fulfilment/contracts';
+import { publicId, type WebhookEvent } from '@fulfilment/contracts';
+import type { SubscriptionView } from './subscription.shapes.js';
 
 /** Columns of a subscription that its owner may see. The secret is not one of them. */
 export const subscriptionColumns =
@@ -6,25 +7,13 @@ export const subscriptionColumns =
 
 export interface SubscriptionRow {
   readonly id: string;
-  readonly events: string[];
+  readonly events: WebhookEvent[];
   readonly url: string;
   readonly status: 'active' | 'disabled';
   readonly consecutive_failures: number;
   readonly last_delivery_at: Date | null;
   readonly last_failure_at: Date | null;
   readonly disabled_at: Date | null;
-}
-
-/** interface.md, Store: webhook subscription. */
-export interface SubscriptionView {
-  readonly id: string;
-  readonly events: readonly string[];
-  readonly url: string;
-  readonly status: 'active' | 'disabled';
-  readonly consecutive_failures: number;
-  readonly last_delivery_at: string | null;
-  readonly last_failure_at: string | null;
-  readonly disabled_at: string | null;
 }
 
 export function subscriptionView(row: SubscriptionRow): SubscriptionView {

@@ -1,10 +1,12 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
 import { CreateSubscriptionDto, UpdateSubscriptionDto } from './subscription.dto.js';
-import type { SubscriptionView } from './subscription.view.js';
+import type { SubscriptionView } from './subscription.shapes.js';
+import * as reference from './subscriptions.reference.js';
 import { UpdateSubscription } from './update-subscription.js';
 
 @Controller('v1/webhooks')
@@ -18,24 +20,28 @@ export class SubscriptionsController {
 
   @Post()
   @Scopes('webhooks:create')
+  @Operation(reference.createSubscription)
   create(@Principal() who: Caller, @Body() wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
     return this.createSubscription.run(who, wish);
   }
 
   @Get()
   @Scopes('webhooks:read')
+  @Operation(reference.listSubscriptions)
   list(@Principal() who: Caller): Promise<{ data: SubscriptionView[] }> {
     return this.readSubscriptions.list(who);
   }
 
   @Get(':id')
   @Scopes('webhooks:read')
+  @Operation(reference.readSubscription)
   one(@Principal() who: Caller, @Param('id') id: string): Promise<SubscriptionView> {
     return this.readSubscriptions.one(who, id);
   }
 
   @Patch(':id')
   @Scopes('webhooks:update')
+  @Operation(reference.updateSubscription)
   update(
     @Principal() who: Caller,
     @Param('id') id: string,
@@ -47,6 +53,7 @@ export class SubscriptionsController {
   @Delete(':id')
   @HttpCode(204)
   @Scopes('webhooks:delete')
+  @Operation(reference.deleteSubscription)
   remove(@Principal() who: Caller, @Param('id') id: string): Promise<void> {
     return this.deleteSubscription.run(who, id);
   }

@@ -9,12 +9,8 @@ import { ownedId } from './owner.js';
 import { SecretBox } from './secret-box.js';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinct } from './subscription.rules.js';
-import {
-  subscriptionColumns,
-  type SubscriptionRow,
-  subscriptionView,
-  type SubscriptionView,
-} from './subscription.view.js';
+import type { SubscriptionView } from './subscription.shapes.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
 const lock = statement(
   'subscriptions.lock',

@@ -1,18 +1,36 @@
+import type { Parameter } from '@fulfilment/api-reference';
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/;
 
+/** How the reference tells it. */
+export const idempotencyKeyHeader: Parameter = {
+  name: 'idempotency-key',
+  in: 'header',
+  description:
+    'Makes repeating the request safe: 1 to 255 visible ASCII characters of your choice, kept for 24 hours for this creator and client. The same key with the ' +
+    'same body is answered as the first request was; with another body, or while the first still runs, with 409. One pair of double quotes around it does not count.',
+  schema: { type: 'string', pattern: '^(?!""$)([!-~]{1,255}|"[!-~]{1,255}")$' },
+  example: '6f1f7c2e-2f3b-4d0a-9c55-6b7d3f0e8a11',
+};
+
 /** The `idempotency-key` header, without one pair of quotes around it (the IETF draft makes it a structured string); undefined when absent. */
-export const IdempotencyKey = createParamDecorator(
-  (_: unknown, context: ExecutionContext): string | undefined => {
-    const header = context.switchToHttp().getRequest<Request>().get('idempotency-key');
-    if (header === undefined) return undefined;
-    const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
-    if (visibleAscii.test(key)) return key;
-    throw new ValidationFailed([
-      { field: 'idempotency-key', reason: 'must be 1 to 255 visible ASCII characters' },
-    ]);
-  },
-);
+export const IdempotencyKey = createParamDecorator(readIdempotencyKey);
+
+export function readIdempotencyKey(_: unknown, context: ExecutionContext): string | undefined {
+  const header = context.switchToHttp().getRequest<Request>().get('idempotency-key');
+  if (header === undefined) return undefined;
+  const key = keyIn(header);
+  if (key !== undefined) return key;
+  throw new ValidationFailed([
+    { field: 'idempotency-key', reason: 'must be 1 to 255 visible ASCII characters' },
+  ]);
+}
+
+/** The key a header's value holds, undefined when it is none. */
+export function keyIn(header: string): string | undefined {
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
+  return visibleAscii.test(key) ? key : undefined;
+}

@@ -1,24 +1,15 @@
+import { Field } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { registerDecorator } from 'class-validator';
-
-function isIntegerBetween(value: unknown, least: number, most: number): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-}
 
 /** A JSON number without a fraction, within bounds: `1.0` is one, `"1"` and `1.5` are not. */
 export function IntegerField(least: number, most: number): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: 'integerField',
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown) => isIntegerBetween(value, least, most),
-        defaultMessage: () => `must be an integer from ${least} to ${most}`,
-      },
-    });
-  };
+  return Field({
+    name: 'integerField',
+    schema: { type: 'integer', minimum: least, maximum: most },
+    holds: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+    reason: () => `must be an integer from ${least} to ${most}`,
+  });
 }
 
 /** The same in a query, where it comes as digits. */

@@ -1,8 +1,16 @@
+import { Description } from '@fulfilment/api-reference';
 import { IsOptional } from 'class-validator';
 import { IntegerParameter } from './integers.js';
 
 /** What every Creator list takes. */
 export class NumberedPageDto {
-  @IsOptional() @IntegerParameter(1, 10_000) page: number = 1;
-  @IsOptional() @IntegerParameter(1, 100) per_page: number = 25;
+  @Description('Which page, from 1', 1)
+  @IsOptional()
+  @IntegerParameter(1, 10_000)
+  page: number = 1;
+
+  @Description('How many a page holds at most', 25)
+  @IsOptional()
+  @IntegerParameter(1, 100)
+  per_page: number = 25;
 }

@@ -1,8 +1,12 @@
+import { type Class, Field, Objects } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, IsArray, registerDecorator, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsObject, ValidateNested } from 'class-validator';
 
-type Class = new () => object;
+/** An object of one DTO. */
+export function ObjectField(type: () => Class): PropertyDecorator {
+  return applyDecorators(IsObject(), ValidateNested(), Type(type), Objects(type));
+}
 
 /** A list of objects of one DTO, within bounds. A list in the list is none of them, though class-validator would look into it. */
 export function ObjectList(
@@ -13,24 +17,18 @@ export function ObjectList(
     IsArray(),
     ArrayMinSize(least),
     ArrayMaxSize(most),
-    EachIsAnObject(),
+    eachIsAnObject,
     ValidateNested({ each: true }),
     Type(type),
+    Objects(type),
   );
 }
 
-function EachIsAnObject(): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: 'eachIsAnObject',
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown) =>
-          Array.isArray(value) &&
-          value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)),
-        defaultMessage: () => 'must hold objects only',
-      },
-    });
-  };
-}
+const eachIsAnObject = Field({
+  name: 'eachIsAnObject',
+  schema: { type: 'array' },
+  holds: (value) =>
+    Array.isArray(value) &&
+    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)),
+  reason: () => 'must hold objects only',
+});

@@ -1,9 +1,19 @@
+import { Description } from '@fulfilment/api-reference';
 import { IsOptional } from 'class-validator';
 import { IntegerParameter } from './integers.js';
 import { TextField } from './texts.js';
 
 /** What every Store list takes. */
 export class StorePageDto {
-  @IsOptional() @IntegerParameter(1, 100) limit: number = 25;
-  @IsOptional() @TextField({ most: 200 }) cursor?: string;
+  @Description('How many a page holds at most', 25)
+  @IsOptional()
+  @IntegerParameter(1, 100)
+  limit: number = 25;
+
+  @Description(
+    'Where the page begins: the `next_cursor` of the page before. Opaque, and good only for the same list with the same filters, by the same creator',
+  )
+  @IsOptional()
+  @TextField({ most: 200 })
+  cursor?: string;
 }

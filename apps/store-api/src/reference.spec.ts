@@ -1,0 +1,114 @@
+import { methods } from '@fulfilment/api-reference';
+import { boundDisagreements, readDocument, routesOfApp } from '@fulfilment/testing/reference';
+import request from 'supertest';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
+
+const document = readDocument('store');
+const ofWebhookWorker = '/v1/webhooks';
+const ofNoController = /^\/(health|docs|openapi\.json|\.well-known)/;
+
+describe('the reference of the Store API', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let sku: string;
+  let rate: string;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+    rate = await store.quote(creator.token);
+  });
+  afterAll(() => store.stop());
+
+  it('tells of every route of this service, and of no other', () => {
+    const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+      methods.filter((method) => item[method] !== undefined).map((method) => `${method} ${path}`),
+    );
+    const expected = documented.filter((route) => {
+      const path = route.split(' ')[1] ?? '';
+      return !path.startsWith(ofWebhookWorker) && !ofNoController.test(path);
+    });
+    const routes = routesOfApp(store.app.getHttpAdapter().getInstance(), '/store');
+    expect(routes.sort()).toEqual(expected.sort());
+  });
+
+  const disagreements = (path: string, shape: string, good: object) =>
+    boundDisagreements(document, shape, good, (body) => store.post(path, creator.token, body));
+
+  it('tells the bounds of an order as its validation has them', async () => {
+    const good = {
+      ...orderBody(sku, rate),
+      source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
+    };
+    // To a country that asks for neither city, postal code nor province; what others ask for is no bound of the shape.
+    const address = {
+      ...good.shipping_address,
+      company: 'Harbour',
+      address_line_2: 'Loft',
+      province_code: 'DU',
+    };
+    good.shipping_address = { ...address, country_code: 'AE' };
+    expect(await disagreements('/store/v1/orders', 'PlaceOrderRequest', good)).toEqual([]);
+  });
+
+  it('tells the bounds of a quote as its validation has them', async () => {
+    const good = { country_code: 'GB', items: [{ sku, quantity: 1 }] };
+    expect(await disagreements('/store/v1/shipping-rates', 'QuoteRatesRequest', good)).toEqual([]);
+  });
+
+  it.each(['/v1/orders', '/v1/releases'])(
+    'tells the bounds of the query of %s as its validation has them',
+    async (path) => {
+      for (const { name, in: place, schema } of document.paths[path]?.get?.parameters ?? []) {
+        if (place !== 'query') continue;
+        const ask = async (value: string) =>
+          (await store.get(`/store${path}?${name}=${encodeURIComponent(value)}`, creator.token)).status;
+        if (schema.enum !== undefined) {
+          for (const value of schema.enum) expect([name, await ask(String(value))]).toEqual([name, 200]);
+          expect([name, await ask('none of them')]).toEqual([name, 400]);
+        }
+        if (schema.type === 'integer') {
+          const { minimum = 0, maximum = 0 } = schema;
+          for (const value of [minimum, maximum])
+            expect([name, await ask(String(value))]).toEqual([name, 200]);
+          for (const value of [minimum - 1, maximum + 1, 'x'])
+            expect([name, await ask(String(value))]).toEqual([name, 400]);
+        }
+        if (schema.maxLength !== undefined) {
+          if (name !== 'cursor')
+            expect([name, await ask('🎸'.repeat(schema.maxLength))]).toEqual([name, 200]);
+          expect([name, await ask('🎸'.repeat(schema.maxLength + 1))]).toEqual([name, 400]);
+        }
+      }
+    },
+  );
+
+  it('is served to programs, with the addresses of this suite', async () => {
+    const answer = await request(store.server).get('/store/openapi.json').expect(200);
+    expect(answer.body.servers).toEqual([{ url: `${store.config.BASE_URL}/store` }]);
+    expect(answer.text).not.toContain('localhost:8443');
+    expect(answer.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.get('access-control-allow-origin')).toBe('*');
+    expect(answer.get('cache-control')).toBe('public, max-age=300');
+  });
+
+  it('is served to people, as a page that may fetch nothing', async () => {
+    const answer = await request(store.server).get('/store/docs').expect(200);
+    expect(answer.get('content-type')).toMatch(/^text\/html/);
+    expect(answer.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
+    expect(answer.text).not.toMatch(/<(script|link|img|iframe)|\son\w+=|\sstyle=|src=/);
+    for (const path of Object.keys(document.paths)) expect(answer.text).toContain(`<code>${path}</code>`);
+  });
+
+  it.each(['/store/openapi.json', '/store/docs'])(
+    'answers %s with 304 to who has it already',
+    async (path) => {
+      const first = await request(store.server).head(path).expect(200);
+      const etag = first.get('etag') ?? '';
+      const again = await request(store.server).get(path).set('if-none-match', etag).expect(304);
+      expect(again.get('etag')).toBe(etag);
+      await request(store.server).get(path).set('if-none-match', '"another"').expect(200);
+      await request(store.server).post(path).expect(404);
+    },
+  );
+});

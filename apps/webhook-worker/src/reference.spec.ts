@@ -1,0 +1,99 @@
+import { methods } from '@fulfilment/api-reference';
+import { webhookEvents } from '@fulfilment/contracts';
+import { webhookReceiver } from '@fulfilment/testing';
+import { boundDisagreements, readDocument, routesOfApp, SchemaJudge } from '@fulfilment/testing/reference';
+import {
+  aClient,
+  startWorker,
+  type WebhookStores,
+  webhookStores,
+  type Worker,
+} from './webhook-worker.fixture.js';
+
+const document = readDocument('store');
+const url = 'https://shop.example/hooks';
+const secret = 'whsec_test';
+const everything = { url, secret, events: ['order.created'] };
+
+describe('the reference of the webhooks', () => {
+  let stores: WebhookStores;
+  let worker: Worker;
+  beforeAll(async () => {
+    stores = await webhookStores();
+    worker = await startWorker(stores);
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await stores.stop();
+  });
+
+  it('tells of every route of this service', () => {
+    const expected = Object.entries(document.paths)
+      .filter(([path]) => path.startsWith('/v1/webhooks'))
+      .flatMap(([path, item]) =>
+        methods.filter((method) => item[method] !== undefined).map((method) => `${method} ${path}`),
+      );
+    const routes = routesOfApp(worker.app.getHttpAdapter().getInstance(), '/store');
+    expect(routes.sort()).toEqual(expected.sort());
+  });
+
+  it('tells the bounds of bodies as their validation has them', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(url);
+    const disagreements = await Promise.all([
+      boundDisagreements(document, 'CreateSubscriptionRequest', everything, (body) => client.post(body)),
+      boundDisagreements(document, 'UpdateSubscriptionRequest', { ...everything, status: 'active' }, (body) =>
+        client.patch(id, body),
+      ),
+      boundDisagreements(
+        document,
+        'RecoverDeliveriesRequest',
+        { since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z', statuses: ['failed'] },
+        (body) => client.post(body, `/${id}/recover`),
+      ),
+      boundDisagreements(document, 'SendTestEventRequest', { event: 'order.created' }, (body) =>
+        client.post(body, `/${id}/test`),
+      ),
+    ]);
+    expect(disagreements.flat()).toEqual([]);
+  });
+
+  it('tells the bounds of the query of deliveries as their validation has them', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(url);
+    const { parameters = [] } = document.paths['/v1/webhooks/{id}/deliveries']?.get ?? {};
+    for (const { name, in: place, schema } of parameters) {
+      if (place !== 'query' || schema.enum === undefined) continue;
+      const ask = async (value: string) => (await client.get(`/${id}/deliveries?${name}=${value}`)).status;
+      for (const value of schema.enum) expect([name, await ask(String(value))]).toEqual([name, 200]);
+      expect([name, await ask('none')]).toEqual([name, 400]);
+    }
+  });
+
+  it('tells what each event is sent with', async () => {
+    const receiver = await webhookReceiver();
+    const judge = new SchemaJudge(document);
+    for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
+      const client = await aClient(stores, worker);
+      const id = await client.subscribe(receiver.url, [...webhookEvents]);
+      for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
+    }
+    const deliveries = await receiver.waitFor(webhookEvents.length);
+    await receiver.stop();
+    expect(new Set(deliveries.map(({ body }) => body.event))).toEqual(new Set(webhookEvents));
+    for (const { body, headers } of deliveries) {
+      const operation = document.webhooks?.[body.event]?.post;
+      const schema = operation?.requestBody?.content['application/json']?.schema ?? {};
+      expect([body.event, judge.faults(schema, body)]).toEqual([body.event, []]);
+      const documented = operation?.parameters ?? [];
+      for (const { name, required, schema: shape } of documented) {
+        const value = headers[name.toLowerCase()];
+        if (value !== undefined || required === true)
+          expect([name, judge.faults(shape, value)]).toEqual([name, []]);
+      }
+      const ours = Object.keys(headers).filter((name) => name.startsWith('x-service-'));
+      const names = documented.map(({ name }) => name.toLowerCase());
+      expect(names).toEqual(expect.arrayContaining(ours));
+    }
+  });
+});

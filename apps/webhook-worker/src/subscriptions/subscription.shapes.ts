@@ -1,0 +1,41 @@
+import { idShape, webhookEvents } from '@fulfilment/contracts';
+import { z } from 'zod';
+
+export const subscriptionExample = {
+  id: 'whk_01m7xwmwx4f08v4cgpyk3kx08m',
+  events: ['order.shipped' as const, 'order.delivered' as const],
+  url: 'https://shop.example/hooks/fulfilment',
+  status: 'active' as const,
+  consecutive_failures: 0,
+  last_delivery_at: '2026-11-20T12:00:01.034Z',
+  last_failure_at: null,
+  disabled_at: null,
+};
+
+/** interface.md, Store: webhook subscription. The secret is no member of it. */
+export const subscriptionShape = z
+  .object({
+    id: idShape('whk', 'The subscription'),
+    events: z.array(z.enum(webhookEvents)).min(1).describe('What it receives'),
+    url: z.url().describe('Where deliveries are posted'),
+    status: z
+      .enum(['active', 'disabled'])
+      .describe('`disabled` by its owner, after 72 hours of failures, or when the receiver answered 410'),
+    consecutive_failures: z
+      .int()
+      .min(0)
+      .describe('Failed attempts since the last success; test events do not count'),
+    last_delivery_at: z.iso.datetime().nullable().describe('When an attempt last succeeded'),
+    last_failure_at: z.iso.datetime().nullable().describe('When an attempt last failed'),
+    disabled_at: z.iso.datetime().nullable().describe('Since when it is disabled; null while active'),
+  })
+  .meta({
+    id: 'WebhookSubscription',
+    description: 'Events that are posted to a URL. The secret is never shown.',
+    examples: [subscriptionExample],
+  });
+export type SubscriptionView = z.infer<typeof subscriptionShape>;
+
+export const subscriptionsShape = z
+  .object({ data: z.array(subscriptionShape).max(50).describe('The active ones') })
+  .meta({ examples: [{ data: [subscriptionExample] }] });

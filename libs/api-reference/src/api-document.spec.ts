@@ -1,0 +1,93 @@
+import { NotFound } from '@fulfilment/error-envelope';
+import { z } from 'zod';
+import { apiDocument, withAddresses } from './api-document.js';
+import { apiPart } from './api-part.js';
+import type { OperationDoc } from './operation.js';
+import type { Route } from './route.js';
+import { responseOf } from './share.js';
+
+const note = z
+  .object({ text: z.string().describe('What it says') })
+  .meta({ id: 'Note', description: 'A note.', examples: [{ text: 'Hello' }] });
+const readNote: OperationDoc = {
+  id: 'readNote',
+  tag: 'Notes',
+  summary: 'Read a note',
+  path: { id: { description: 'The note', example: '1' } },
+  answer: { description: 'The note.', shape: note },
+  errors: [{ when: 'There is none.', example: new NotFound('note') }],
+};
+const route: Route = {
+  method: 'get',
+  path: '/notes/{id}',
+  status: 200,
+  operation: readNote,
+  access: { scopes: ['notes:read'], quota: 'default' },
+  readsBody: false,
+  headers: [],
+};
+const quotas = { default: { requests: 10, windowSeconds: 60 } };
+const partOf = (changed: Partial<Route>) =>
+  apiPart({ tags: [{ name: 'Notes', description: 'Notes.' }], routes: [{ ...route, ...changed }], quotas });
+const documentOf = (...parts: ReturnType<typeof partOf>[]) =>
+  apiDocument({
+    info: { title: 'Notes', version: '1', summary: 'Notes.', description: 'Notes.' },
+    prefix: 'notes',
+    scopes: { 'notes:read': 'Read notes' },
+    parts,
+  });
+
+describe('the document of an API', () => {
+  it('tells of every error that the way into an operation brings', () => {
+    const { responses = {} } = partOf({}).paths['/notes/{id}']?.get ?? {};
+    expect(Object.keys(responses)).toEqual(['200', '401', '403', '404', '429', '500', '503']);
+    const withBody = partOf({ method: 'post', readsBody: true }).paths['/notes/{id}']?.post?.responses ?? {};
+    expect(Object.keys(withBody)).toEqual(expect.arrayContaining(['400', '413', '415']));
+  });
+
+  it('asks for no token where anyone may call', () => {
+    const { security, responses } = partOf({ access: 'public' }).paths['/notes/{id}']?.get ?? {};
+    expect(security).toEqual([]);
+    expect(Object.keys(responses ?? {})).toEqual(['200', '404', '500', '503']);
+  });
+
+  it.each([
+    ['a parameter of the path that nothing is said about', { operation: { ...readNote, path: {} } }],
+    ['a path that may lead nowhere without a 404', { operation: { ...readNote, errors: [] } }],
+    ['a quota that there is none of', { access: { scopes: [], quota: 'other' } }],
+    [
+      'an answer without an example',
+      { operation: { ...readNote, answer: { description: 'It.', shape: z.object({ a: z.string() }) } } },
+    ],
+  ] as const)('cannot be made of %s', (_what, changed) => {
+    expect(() => partOf(changed)).toThrow();
+  });
+
+  it('cannot be made of parts that say different things under one name', () => {
+    expect(() => documentOf(partOf({}), partOf({ access: 'public' }))).toThrow('two paths named /notes/{id}');
+  });
+
+  it('says once what several operations answer', () => {
+    const document = documentOf(
+      partOf({}),
+      partOf({ path: '/other/{id}', operation: { ...readNote, id: 'readOther' } }),
+    );
+    const given = document.paths['/other/{id}']?.get?.responses['429'] ?? { $ref: '' };
+    expect(given).toEqual({ $ref: '#/components/responses/TooManyRequests' });
+    expect(responseOf(document, given).headers?.['Retry-After']).toEqual({
+      $ref: '#/components/headers/Retry-After',
+    });
+  });
+
+  it('names the addresses of the suite that serves it', () => {
+    const served = withAddresses(documentOf(partOf({})), {
+      baseUrl: 'https://api.example',
+      authUrl: 'https://auth.example',
+    });
+    expect(served.servers).toEqual([{ url: 'https://api.example/notes' }]);
+    expect(JSON.stringify(served.components.securitySchemes)).toContain(
+      'https://auth.example/api/auth/oauth2/token',
+    );
+    expect(JSON.stringify(served)).not.toContain('localhost');
+  });
+});

@@ -1,0 +1,87 @@
+import { issuer } from '@fulfilment/contracts';
+import { type ApiPart, NamedOnce } from './api-part.js';
+import { accessTokenScheme } from './describe-route.js';
+import { documentShape, type OpenApiDocument, type PathItem } from './document.js';
+import { errorShape } from './errors.js';
+import type { Schema } from './schema.js';
+import { shapeSchema } from './shape-schema.js';
+import { shareAnswers } from './share.js';
+
+export interface DocumentOptions {
+  readonly info: OpenApiDocument['info'];
+  /** First path segment of the API. */
+  readonly prefix: string;
+  readonly scopes: Readonly<Record<string, string>>;
+  readonly parts: readonly ApiPart[];
+}
+
+/** Where the document's readers find the suite. */
+export interface Addresses {
+  readonly baseUrl: string;
+  readonly authUrl: string;
+}
+
+/** The addresses of a suite on one's own machine, which a committed document names. */
+export const localAddresses: Addresses = {
+  baseUrl: 'https://localhost:8443',
+  authUrl: 'https://localhost:8443',
+};
+
+/** One document of the parts that several services own. @throws Error when two say different things under one name */
+export function apiDocument({ info, prefix, scopes, parts }: DocumentOptions): OpenApiDocument {
+  const paths = new NamedOnce<PathItem>('paths');
+  const webhooks = new NamedOnce<PathItem>('webhooks');
+  const schemas = new NamedOnce<Schema>('shapes');
+  schemas.addAll(shapeSchema(errorShape).schemas);
+  for (const part of parts) {
+    paths.addAll(part.paths);
+    webhooks.addAll(part.webhooks);
+    schemas.addAll(part.schemas);
+  }
+  const events = webhooks.inOrder();
+  const shared = shareAnswers(paths.inOrder());
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: `${localAddresses.baseUrl}/${prefix}` }],
+    security: [{ [accessTokenScheme]: [] }],
+    tags: parts.flatMap(({ tags }) => tags),
+    paths: shared.paths,
+    ...(Object.keys(events).length > 0 && { webhooks: events }),
+    components: {
+      schemas: schemas.sorted(),
+      ...shared.components,
+      securitySchemes: { [accessTokenScheme]: accessTokens(scopes) },
+    },
+  };
+}
+
+function accessTokens(scopes: Readonly<Record<string, string>>) {
+  const endpoint = (name: string): string => `${issuer(localAddresses.authUrl)}/oauth2/${name}`;
+  return {
+    type: 'oauth2' as const,
+    description: [
+      'An access token (RFC 9068, an hour long) as `Authorization: Bearer …`, from the authorization code flow with PKCE (`S256`, required of every client;',
+      'OAuth 2.1). The scope `offline_access` also brings a refresh token, which rotates: each is good for one refresh.',
+      'No scope implies another. A token bound to a key by DPoP (RFC 9449) is refused when it is sent as Bearer; this API takes Bearer alone.',
+    ].join(' '),
+    flows: {
+      authorizationCode: {
+        authorizationUrl: endpoint('authorize'),
+        tokenUrl: endpoint('token'),
+        refreshUrl: endpoint('token'),
+        scopes: { ...scopes },
+      },
+    },
+  };
+}
+
+/** The document with the addresses of the suite that serves it, in place of those of one's own machine. */
+export function withAddresses(document: OpenApiDocument, { baseUrl, authUrl }: Addresses): OpenApiDocument {
+  const authAt = `${issuer(localAddresses.authUrl)}/`;
+  const replaced: unknown = JSON.parse(JSON.stringify(document), (_name, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    return value.replaceAll(authAt, `${issuer(authUrl)}/`).replaceAll(localAddresses.baseUrl, baseUrl);
+  });
+  return documentShape.parse(replaced);
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { describeRoute, type Quota } from './describe-route.js';
+import { pathItemShape, type PathItem, tagShape } from './document.js';
+import type { Route } from './route.js';
+import { type Schema, schemaShape } from './schema.js';
+
+export const apiPartShape = z.strictObject({
+  tags: z.array(tagShape),
+  paths: z.record(z.string(), pathItemShape),
+  webhooks: z.record(z.string(), pathItemShape),
+  schemas: z.record(z.string(), schemaShape),
+});
+/** What one service says about its part of an API: plain data, so that it may come from another program. */
+export type ApiPart = z.infer<typeof apiPartShape>;
+
+export interface PartOptions {
+  readonly tags: ApiPart['tags'];
+  readonly routes: readonly Route[];
+  readonly quotas: Readonly<Record<string, Quota>>;
+  readonly webhooks?: ApiPart['webhooks'];
+  /** Of the webhooks. */
+  readonly schemas?: ApiPart['schemas'];
+}
+
+/** @throws Error when something in it is not documented, or two shapes share a name */
+export function apiPart({ tags, routes, quotas, webhooks = {}, schemas = {} }: PartOptions): ApiPart {
+  const paths: Record<string, PathItem> = {};
+  const named = new NamedOnce<Schema>('shapes');
+  named.addAll(schemas);
+  for (const route of routes) {
+    const described = describeRoute(route, quotas);
+    paths[route.path] = { ...paths[route.path], [route.method]: described.operation };
+    named.addAll(described.schemas);
+  }
+  return { tags, paths, webhooks, schemas: named.sorted() };
+}
+
+/** Things under names: the same thing may be named again, another may not. */
+export class NamedOnce<Thing> {
+  private readonly things = new Map<string, Thing>();
+  private readonly what: string;
+
+  constructor(what: string) {
+    this.what = what;
+  }
+
+  addAll(things: Readonly<Record<string, Thing>>): void {
+    for (const [name, thing] of Object.entries(things)) {
+      const known = this.things.get(name);
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(thing)) {
+        throw new Error(`There are two ${this.what} named ${name}.`);
+      }
+      this.things.set(name, thing);
+    }
+  }
+
+  inOrder(): Record<string, Thing> {
+    return Object.fromEntries(this.things);
+  }
+
+  sorted(): Record<string, Thing> {
+    return Object.fromEntries([...this.things].sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+}

@@ -1,0 +1,58 @@
+import { IsEmail, IsIn, IsOptional } from 'class-validator';
+import { dtoSchema } from './dto-schema.js';
+import { Description, Field, Objects } from './field.js';
+
+const atMostTen = Field({
+  name: 'atMostTen',
+  schema: { type: 'string', maxLength: 10 },
+  holds: (value) => typeof value === 'string' && value.length <= 10,
+  reason: () => 'must be short',
+});
+
+class InnerDto {
+  @Description('A word') @atMostTen word: string;
+}
+class BaseDto {
+  @Description('Which page', 2) @IsOptional() @IsIn(['1', '2']) page: string = '1';
+}
+class OuterDto extends BaseDto {
+  @Description('What it holds')
+  @Objects(() => InnerDto)
+  @Field({ name: 'any', schema: { type: 'object' }, holds: () => true, reason: () => '' })
+  inner: InnerDto;
+
+  @Description('A word') @IsOptional() @atMostTen word?: string;
+}
+class SilentDto {
+  @atMostTen word: string;
+}
+class UnknownCheckDto {
+  @Description('An address') @IsEmail() email: string;
+}
+
+describe('the schema of a DTO', () => {
+  it('is what its decorators check, its own members first', () => {
+    const { schema, holds } = dtoSchema(OuterDto);
+    expect(schema).toEqual({
+      type: 'object',
+      properties: {
+        inner: { $ref: '#/components/schemas/InnerRequest', description: 'What it holds' },
+        word: { type: 'string', maxLength: 10, description: 'A word' },
+        page: { type: 'string', enum: ['1', '2'], default: '1', description: 'Which page', examples: [2] },
+      },
+      required: ['inner'],
+    });
+    expect(Object.keys(schema.properties ?? {})).toEqual(['inner', 'word', 'page']);
+    expect(holds).toEqual([InnerDto]);
+  });
+
+  it('cannot be made of a member that nothing is said about', () => {
+    expect(() => dtoSchema(SilentDto)).toThrow('SilentDto.word has no @Description().');
+  });
+
+  it('cannot be made of a check it does not know', () => {
+    expect(() => dtoSchema(UnknownCheckDto)).toThrow(
+      'UnknownCheckDto.email is checked by isEmail, which says no schema.',
+    );
+  });
+});

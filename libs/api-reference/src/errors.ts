@@ -1,0 +1,183 @@
+import {
+  type ErrorCode,
+  errorCodes,
+  type ErrorEnvelope,
+  Forbidden,
+  PayloadTooLarge,
+  RateLimited,
+  ServiceUnavailable,
+  toErrorAnswer,
+  Unauthorized,
+  UnsupportedMediaType,
+  ValidationFailed,
+} from '@fulfilment/error-envelope';
+import { z } from 'zod';
+import type { Example, Header, Response } from './document.js';
+import { optional, standardHeaders } from './headers.js';
+import type { ErrorDoc } from './operation.js';
+import type { Route } from './route.js';
+import { componentRef } from './schema.js';
+
+/** The one envelope of every error. */
+export const errorShape = z
+  .object({
+    statusCode: z.int().min(400).max(599).describe('The HTTP status, repeated'),
+    code: z.enum(errorCodes).describe('Stable; branch on it'),
+    error: z.string().describe("The status's text"),
+    message: z.string().describe('For people; may change, never parse it'),
+    details: z
+      .array(
+        z.object({
+          field: z
+            .string()
+            .describe(
+              "Where: a path in the body (`items.0.quantity`), a parameter's name, or a header's name in lower case",
+            ),
+          reason: z.string().describe('Why: a stable word (`insufficient_stock`) or a sentence for people'),
+        }),
+      )
+      .optional()
+      .describe('Each thing that is wrong, where the request is'),
+  })
+  .meta({
+    id: 'Error',
+    description: 'The one envelope of every error.',
+    examples: [
+      envelopeOf(
+        new ValidationFailed([{ field: 'items.0.quantity', reason: 'must be an integer from 1 to 1000' }]),
+      ),
+    ],
+  });
+
+const challenge = standardHeaders['WWW-Authenticate'].example;
+
+/** What the way into an operation may answer before the operation itself is asked. */
+function errorsOfAccess({ access }: Route): ErrorDoc[] {
+  const always: ErrorDoc[] = [
+    { when: 'Something went wrong on our side.', example: new InternalError() },
+    {
+      when: 'A dependency is away, or the service is starting. Try again after the time given.',
+      example: new ServiceUnavailable(),
+    },
+  ];
+  if (access === 'public') return always;
+  const scope = access.scopes.join(' ');
+  return [
+    {
+      when: 'No access token, or one that is malformed, expired, revoked or not for this API.',
+      example: new Unauthorized(
+        'The access token is malformed, expired, revoked or not for this API.',
+        challenge,
+      ),
+    },
+    ...(scope === ''
+      ? []
+      : [
+          {
+            when: `The token lacks the scope \`${scope}\`.`,
+            example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
+          },
+        ]),
+    {
+      when: 'Too many requests for the quota. Wait as long as the answer says.',
+      example: new RateLimited(1),
+    },
+    ...always,
+  ];
+}
+
+const malformed = new ValidationFailed(
+  [{ field: 'body', reason: 'malformed_json' }],
+  'The request body is not valid JSON.',
+);
+
+/** What the shape of a request may be refused for. */
+function errorsOfInput({ readsBody, body, query, params, headers }: Route): ErrorDoc[] {
+  const checked = [body, query, params].some((dto) => dto !== undefined) || headers.length > 0;
+  if (!checked && !readsBody) return [];
+  const bad: ErrorDoc = {
+    when: 'The request does not have the documented shape; `details` name each member, parameter or header that is wrong.',
+    example: readsBody
+      ? malformed
+      : new ValidationFailed([{ field: 'limit', reason: 'must be an integer from 1 to 100' }]),
+  };
+  if (!readsBody) return [bad];
+  return [
+    bad,
+    { when: 'The body is larger than 256 KiB.', example: new PayloadTooLarge(262_144) },
+    {
+      when: 'The body is not JSON by its `Content-Type`, or compressed.',
+      example: new UnsupportedMediaType(),
+    },
+  ];
+}
+
+/**
+ * Every error answer of an operation, by status.
+ * @throws Error when something in the path may not exist and nothing says so
+ */
+export function errorResponses(route: Route): Record<string, Response> {
+  const docs = [...errorsOfInput(route), ...errorsOfAccess(route), ...(route.operation.errors ?? [])];
+  const byStatus = Map.groupBy(docs, ({ example }) => String(toErrorAnswer(example).status));
+  if (route.path.includes('{') && !byStatus.has('404')) {
+    throw new Error(`${route.operation.id} has a path that may lead nowhere, but no 404.`);
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([one], [other]) => Number(one) - Number(other))
+      .map(([status, of]) => [status, response(of)]),
+  );
+}
+
+function response(docs: readonly ErrorDoc[]): Response {
+  const envelopes = docs.map(({ example }) => envelopeOf(example));
+  const [{ statusCode, code } = envelopeOf(new InternalError())] = envelopes;
+  return {
+    description: docs.map(({ when }) => when).join('\n\n'),
+    headers: errorHeaders(statusCode, code),
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            componentRef('Error'),
+            { properties: { statusCode: { const: statusCode }, code: { const: code } } },
+          ],
+        },
+        examples: named(envelopes),
+      },
+    },
+  };
+}
+
+function errorHeaders(status: number, code: ErrorCode): Record<string, Header> {
+  const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
+  return {
+    'X-Request-Id': rest['X-Request-Id'],
+    ...(status === 401 && { 'WWW-Authenticate': rest['WWW-Authenticate'] }),
+    ...(status === 403 && { 'WWW-Authenticate': optional(rest['WWW-Authenticate']) }),
+    ...((code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE') && { 'Retry-After': retryAfter }),
+    ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
+    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
+  };
+}
+
+/** Examples by what they are about, each under a name of its own. */
+function named(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
+  const names = new Map<string, Example>();
+  for (const envelope of envelopes) {
+    const word = envelope.details?.[0]?.reason ?? '';
+    const name = /^[a-z_]+$/.test(word) ? word : envelope.code.toLowerCase();
+    names.set(names.has(name) ? `${name}_${names.size + 1}` : name, {
+      summary: envelope.message,
+      value: envelope,
+    });
+  }
+  return Object.fromEntries(names);
+}
+
+function envelopeOf(problem: unknown): ErrorEnvelope {
+  return toErrorAnswer(problem).body;
+}
+
+/** Anything unforeseen becomes the 500. */
+class InternalError extends Error {}

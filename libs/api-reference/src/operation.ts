@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+
+/** An error an operation has beyond those its access, query and body bring by themselves, made by the code's own class. */
+export interface ErrorDoc {
+  readonly when: string;
+  readonly example: Error;
+}
+
+export type AnswerHeader = 'Location' | 'Idempotent-Replayed' | 'ETag';
+
+/** What the reference says about an operation that its code does not: words, examples, the shape of its answer and its own errors. */
+export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
+  /** Unique in the document; becomes the method's name in generated clients. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The parameters of the path that no DTO describes, by name. */
+  readonly path?: Readonly<Record<string, { description: string; example: string }>>;
+  readonly body?: Readonly<Record<string, { summary?: string; value: object }>>;
+  readonly answer: {
+    readonly description: string;
+    /** `z.void()` for none. Its `examples` are shown unless the operation has its own. */
+    readonly shape: Shape;
+    readonly headers?: readonly AnswerHeader[];
+    readonly examples?: Readonly<Record<string, { summary?: string; value: z.input<Shape> }>>;
+  };
+  readonly errors?: readonly ErrorDoc[];
+}
+
+type Immutable<Body> = Body extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Body extends object
+    ? { readonly [Member in keyof Body]: Immutable<Body[Member]> }
+    : Body;
+
+/** What a handler may answer: the documented body, or that with headers. */
+type Answers<Body> = Promise<
+  Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
+>;
+
+const operations = new WeakMap<object, OperationDoc>();
+
+/** Documents a handler. The compiler refuses one whose answer is not of the documented shape. */
+export function Operation<Shape extends z.ZodType>(doc: OperationDoc<Shape>) {
+  return <Handler extends (...args: never[]) => Answers<Immutable<z.output<Shape>>>>(
+    _target: object,
+    _name: string | symbol,
+    handler: TypedPropertyDescriptor<Handler>,
+  ): void => {
+    if (handler.value !== undefined) operations.set(handler.value, doc);
+  };
+}
+
+export function operationOf(handler: object): OperationDoc | undefined {
+  return operations.get(handler);
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+const list = z.array(z.unknown());
+
+/**
+ * JSON Schema 2020-12, as far as our shapes use it. Strict: a keyword that is not here is one that the reference page does not show and that no
+ * test compares with what the code does.
+ */
+export const schemaShape = z.strictObject({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  format: z.string().optional(),
+  pattern: z.string().optional(),
+  enum: list.optional(),
+  const: z.unknown().optional(),
+  default: z.unknown().optional(),
+  examples: list.optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  minItems: z.number().optional(),
+  maxItems: z.number().optional(),
+  uniqueItems: z.boolean().optional(),
+  required: z.array(z.string()).optional(),
+  get properties() {
+    return z.record(z.string(), schemaShape).optional();
+  },
+  get additionalProperties() {
+    return z.union([z.boolean(), schemaShape]).optional();
+  },
+  get items() {
+    return schemaShape.optional();
+  },
+  get anyOf() {
+    return z.array(schemaShape).optional();
+  },
+  get allOf() {
+    return z.array(schemaShape).optional();
+  },
+});
+export type Schema = z.infer<typeof schemaShape>;
+
+/** Named schemas of a document. */
+export type Schemas = Readonly<Record<string, Schema>>;
+
+const componentPrefix = '#/components/schemas/';
+
+export function componentRef(name: string): Schema {
+  return { $ref: `${componentPrefix}${name}` };
+}
+
+/** The name of the component a schema stands for, if it is a reference. */
+export function referredName({ $ref }: Schema): string | undefined {
+  return $ref?.startsWith(componentPrefix) === true ? $ref.slice(componentPrefix.length) : undefined;
+}
+
+/** A schema with every schema inside it changed, the innermost first. */
+export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
+  const inner = (child: Schema): Schema => mapSchema(child, change);
+  const { properties, additionalProperties, items, anyOf, allOf } = schema;
+  return change({
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, inner(child)])),
+    }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: inner(additionalProperties) }),
+    ...(items && { items: inner(items) }),
+    ...(anyOf && { anyOf: anyOf.map(inner) }),
+    ...(allOf && { allOf: allOf.map(inner) }),
+  });
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { componentRef, mapSchema, type Schema, schemaShape, type Schemas } from './schema.js';
+
+/** A schema and the named ones it refers to. */
+export interface NamedSchemas {
+  readonly schema: Schema;
+  readonly schemas: Schemas;
+}
+
+const formatsThatSayAll = new Set(['date-time', 'date', 'uri', 'uuid']);
+const defs = z.record(z.string(), z.unknown()).default({});
+
+/** What an answer's shape says, as JSON Schema; shapes with an `id` become components. Open: members may be added later. */
+export function shapeSchema(shape: z.ZodType): NamedSchemas {
+  const { $schema: _, $defs, ...root } = z.toJSONSchema(shape, { io: 'output' });
+  return {
+    schema: tidy(root),
+    schemas: Object.fromEntries(
+      Object.entries(defs.parse($defs)).map(([name, schema]) => [name, tidy(schema)]),
+    ),
+  };
+}
+
+function tidy(given: unknown): Schema {
+  const { $defs: _, ...plain } = z.record(z.string(), z.unknown()).parse(withoutPropertyNames(given));
+  return mapSchema(schemaShape.parse(plain), (schema) => {
+    const { additionalProperties, pattern, $ref, ...rest } = schema;
+    const name = $ref?.replace('#/$defs/', '');
+    return {
+      ...rest,
+      ...(name !== undefined && componentRef(name)),
+      // zod's patterns of dates repeat the format at length.
+      ...(pattern !== undefined && !formatsThatSayAll.has(rest.format ?? '') && { pattern }),
+      ...(typeof additionalProperties === 'object' && { additionalProperties }),
+    };
+  });
+}
+
+/** `propertyNames: {type: string}` says nothing in JSON; `id` is where zod keeps the component's name. */
+function withoutPropertyNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPropertyNames);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== 'propertyNames')
+      .map(([name, member]) => [name, withoutPropertyNames(member)]),
+  );
+}

@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { idempotencyKeyHeader, keyIn } from './idempotency-key.js';
+
+describe('an idempotency key', () => {
+  const documented = new RegExp(idempotencyKeyHeader.schema.pattern ?? '', 'u');
+
+  it('is taken exactly when the reference allows it', () => {
+    const characters = fc.constantFrom('"', '!', '~', 'a', ' ', '\u007f', 'é');
+    const keys = fc.oneof(
+      fc.string({ unit: characters, maxLength: 6 }),
+      fc
+        .tuple(fc.constantFrom('', '"'), fc.integer({ min: 250, max: 260 }), fc.constantFrom('', '"'))
+        .map(([before, length, after]) => `${before}${'k'.repeat(length)}${after}`),
+    );
+    fc.assert(
+      fc.property(keys, (key) => {
+        expect(keyIn(key) !== undefined).toBe(documented.test(key));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is the same in one pair of quotes', () => {
+    expect(keyIn('"a-1"')).toBe('a-1');
+    expect(keyIn('""a""')).toBe('"a"');
+    expect(keyIn('""')).toBeUndefined();
+  });
+});

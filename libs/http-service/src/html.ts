@@ -1,0 +1,38 @@
+/** Markup that is safe to send. Only `html` makes it. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Part = Html | string | number | undefined | readonly Html[];
+
+/** Markup with every inserted text escaped, in content and in quoted attributes alike; undefined inserts nothing. */
+export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  let text = literals[0] ?? '';
+  parts.forEach((part, index) => {
+    text += markup(part) + (literals[index + 1] ?? '');
+  });
+  return new Html(text);
+}
+
+function markup(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'string' || typeof part === 'number') return escape(String(part));
+  return part.map((item) => item.text).join('');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}

@@ -1,0 +1,189 @@
+import {
+  type DocumentedOperation,
+  type Example,
+  type Header,
+  headerOf,
+  type OpenApiDocument,
+  type Parameter,
+  type Response,
+  responseOf,
+  type Schema,
+} from '@fulfilment/api-reference';
+import { html, type Html } from '../../html.js';
+import { curlLine } from './curl-line.js';
+import { meaning, memberTable, resolved, typeOf } from './schema-rows.js';
+import { exampleText, inline, words } from './words.js';
+
+export interface PlacedOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: DocumentedOperation;
+}
+
+/** One operation: what it takes, what it answers, and how it is called. */
+export function operationSection(
+  { method, path, operation }: PlacedOperation,
+  document: OpenApiDocument,
+): Html {
+  const { schemas } = document.components;
+  const server = (operation.servers ?? document.servers)[0]?.url ?? '';
+  const body = operation.requestBody?.content['application/json'];
+  return html`<article id="${operation.operationId}">
+    <h3>
+      ${operation.summary}<a
+        class="anchor"
+        href="#${operation.operationId}"
+        aria-label="Link to ${operation.summary}"
+        >#</a
+      >
+    </h3>
+    <p class="route"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
+    ${words(operation.description)} ${access(operation)}
+    ${parameterTable(operation.parameters ?? [], document)}
+    ${
+      body === undefined
+        ? undefined
+        : html`<h4>
+              Request body
+              <small
+                >${typeOf(body.schema)}${operation.requestBody?.required === true ? '' : ', optional'}</small
+              >
+            </h4>
+            ${memberTable(body.schema, schemas, true)} ${examplesOf(body.examples)}`
+    }
+    <h4>Call</h4>
+    ${code(curlLine(operation, { method, path, server }))}
+    <h4>Answers</h4>
+    ${Object.entries(operation.responses).map(([status, response]) =>
+      responseDetails(status, responseOf(document, response), document),
+    )}
+  </article>`;
+}
+
+/** One event: what is sent to the subscriber's URL. */
+export function webhookSection(
+  name: string,
+  operation: DocumentedOperation,
+  document: OpenApiDocument,
+): Html {
+  const body = operation.requestBody?.content['application/json'];
+  return html`<article id="${operation.operationId}">
+    <h3>
+      <code>${name}</code
+      ><a class="anchor" href="#${operation.operationId}" aria-label="Link to ${name}">#</a>
+    </h3>
+    ${words(operation.description)}
+    <details>
+      <summary>Headers</summary>
+      ${parameterTable(operation.parameters ?? [], document)}
+    </details>
+    ${body === undefined ? undefined : html`${memberTable(body.schema, document.components.schemas, true)} ${examplesOf(body.examples)}`}
+    <details>
+      <summary>What you answer</summary>
+      <ul>
+        ${Object.entries(operation.responses).map(([status, response]) => html`<li><b>${status}</b> ${inline(responseOf(document, response).description)}</li>`)}
+      </ul>
+    </details>
+  </article>`;
+}
+
+function access({ security = [], 'x-rate-limit': limit }: DocumentedOperation): Html {
+  const scopes = security.flatMap((scheme) => Object.values(scheme).flat());
+  const needs =
+    security.length === 0
+      ? html`No access token.`
+      : html`Access token with
+        ${scopes.length === 0 ? 'any scope' : scopes.map((scope) => html`<code>${scope}</code> `)}`;
+  const counted =
+    limit === undefined
+      ? html`never`
+      : html`quota <code>${limit.quota}</code>: ${limit.requests} in ${limit.window_seconds} s, unless the
+          operator set another`;
+  return html`<dl>
+    <dt>Needs</dt>
+    <dd>${needs}</dd>
+    <dt>Rate limited</dt>
+    <dd>${counted}</dd>
+  </dl>`;
+}
+
+function parameterTable(parameters: readonly Parameter[], { components }: OpenApiDocument): Html | undefined {
+  if (parameters.length === 0) return undefined;
+  return html`<h4>Parameters</h4>
+    ${table(
+      ['Name', 'In', 'Type', 'Meaning'],
+      parameters.map((parameter) => parameterRow(parameter, parameter.in, components.schemas)),
+    )}`;
+}
+
+function parameterRow(
+  given: Header & { name: string },
+  place: string | undefined,
+  schemas: Readonly<Record<string, Schema>>,
+): Html {
+  const schema = { ...given.schema, description: given.description };
+  return html`<tr>
+    <th scope="row">
+      <code>${given.name}</code> ${given.required === true ? undefined : html`<small>optional</small>`}
+    </th>
+    ${place === undefined ? undefined : html`<td>${place}</td>`}
+    <td>${typeOf(schema)}</td>
+    <td>
+      ${meaning(schema, schemas)}${given.example === undefined ? undefined : html` <span class="note">like <code>${exampleText(given.example)}</code></span>`}
+    </td>
+  </tr>`;
+}
+
+function responseDetails(status: string, response: Response, document: OpenApiDocument): Html {
+  const { components } = document;
+  const [media] = Object.values(response.content ?? {});
+  const success = status.startsWith('2');
+  const headers = Object.entries(response.headers ?? {}).map(([name, header]) =>
+    parameterRow({ name, ...headerOf(document, header) }, undefined, components.schemas),
+  );
+  const schema = media?.schema.allOf?.[0] ?? media?.schema;
+  return html`<details class="answer" ${success ? 'open' : ''}>
+    <summary>
+      <span class="status ${success ? 'good' : 'bad'}">${status}</span>
+      ${inline(response.description.split('\n\n')[0] ?? '')}
+    </summary>
+    ${words(response.description.split('\n\n').slice(1).join('\n\n'))}
+    ${schema === undefined ? undefined : html`<p>Body: ${typeOf(schema)}</p>`}
+    ${success && schema !== undefined && resolved(schema, components.schemas).properties !== undefined ? memberTable(schema, components.schemas, true) : undefined}
+    ${examplesOf(media?.examples)}
+    <details>
+      <summary>Headers</summary>
+      ${table(['Header', 'Type', 'Meaning'], headers)}
+    </details>
+  </details>`;
+}
+
+function table(heads: readonly string[], rows: readonly Html[]): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${heads[0]}">
+    <table>
+      <thead>
+        <tr>
+          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** Examples as they travel. */
+export function examplesOf(examples: Readonly<Record<string, Example>> | undefined): Html[] {
+  return Object.values(examples ?? {}).map(
+    ({ summary, value }) =>
+      html`<figure>
+        ${summary === undefined ? undefined : html`<figcaption>${inline(summary)}</figcaption>`}
+        ${code(JSON.stringify(value, null, 2))}
+      </figure>`,
+  );
+}
+
+function code(text: string): Html {
+  return html`<pre tabindex="0"><code>${text}</code></pre>`;
+}

@@ -1,0 +1,52 @@
+import { type Addresses, documentShape, withAddresses } from '@fulfilment/api-reference';
+import { type Request, type Response, Router } from 'express';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { referencePage } from './page/reference-page.js';
+import { styleHash } from './page/style.js';
+
+const pageHeaders = {
+  'Content-Security-Policy': `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+};
+const documentHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, X-Request-Id',
+};
+const cacheControl = 'public, max-age=300';
+
+/**
+ * `/openapi.json` and `/docs` of an API: rendered once, from the committed document with this suite's addresses.
+ * Needs no token, counts against no quota and stands on no other service.
+ * @param file the committed document
+ */
+export function referenceRoutes(file: string | URL, addresses: Addresses): Router {
+  const document = withAddresses(documentShape.parse(JSON.parse(readFileSync(file, 'utf8'))), addresses);
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(
+    '/openapi.json',
+    rendered('application/json; charset=utf-8', JSON.stringify(document), documentHeaders),
+  );
+  router.get('/docs', rendered('text/html; charset=utf-8', referencePage(document), pageHeaders));
+  return router;
+}
+
+/** Weak, because the same page travels plain and compressed. */
+function rendered(type: string, body: string, headers: Readonly<Record<string, string>>) {
+  const plain = Buffer.from(body);
+  const zipped = gzipSync(plain);
+  const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`;
+  return (request: Request, response: Response): void => {
+    response.set({ ...headers, 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
+    // Express knows by the ETag when the caller has it already (RFC 9110 §13.1.2).
+    if (request.fresh) {
+      response.status(304).end();
+      return;
+    }
+    const small = request.acceptsEncodings('gzip', 'identity') === 'gzip';
+    if (small) response.set('Content-Encoding', 'gzip');
+    response.type(type).send(small ? zipped : plain);
+  };
+}

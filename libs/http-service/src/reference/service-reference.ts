@@ -1,0 +1,145 @@
+import { type ApiPart, apiPart, localAddresses, type Route } from '@fulfilment/api-reference';
+import { audiences, issuer } from '@fulfilment/contracts';
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import { z } from 'zod';
+import { protectedResourcePath } from '../protected-resource.js';
+
+const serviceTag = {
+  name: 'Service',
+  description: 'Health, discovery and this reference. No access token, never rate limited.',
+};
+
+const live = z.object({ status: z.literal('ok').describe('Always `ok`') }).meta({
+  id: 'Liveness',
+  description: 'The process answers.',
+  examples: [{ status: 'ok' }],
+});
+const ready = z
+  .object({
+    status: z.literal('ok').describe('Always `ok`'),
+    checks: z.record(z.string(), z.literal('ok')).describe('What the service stands on, by name'),
+  })
+  .meta({
+    id: 'Readiness',
+    description: 'The service and all it stands on are there.',
+    examples: [{ status: 'ok', checks: { postgres: 'ok', redis: 'ok', rabbitmq: 'ok' } }],
+  });
+const metadata = z
+  .object({
+    resource: z.url().describe("The API's identifier: the audience its tokens name"),
+    resource_name: z.string().describe('For people'),
+    authorization_servers: z.array(z.url()).describe('Issuers of its tokens'),
+    bearer_methods_supported: z.array(z.literal('header')).describe('How a token is sent (RFC 6750 §2)'),
+    scopes_supported: z.array(z.string()).describe('Scopes its operations ask for'),
+  })
+  .meta({
+    id: 'ProtectedResourceMetadata',
+    description: 'Where access tokens for this API come from (RFC 9728 §2).',
+  });
+const document = z
+  .looseObject({ openapi: z.literal('3.1.1').describe('Version of the format') })
+  .meta({ id: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' });
+
+const open = {
+  method: 'get',
+  status: 200,
+  access: 'public',
+  readsBody: false,
+  headers: [],
+  answersWith: ['Cache-Control'],
+} as const;
+
+/** The part that every API has and no controller: `startApi` answers it. */
+export function serviceReference(options: {
+  readonly api: 'store' | 'creator';
+  readonly name: string;
+  readonly scopes: readonly string[];
+}): ApiPart {
+  const routes: Route[] = [
+    {
+      ...open,
+      path: '/health/live',
+      operation: {
+        id: 'readLiveness',
+        tag: serviceTag.name,
+        summary: 'Whether the process answers',
+        answer: { description: 'It does.', shape: live },
+      },
+    },
+    {
+      ...open,
+      path: '/health/ready',
+      operation: {
+        id: 'readReadiness',
+        tag: serviceTag.name,
+        summary: 'Whether requests can be served',
+        answer: { description: 'They can.', shape: ready },
+        errors: [
+          {
+            when: 'The service is starting, or something it stands on is unavailable; one detail for each.',
+            example: new ServiceUnavailable('The service is not ready.', [
+              { field: 'postgres', reason: 'unavailable' },
+            ]),
+          },
+        ],
+      },
+    },
+    {
+      ...open,
+      path: protectedResourcePath(options.api),
+      server: localAddresses.baseUrl,
+      operation: {
+        id: 'readProtectedResourceMetadata',
+        tag: serviceTag.name,
+        summary: 'Where access tokens come from',
+        description: 'Named by `resource_metadata` in the challenge of every 401 (RFC 9728).',
+        answer: {
+          description: 'The metadata.',
+          shape: metadata,
+          examples: { example: { value: metadataExample(options) } },
+        },
+      },
+    },
+    {
+      ...open,
+      path: '/openapi.json',
+      operation: {
+        id: 'readOpenApiDocument',
+        tag: serviceTag.name,
+        summary: 'This reference, for programs',
+        answer: {
+          description: 'The OpenAPI 3.1 document of this API.',
+          shape: document,
+          headers: ['ETag'],
+          examples: { example: { summary: 'Its first member', value: { openapi: '3.1.1' } } },
+        },
+      },
+    },
+    {
+      ...open,
+      path: '/docs',
+      contentType: 'text/html',
+      operation: {
+        id: 'readReferencePage',
+        tag: serviceTag.name,
+        summary: 'This reference, for people',
+        answer: { description: 'A page without scripts.', shape: z.string(), headers: ['ETag'] },
+      },
+    },
+  ];
+  return apiPart({ tags: [serviceTag], routes, quotas: {} });
+}
+
+function metadataExample({
+  api,
+  name,
+  scopes,
+}: Parameters<typeof serviceReference>[0]): z.input<typeof metadata> {
+  return {
+    resource: audiences(localAddresses.baseUrl)[api],
+    resource_name: name,
+    authorization_servers: [issuer(localAddresses.authUrl)],
+    bearer_methods_supported: ['header'],
+    scopes_supported: [...scopes],
+  };
+}

@@ -1,0 +1,36 @@
+import { apiDocument, type ApiPart, apiPartShape } from '@fulfilment/api-reference';
+import { storeScopes } from '@fulfilment/contracts';
+import { serviceReference } from '@fulfilment/http-service/service-reference';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { root } from '../dev/settings.ts';
+import { storeDescription } from './store-description.ts';
+
+/** The OpenAPI document of the Store API, from what its two services say about their parts. */
+export async function storeReference(): Promise<string> {
+  const document = apiDocument({
+    info: {
+      title: 'Store API',
+      version: '1.0.0',
+      summary: "A creator's catalogue, shipping, orders and webhooks.",
+      description: storeDescription,
+    },
+    prefix: 'store',
+    scopes: storeScopes,
+    parts: [
+      await partOf('store-api'),
+      await partOf('webhook-worker'),
+      serviceReference({ api: 'store', name: 'Store API', scopes: Object.keys(storeScopes) }),
+    ],
+  });
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** What a service's compiled code says about itself. */
+async function partOf(service: string): Promise<ApiPart> {
+  const module: unknown = await import(
+    pathToFileURL(join(root, 'apps', service, 'dist', 'reference.js')).href
+  );
+  return z.object({ reference: apiPartShape }).parse(module).reference;
+}

@@ -1,0 +1,24 @@
+import { exampleFaults, formatFaults, readDocument, undescribed } from '@fulfilment/testing/reference';
+
+describe('the OpenAPI document of the Store API', () => {
+  const document = readDocument('store');
+
+  it('is OpenAPI 3.1', async () => {
+    expect(await formatFaults(document)).toEqual([]);
+  });
+
+  it('has examples that are what they are examples of', () => {
+    expect(exampleFaults(document)).toEqual([]);
+  });
+
+  it('says what every member means', () => {
+    expect(undescribed(document)).toEqual([]);
+  });
+
+  it('names every operation once', () => {
+    const names = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
