@@ -12,10 +12,11 @@ import { type Figure, isMet, tableOf } from './figures.ts';
 const help = `npm run bench -- NAME: measures a service of this clone, as it is compiled for production, beside a base line, in one run.
 
   npm run bench -- auth       the authorization server beside a bare oidc-provider that keeps all in memory
+  npm run bench -- store      the Store API beside a bare node:http and pg server that does the same SQL
 
   --rounds N    rounds that count (5); variants take turns in each, and ratios are taken round by round
   --each MS     length of a variant's part of a round (1000)
-  --rows N      expired rows in the storage, for what is measured beside them (5000000); 0 leaves that out
+  --rows N      rows for what is measured beside many: auth's expired tokens (5000000), store's orders (1000000); 0 leaves that out
   --json        the figures as JSON on standard output, all else on standard error
   --no-gate     exit status 0 also when a target is missed
 
@@ -25,16 +26,17 @@ Settings (environment):
   SUITE_BENCH_BASE_PORT   the private stores' ports follow it (28443)
   SUITE_DEV_DIR           all it makes lives in "bench" below it (.dev), until the next run`;
 
-const benches: Readonly<Record<string, () => Promise<Bench>>> = {
-  // Only when asked for: it reads what is compiled first.
-  auth: async () => (await import('./auth/auth-bench.ts')).benchAuth,
+/** Loaded only when asked for: they read what is compiled first. */
+const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: number }>> = {
+  auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
+  store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
 };
 
 interface Options {
   readonly name: string;
   readonly json: boolean;
   readonly gate: boolean;
-  readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs' | 'oldRows'>;
+  readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs'> & Partial<Pick<BenchSite, 'oldRows'>>;
 }
 
 async function main(): Promise<number> {
@@ -43,13 +45,14 @@ async function main(): Promise<number> {
     console.log(help);
     return 0;
   }
-  const load = benches[options.name];
-  if (load === undefined) throw new Failure(help);
+  const known = benches[options.name];
+  if (known === undefined) throw new Failure(help);
   const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
   const figures = await withStores(say, async (stores, progress) => {
     await progress.step('Build', buildAll);
-    const bench = await load();
-    return bench({ stores, ...options.amounts, step: (title, work) => progress.step(title, work) });
+    const bench = await known.load();
+    const { oldRows = known.rows, ...amounts } = options.amounts;
+    return bench({ stores, ...amounts, oldRows, step: (title, work) => progress.step(title, work) });
   });
   if (options.json) console.log(JSON.stringify({ bench: options.name, figures: figures.map(withVerdict) }));
   else for (const line of ['', ...tableOf(figures)]) say(line);
@@ -64,7 +67,7 @@ function readOptions(): Options | undefined {
     options: {
       rounds: { type: 'string', default: '5' },
       each: { type: 'string', default: '1000' },
-      rows: { type: 'string', default: '5000000' },
+      rows: { type: 'string' },
       json: { type: 'boolean', default: false },
       'no-gate': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false, short: 'h' },
@@ -75,7 +78,7 @@ function readOptions(): Options | undefined {
   const amounts = {
     rounds: amount('--rounds', values.rounds, 1),
     eachMs: amount('--each', values.each, 100),
-    oldRows: amount('--rows', values.rows, 0),
+    ...(values.rows === undefined ? {} : { oldRows: amount('--rows', values.rows, 0) }),
   };
   return { name, json: values.json, gate: !values['no-gate'], amounts };
 }

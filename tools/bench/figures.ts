@@ -3,7 +3,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   /** `x` is a ratio. */
-  readonly unit: 'x' | '/s' | 'µs' | 'MB' | 's' | 'rows/s' | 'statements';
+  readonly unit: 'x' | '/s' | 'µs' | 'ms' | 'MB' | 's' | 'rows/s' | 'statements';
   /** Least and greatest of the rounds. */
   readonly spread?: readonly [number, number];
   readonly target?: Target;

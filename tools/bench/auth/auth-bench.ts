@@ -6,7 +6,7 @@ import { figure, type Figure } from '../figures.ts';
 import { absolute, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { AuthProcess } from './auth-process.ts';
 import { Storage } from './old-rows.ts';
-import { ServedProcess } from './served-process.ts';
+import { ServedProcess } from '../served-process.ts';
 import { TokenCallers, type TokenServer } from './token-callers.ts';
 import { measureTokenCheck } from './token-check.ts';
 

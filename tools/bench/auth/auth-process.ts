@@ -1,14 +1,14 @@
 import { FormBrowser, formsIn, type Page } from '@fulfilment/testing/form-browser';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import pg from 'pg';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import { mustRun } from '../../dev/run-program.ts';
 import { nodeArguments } from '../../dev/services.ts';
 import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
-import { freePort, ServedProcess } from './served-process.ts';
+import { freshDatabase } from '../fresh-database.ts';
+import { freePort, furtherArguments, ServedProcess } from '../served-process.ts';
 import type { TokenServer } from './token-callers.ts';
 
 const person = { email: 'owner@bench.example', password: 'a password for a benchmark' };
@@ -140,23 +140,4 @@ export class AuthProcess {
       env: { ...this.environment, PATH: process.env.PATH },
     });
   }
-}
-
-/** BENCH_NODE_ARGS: further arguments of its Node, such as `--cpu-prof --cpu-prof-dir=profiles`, to see where the time goes. */
-function furtherArguments(): string[] {
-  return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
-}
-
-async function freshDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    await client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
-    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
-  } finally {
-    await client.end();
-  }
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }

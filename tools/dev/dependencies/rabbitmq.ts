@@ -37,6 +37,7 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
     ERL_EPMD_ADDRESS: '127.0.0.1',
     RUNNING_UNDER_SYSTEMD: 'true', // the start script then becomes the server instead of standing in front of it
     RABBITMQ_NODENAME: `suite-${ports.rabbitmq}@localhost`,
+    RABBITMQ_DIST_PORT: String(ports.rabbitmqDistribution), // else it looks for another's on the usual port, and gives up
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
     RABBITMQ_CONFIG_FILE: configuration,
     RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
@@ -82,8 +83,6 @@ default_user = suite
 default_pass = ${secrets.rabbitmqPassword}
 default_user_tags.administrator = true
 distribution.listener.interface = 127.0.0.1
-distribution.listener.port_range.min = ${ports.rabbitmqDistribution}
-distribution.listener.port_range.max = ${ports.rabbitmqDistribution}
 vm_memory_high_watermark.absolute = 1GB
 disk_free_limit.absolute = 200MB
 log.console = true

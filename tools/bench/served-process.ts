@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../dev/failure.ts';
-import { root } from '../../dev/settings.ts';
+import { Failure } from '../dev/failure.ts';
+import { root } from '../dev/settings.ts';
 
 const readyWithinMs = 30_000;
 const lookAgainMs = 20;
@@ -97,4 +97,9 @@ export async function freePort(): Promise<number> {
   await once(server, 'close');
   if (typeof address !== 'object' || address === null) throw new Failure('There is no free port.');
   return address.port;
+}
+
+/** BENCH_NODE_ARGS: further arguments of its Node, such as `--cpu-prof --cpu-prof-dir=profiles`, to see where the time goes. */
+export function furtherArguments(): string[] {
+  return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
 }

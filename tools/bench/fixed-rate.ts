@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from './rounds.ts';
+
+/**
+ * Latencies, in ms, of requests that are sent at a fixed rate whether the ones before are answered or not. Each is measured from when it
+ * was due, so that a server that stalls is not spared those it kept waiting.
+ */
+export async function latenciesAtRate(call: Caller, perSecond: number, forMs: number): Promise<number[]> {
+  const latencies: number[] = [];
+  const pending = new Set<Promise<void>>();
+  const startedAt = performance.now();
+  const total = Math.floor((perSecond * forMs) / 1000);
+  for (let sent = 0; sent < total;) {
+    const dueNow = Math.min(total, Math.floor(((performance.now() - startedAt) * perSecond) / 1000) + 1);
+    for (; sent < dueNow; sent += 1) {
+      const dueAt = startedAt + (sent * 1000) / perSecond;
+      const one = call().then(() => {
+        latencies.push(performance.now() - dueAt);
+        pending.delete(one);
+      });
+      pending.add(one);
+    }
+    await sleep(1);
+  }
+  await Promise.all(pending);
+  return latencies;
+}
+
+/** @param share 0.99 for the 99th percentile */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import pg from 'pg';
+
+/**
+ * The base line, a process of its own: node:http and pg, with the statements that store-api sends, named and in the same transactions, and
+ * answers of the same size. It knows no tokens, limits, checks, messages or logs. Prints one line of JSON: its port.
+ */
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+interface Client {
+  query(config: {
+    name: string;
+    text: string;
+    values: unknown[];
+  }): Promise<{ rows: Record<string, unknown>[] }>;
+}
+const run = async (client: Client, name: string, text: string, values: unknown[]) =>
+  (await client.query({ name, text, values })).rows;
+
+async function inTransaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } finally {
+    client.release();
+  }
+}
+
+const order = `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, platform, store_id, external_order_id,
+    shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, rate_id, tracking_updated_at, shipping_address,
+    (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
+                                       'unit_amount', i.unit_amount) ORDER BY i.position)
+     FROM order_items i WHERE i.order_id = orders.id) AS items
+  FROM orders WHERE id = $1 AND creator_id = $2`;
+const releases = `SELECT r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url, r.created_at,
+    p.product_types, p.statuses, p.price_min, p.price_max
+  FROM (SELECT * FROM releases WHERE creator_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2) AS r
+  LEFT JOIN LATERAL (
+    SELECT array_agg(DISTINCT product_type) AS product_types, array_agg(DISTINCT status) AS statuses,
+           min(price_gbp) FILTER (WHERE status = 'available') AS price_min, max(price_gbp) FILTER (WHERE status = 'available') AS price_max
+    FROM products WHERE release_id = r.id) AS p ON true
+  ORDER BY r.created_at DESC, r.id DESC`;
+const claim = `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
+  VALUES ($1, 'app', $2, $3, $4, now() + interval '5 seconds') ON CONFLICT DO NOTHING`;
+const attach = `UPDATE idempotency_keys SET order_id = $3, lease_until = now() + interval '12 seconds'
+  WHERE creator_id = $1 AND client_id = 'app' AND key = $2 AND order_id IS NULL`;
+const quote = `SELECT service_id, country_code, currency, amount, weight_grams, expires_at <= now() AS expired FROM quotes WHERE id = $1 AND creator_id = $2`;
+const billing = 'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1';
+const sellable = `SELECT p.id, p.release_id, r.name, p.title, p.product_type, p.status, p.royalty_rate, p.price_gbp FROM products p
+  JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type
+  WHERE p.id = ANY($1::uuid[]) AND p.creator_id = $2`;
+const place = `WITH placed AS (
+    INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+                        rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
+    VALUES ($1, $2, 'app', 'pending', 'api', 'app', $1::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'pending', 7847, now() + interval '15 seconds')
+    RETURNING *
+  ), items AS (
+    INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
+    SELECT $1, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate
+    FROM json_to_recordset($5::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text, release_title text,
+                                              product_type text, quantity int, unit_amount bigint, royalty_rate int)
+  ), charge AS (
+    INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status) VALUES ($6, $1, 1, 7847, 'GBP', 'pm_ok', 'pending')
+  ) SELECT * FROM placed`;
+const send = 'INSERT INTO outbox (message_id, type, body) VALUES ($1, $2, $3)';
+const charge = `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome) VALUES ($1, 7847, 'GBP', 'pm_ok', 'succeeded')
+  ON CONFLICT DO NOTHING`;
+const settle = `WITH charge AS (
+    UPDATE charges SET status = 'succeeded', settled_at = now() WHERE id = $1 AND status = 'pending' RETURNING order_id
+  ) UPDATE orders SET status = 'processing', payment_status = 'paid', charged_at = now(), resume_at = NULL, version = version + 1, updated_at = now()
+    FROM charge WHERE orders.id = charge.order_id AND orders.status = 'pending' RETURNING orders.*`;
+const items = 'SELECT * FROM order_items WHERE order_id = $1 ORDER BY position';
+const remember = 'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL';
+const take = `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
+  WHERE id = $1 AND quantity >= $2 RETURNING *`;
+
+interface Wanted {
+  readonly creator: string;
+  readonly product: string;
+  readonly rate: string;
+  readonly address: object;
+  readonly key: string;
+}
+
+async function placeOrder({ creator, product, rate, address, key }: Wanted): Promise<object> {
+  const [orderId, chargeId] = [randomUUID(), randomUUID()];
+  await run(pool, 'claim', claim, [creator, key, Buffer.alloc(32), orderId]);
+  await inTransaction(async (client) => {
+    await run(client, 'quote', quote, [rate, creator]);
+    await run(client, 'billing', billing, [creator]);
+    const [found] = await run(client, 'sellable', sellable, [[product], creator]);
+    await run(client, 'attach', attach, [creator, key, orderId]);
+    const lines = [1, 2].map((quantity, position) => ({
+      position,
+      id: randomUUID(),
+      product_id: product,
+      release_id: found?.['release_id'],
+      title: found?.['title'],
+      release_title: found?.['name'],
+      product_type: found?.['product_type'],
+      quantity,
+      unit_amount: 2499,
+      royalty_rate: 1500,
+    }));
+    const values = [orderId, creator, rate, JSON.stringify(address), JSON.stringify(lines), chargeId];
+    const [placed] = await run(client, 'place', place, values);
+    await run(client, 'send', send, [
+      randomUUID(),
+      'order.created',
+      JSON.stringify({ order: placed, lines }),
+    ]);
+  });
+  await run(pool, 'charge', charge, [chargeId]);
+  await inTransaction(async (client) => {
+    const [settled] = await run(client, 'settle', settle, [chargeId]);
+    const lines = await run(client, 'items', items, [orderId]);
+    await run(client, 'send', send, [
+      randomUUID(),
+      'order.processing',
+      JSON.stringify({ order: settled, lines }),
+    ]);
+    await run(client, 'remember', remember, [orderId, { id: orderId, status: 'processing' }]);
+  });
+  return { id: orderId, status: 'processing' };
+}
+
+function isWanted(body: unknown): body is Wanted {
+  return typeof body === 'object' && body !== null && 'product' in body;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
+  return JSON.parse(text);
+}
+
+async function answer(request: IncomingMessage): Promise<[status: number, body: unknown]> {
+  const [, what = '', creator = '', id = ''] = (request.url ?? '').split('/');
+  if (what === 'orders' && request.method === 'GET')
+    return [200, (await run(pool, 'order', order, [id, creator]))[0]];
+  if (what === 'releases') return [200, { data: await run(pool, 'releases', releases, [creator, 26]) }];
+  const body = await bodyOf(request);
+  if (what === 'orders') return isWanted(body) ? [201, await placeOrder(body)] : [400, {}];
+  await inTransaction((client) => run(client, 'take', take, [id, 1]));
+  return [201, {}];
+}
+
+const server = createServer((request, response) => {
+  answer(request).then(
+    ([status, body]) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+    (error: unknown) => {
+      console.error(error);
+      response.writeHead(500).end();
+    },
+  );
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  console.log(JSON.stringify({ port: typeof address === 'object' ? address?.port : undefined }));
+});

@@ -1,0 +1,117 @@
+import { publicId } from '@fulfilment/contracts';
+import pg from 'pg';
+
+/** What both servers sell from: the same rows in a database of each. */
+export interface ShopData {
+  readonly creatorId: string;
+  readonly sku: string;
+  /** A limited edition that everybody wants, and that never runs out here. */
+  readonly hotSku: string;
+  /** Quoted for one and two pieces of `sku`. */
+  readonly rateId: string;
+  readonly hotRateId: string;
+  readonly orderIds: readonly string[];
+}
+
+const creatorId = '01900000-0000-7000-8000-000000000001';
+const smallCreatorId = '01900000-0000-7000-8000-000000000002';
+const productId = '01900000-0000-7000-8000-00000000000a';
+const hotId = '01900000-0000-7000-8000-00000000000b';
+const quoteId = '01900000-0000-7000-8000-00000000000c';
+const hotQuoteId = '01900000-0000-7000-8000-00000000000d';
+const orderCount = 1000;
+export const smallCreator = smallCreatorId;
+
+const shop = `
+  INSERT INTO creators (id, version, organisation_id, name, payment_method, payment_terms_accepted, tax_interview_completed, registered_at)
+  SELECT id, 1, 'org_bench', 'Bench', 'pm_ok', true, true, now() FROM unnest(ARRAY['${creatorId}', '${smallCreatorId}']::uuid[]) AS id;
+
+  INSERT INTO product_types (product_type, title, weight_grams, lead_time_days, royalty_rate, price_gbp, price_usd, price_eur, price_jpy)
+  VALUES ('vinyl_12_lp', '12" LP', 500, 10, 1500, 2499, 2999, 2899, 4800);
+
+  INSERT INTO releases (id, creator_id, name, artist_name, search_text, created_at)
+  SELECT gen_random_uuid(), '${creatorId}', 'Release ' || n, 'Harbour Lights', 'release ' || n || ' harbour lights', now() - n * interval '1 minute'
+  FROM generate_series(1, 200) AS n;
+
+  INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
+                        price_gbp, price_usd, price_eur, price_jpy)
+  SELECT gen_random_uuid(), releases.id, creator_id, n, name || ' ' || n, 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800
+  FROM releases CROSS JOIN generate_series(1, 3) AS n;
+
+  INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
+                        price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity)
+  SELECT wanted.id, release.id, '${creatorId}', 4, 'Wanted', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, wanted.limited, wanted.quantity
+  FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${hotId}'::uuid, true, 1000000000)) AS wanted (id, limited, quantity)
+  CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
+
+  INSERT INTO quotes (id, creator_id, service_id, country_code, currency, amount, weight_grams, expires_at)
+  VALUES ('${quoteId}', '${creatorId}', gen_random_uuid(), 'GB', 'GBP', 350, 1500, now() + interval '1 day'),
+         ('${hotQuoteId}', '${creatorId}', gen_random_uuid(), 'GB', 'GBP', 350, 500, now() + interval '1 day');
+`;
+
+/** Orders of one creator, each a second older than the next. */
+const orders = `
+  WITH placed AS (
+    INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+                        shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at, created_at)
+    SELECT gen_random_uuid(), $1, 'app', CASE n % 3 WHEN 0 THEN 'shipped' WHEN 1 THEN 'processing' ELSE 'delivered' END,
+           CASE n % 2 WHEN 0 THEN 'shop' ELSE 'api' END, 'store-' || n % 7, 'external-' || n, 'GBP', 7847, 3, '${quoteId}', 350,
+           '{"full_name": "Aiko Mori", "address_line_1": "1 Quay Street", "city": "London", "postal_code": "N1 1AA", "country_code": "GB"}',
+           'GB', 'card', 'paid', 7847, now(), now() - (n + $3::int) * interval '1 second'
+    FROM generate_series(1, $2::int) AS n RETURNING id)
+  INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
+  SELECT placed.id, line, gen_random_uuid(), '${productId}', '${productId}', 'Wanted', 'Release 1', 'vinyl_12_lp', line, 2499, 1500
+  FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $4
+  RETURNING order_id`;
+
+/** The rows of one server under measurement. */
+export class Shop {
+  private readonly client: pg.Client;
+
+  static async open(databaseUrl: string): Promise<Shop> {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    return new Shop(client);
+  }
+
+  private constructor(client: pg.Client) {
+    this.client = client;
+  }
+
+  close(): Promise<void> {
+    return this.client.end();
+  }
+
+  async furnish(): Promise<ShopData> {
+    await this.client.query(shop);
+    const { rows } = await this.client.query<{ order_id: string }>(orders, [creatorId, orderCount, 0, true]);
+    await this.settle();
+    return {
+      creatorId,
+      sku: publicId('prod', productId),
+      hotSku: publicId('prod', hotId),
+      rateId: publicId('rate', quoteId),
+      hotRateId: publicId('rate', hotQuoteId),
+      orderIds: [...new Set(rows.map((row) => row.order_id))],
+    };
+  }
+
+  /** Orders without lines, for lists. @param youngerThan seconds that the newest of them is old */
+  async addOrders(creator: string, count: number, youngerThan: number): Promise<void> {
+    await this.client.query(orders, [creator, count, youngerThan, false]);
+    await this.settle();
+  }
+
+  /** How many pieces of the hot edition were taken. */
+  async hotTaken(): Promise<number> {
+    const { rows } = await this.client.query<{ taken: number }>(
+      'SELECT 1000000000 - quantity AS taken FROM products WHERE id = $1',
+      [hotId],
+    );
+    return rows[0]?.taken ?? Number.NaN;
+  }
+
+  private async settle(): Promise<void> {
+    await this.client.query('VACUUM ANALYZE');
+  }
+}

@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { z } from 'zod';
+import { Failure } from '../../dev/failure.ts';
+import { root } from '../../dev/settings.ts';
+import type { BenchSite } from '../bench-site.ts';
+import { figure, type Figure, median, type Target } from '../figures.ts';
+import { latenciesAtRate, percentile } from '../fixed-rate.ts';
+import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
+import { ServedProcess } from '../served-process.ts';
+import { Shop, type ShopData, smallCreator } from './shop-data.ts';
+import { asker, callerCount, requestsOfBare, requestsOfStore, type StoreRequests } from './store-callers.ts';
+import { storeDatabase, StoreProcess } from './store-process.ts';
+
+const bareLine = z.object({ port: z.number() });
+const page = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
+const smallCount = 1000;
+
+interface Side {
+  readonly requests: StoreRequests;
+  readonly cpuMs: () => number | undefined;
+}
+
+/** The Store API beside a bare server that does the same SQL, and beside itself with many orders. */
+export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
+  const store = await site.step('Catalogue and orders', () => StoreProcess.create(site, 'bench_store'));
+  try {
+    const readyS = await store.start();
+    const requests = requestsOfStore(store.origin, store.data, await store.token(store.data.creatorId));
+    const ours: Side = { requests, cpuMs: () => store.cpuMs() };
+    const figures = await besideBare(site, ours);
+    const hot = await store.shop.hotTaken();
+    if (hot === 0) throw new Failure('Nobody bought the edition that everybody wants.');
+    figures.push(...(await grown(site, store, requests)));
+    await requests.close();
+    const memory = store.peakMemoryMb();
+    return [
+      ...figures,
+      figure('ready after its process started', [readyS], 's', { atMost: 3 }),
+      ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
+    ];
+  } finally {
+    await store.stop();
+  }
+}
+
+async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
+  const databaseUrl = await storeDatabase(site, 'bench_store_bare');
+  const shop = await Shop.open(databaseUrl);
+  const data: ShopData = await shop.furnish();
+  await shop.close();
+  const program = join(root, 'tools', 'bench', 'store', 'bare-server.ts');
+  const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {
+    DATABASE_URL: databaseUrl,
+  });
+  const { port } = bareLine.parse(JSON.parse(await process.firstLine()));
+  const bare: Side = {
+    requests: requestsOfBare(`http://127.0.0.1:${port}`, data),
+    cpuMs: () => process.cpuMs(),
+  };
+  const compare = async (
+    what: 'order' | 'releases' | 'placeOrder' | 'buyHot',
+    name: string,
+    target: Target,
+  ) => {
+    const rounds = await measure(site, { bare, 'store-api': ours }, what);
+    return {
+      figures: [
+        ratio(`${name}, of bare`, rounds, 'store-api', 'bare', target),
+        ...absolute(rounds, 'bare'),
+        ...absolute(rounds, 'store-api'),
+      ],
+      perSecond: median((rounds['store-api'] ?? []).map((part) => part.perSecond)),
+    };
+  };
+  try {
+    const order = await site.step('GET one order', () =>
+      compare('order', 'GET one order', { atLeast: 0.55 }),
+    );
+    const releases = await site.step('GET releases', () =>
+      compare('releases', 'GET releases page', { atLeast: 0.5 }),
+    );
+    const placed = await site.step('POST order', () => compare('placeOrder', 'POST order', { atLeast: 0.5 }));
+    const hot = await site.step('One hot limited product', () =>
+      compare('buyHot', 'POST order of one hot limited product, of a bare guarded update', { atLeast: 0.5 }),
+    );
+    const { requests } = ours;
+    return [
+      ...order.figures,
+      ...releases.figures,
+      ...placed.figures,
+      ...hot.figures,
+      ...(await site.step('Latency at half of that', async () => [
+        await latency(site, 'GET one order', requests.order, order.perSecond / 2, 50),
+        await latency(site, 'POST order', requests.placeOrder, placed.perSecond / 2, 150),
+      ])),
+    ];
+  } finally {
+    await bare.requests.close();
+    await process.stop();
+  }
+}
+
+async function latency(
+  site: BenchSite,
+  name: string,
+  call: Caller,
+  perSecond: number,
+  atMost: number,
+): Promise<Figure> {
+  const rounds: number[] = [];
+  for (let round = 0; round < site.rounds; round += 1)
+    rounds.push(percentile(await latenciesAtRate(call, perSecond, site.eachMs), 0.99));
+  return figure(`${name}, p99 at half of its own rate`, rounds, 'ms', { atMost });
+}
+
+/** Lists and placing with many orders of one creator, beside one who has few. */
+async function grown(site: BenchSite, store: StoreProcess, requests: StoreRequests): Promise<Figure[]> {
+  if (site.oldRows === 0) return [];
+  const { creatorId } = store.data;
+  const placedBefore = await only(site, requests.placeOrder);
+  const [big, small] = await Promise.all([creatorId, smallCreator].map((creator) => store.token(creator)));
+  // The oldest come first: a cursor that is made among them points to the last pages once the others are there.
+  const deep = await site.step(`${site.oldRows} orders of one creator`, async () => {
+    await store.shop.addOrders(smallCreator, smallCount, 0);
+    await store.shop.addOrders(creatorId, smallCount, site.oldRows + 1_000_000);
+    const cursor = await cursorOf(store, big ?? '', `/store/v1/orders?limit=100`, 15);
+    await store.shop.addOrders(creatorId, site.oldRows, 1_000_000);
+    return cursor;
+  });
+  const many = asker(store.origin, { authorization: `Bearer ${big}` });
+  const few = asker(store.origin, { authorization: `Bearer ${small}` });
+  const lists: Record<string, Caller> = {
+    few: () => few('GET', '/store/v1/orders?limit=25', 200),
+    first: () => many('GET', '/store/v1/orders?limit=25', 200),
+    deep: () => many('GET', `/store/v1/orders?limit=25&cursor=${encodeURIComponent(deep)}`, 200),
+    status: () => many('GET', '/store/v1/orders?limit=25&status=shipped', 200),
+    platform: () => many('GET', '/store/v1/orders?limit=25&platform=shop', 200),
+    store_id: () => many('GET', '/store/v1/orders?limit=25&store_id=store-3', 200),
+    external_order_id: () => many('GET', '/store/v1/orders?limit=25&external_order_id=external-5', 200),
+  };
+  const rounds = await site.step('Lists beside many orders', () =>
+    measureInRounds(
+      Object.entries(lists).map(([name, call]) => ({ name, callers: Array(callerCount).fill(call) })),
+      site,
+    ),
+  );
+  const placedAfter = await site.step('POST order beside many orders', () => only(site, requests.placeOrder));
+  await Promise.all([many.close(), few.close()]);
+  return [
+    ratio('order list, last pages, of the first page', rounds, 'deep', 'first', { atLeast: 1 / 1.5 }),
+    ratio(`order list of a creator with many, of one with ${smallCount}`, rounds, 'first', 'few', {
+      atLeast: 1 / 1.5,
+    }),
+    ...['status', 'platform', 'store_id', 'external_order_id'].map((filter) =>
+      ratio(`order list by ${filter}, of the whole`, rounds, filter, 'first', { atLeast: 1 / 3 }),
+    ),
+    figure(`POST order with ${site.oldRows} orders, of without`, [placedAfter / placedBefore], 'x', {
+      atLeast: 1 / 1.2,
+    }),
+  ];
+}
+
+async function only(site: BenchSite, call: Caller): Promise<number> {
+  const rounds = await measureInRounds([{ name: 'it', callers: Array(callerCount).fill(call) }], site);
+  return median((rounds['it'] ?? []).map(({ perSecond }) => perSecond));
+}
+
+/** The cursor behind so many pages. */
+async function cursorOf(store: StoreProcess, token: string, path: string, pages: number): Promise<string> {
+  const pool = new Pool(store.origin);
+  let cursor: string | null = null;
+  for (let turned = 0; turned < pages; turned += 1) {
+    const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const answer = await pool.request({
+      method: 'GET',
+      path: `${path}${after}`,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    cursor = page.parse(await answer.body.json()).pagination.next_cursor;
+    if (cursor === null) throw new Failure(`The list ended after ${turned + 1} pages.`);
+  }
+  await pool.close();
+  return cursor ?? '';
+}
+
+function measure(
+  site: BenchSite,
+  sides: Readonly<Record<string, Side>>,
+  what: 'order' | 'releases' | 'placeOrder' | 'buyHot',
+): Promise<Rounds> {
+  const variants = Object.entries(sides).map(([name, { requests, cpuMs }]) => ({
+    name,
+    callers: Array.from({ length: callerCount }, () => requests[what]),
+    cpuMs,
+  }));
+  return measureInRounds(variants, site);
+}

@@ -1,0 +1,96 @@
+import { publicId } from '@fulfilment/contracts';
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import { Failure } from '../../dev/failure.ts';
+import type { Caller } from '../rounds.ts';
+import type { ShopData } from './shop-data.ts';
+
+export const callerCount = 16;
+
+const address = {
+  full_name: 'Aiko Mori',
+  address_line_1: '1 Quay Street',
+  city: 'London',
+  postal_code: 'N1 1AA',
+  country_code: 'GB',
+};
+
+/** What is asked of both servers. */
+export interface StoreRequests {
+  readonly order: Caller;
+  readonly releases: Caller;
+  readonly placeOrder: Caller;
+  /** Buys one piece of the edition that everybody wants. */
+  readonly buyHot: Caller;
+  close(): Promise<void>;
+}
+
+/** Integrations of one creator at store-api. */
+export function requestsOfStore(origin: string, data: ShopData, token: string): StoreRequests {
+  const ask = asker(origin, { authorization: `Bearer ${token}` });
+  const ids = data.orderIds.map((id) => publicId('ord', id));
+  const order = (sku: string, rate: string, quantities: readonly number[]) => () =>
+    ask('POST', '/store/v1/orders', 201, body(sku, rate, quantities), { 'idempotency-key': randomUUID() });
+  return {
+    order: () => ask('GET', `/store/v1/orders/${any(ids)}`, 200),
+    releases: () => ask('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
+    placeOrder: order(data.sku, data.rateId, [1, 2]),
+    buyHot: order(data.hotSku, data.hotRateId, [1]),
+    close: () => ask.close(),
+  };
+}
+
+/** The same of the bare server. */
+export function requestsOfBare(origin: string, data: ShopData): StoreRequests {
+  const ask = asker(origin, {});
+  const { creatorId: creator, product, rate, hot } = { ...data, ...rawIds };
+  return {
+    order: () => ask('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
+    releases: () => ask('GET', `/releases/${creator}`, 200),
+    placeOrder: () => ask('POST', '/orders', 201, { creator, product, rate, address, key: randomUUID() }),
+    buyHot: () => ask('POST', `/hot/${creator}/${hot}`, 201, {}),
+    close: () => ask.close(),
+  };
+}
+
+/** As the bare server knows them (shop-data.ts). */
+const rawIds = {
+  product: '01900000-0000-7000-8000-00000000000a',
+  hot: '01900000-0000-7000-8000-00000000000b',
+  rate: '01900000-0000-7000-8000-00000000000c',
+};
+
+/** Sends requests over kept connections. Any answer but the expected one ends the measurement. */
+export function asker(origin: string, headers: Readonly<Record<string, string>>) {
+  const pool = new Pool(origin, { connections: callerCount });
+  const ask = async (
+    method: 'GET' | 'POST',
+    path: string,
+    expected: number,
+    json?: object,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> => {
+    const answer = await pool.request({
+      method,
+      path,
+      headers: { ...headers, ...more, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== expected)
+      throw new Failure(`${method} ${path} answered ${answer.statusCode}: ${text.slice(0, 300)}`);
+  };
+  return Object.assign(ask, { close: () => pool.close() });
+}
+
+function body(sku: string, rate: string, quantities: readonly number[]): object {
+  return {
+    items: quantities.map((quantity) => ({ sku, quantity, unit_price: { amount: 2499, currency: 'GBP' } })),
+    shipping_address: address,
+    shipping_rate_id: rate,
+  };
+}
+
+function any(values: readonly string[]): string {
+  return values[Math.floor(Math.random() * values.length)] ?? '';
+}
