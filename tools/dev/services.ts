@@ -49,12 +49,12 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
   };
 }
 
-/**
- * How Node runs a service. V8 lets garbage lie while the machine has memory to spare; the authorization server, whose tokens are
- * short-lived objects, would grow to 400 MB under load.
- */
+/** V8 lets garbage lie while the machine has memory to spare: under load these would grow to 400 MB of short-lived objects. */
+const bounded: ReadonlySet<ServiceName> = new Set(['auth-server', 'store-api']);
+
+/** How Node runs a service. */
 export function nodeArguments(name: ServiceName): string[] {
-  const limits = name === 'auth-server' ? ['--max-semi-space-size=32', '--max-old-space-size=192'] : [];
+  const limits = bounded.has(name) ? ['--max-semi-space-size=32', '--max-old-space-size=192'] : [];
   return ['--enable-source-maps', '--max-http-header-size=40960', ...limits];
 }
 

@@ -57,7 +57,7 @@ const sellable = `SELECT p.id, p.release_id, r.name, p.title, p.product_type, p.
 const place = `WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
                         rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
-    VALUES ($1, $2, 'app', 'pending', 'api', 'app', $1::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'pending', 7847, now() + interval '15 seconds')
+    VALUES ($1, $2, 'app', 'pending', 'api', 'app', $1::uuid::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'pending', 7847, now() + interval '15 seconds')
     RETURNING *
   ), items AS (
     INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
@@ -156,7 +156,7 @@ const server = createServer((request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
     (error: unknown) => {
       console.error(error);
-      response.writeHead(500).end();
+      response.writeHead(500).end(String(error));
     },
   );
 });
