@@ -90,7 +90,7 @@ describe("the operator's commands", () => {
       ['order', 'recharge', 'nonsense'],
       ['stock', 'set', `prod_${'0'.repeat(26)}`, '5'],
       ['release', 'approve', `prod_${'0'.repeat(26)}`],
-      ['creator', 'payment-method', merchant.creator.id, 'pm_wrong'],
+      ['creator', 'payment-method', merchant.creator.id, 'cash'],
       ['user', 'create', '--email', 'nonsense', '--password', 'long enough to pass'],
       ['creator', 'create', '--organisation', 'org_nobody', '--name', 'N', '--payment-method', 'pm_ok'],
       ['client', 'create', '--name', 'No address'],
