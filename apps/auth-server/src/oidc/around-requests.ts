@@ -20,12 +20,20 @@ interface Exchange {
 }
 type Next = () => Promise<unknown>;
 
-const storingPaths = ['/oauth2/token', '/oauth2/revoke'];
 const cacheSeconds = 300;
 const unavailable = {
   error: 'temporarily_unavailable',
   error_description: 'The service is temporarily unavailable.',
 };
+
+/** Takes a step at some paths alone: one that waits for what comes after it costs every request, also those it does nothing for. */
+export function onlyAt<Context extends object>(
+  paths: RegExp,
+  step: (ctx: Context, next: Next) => Promise<void>,
+) {
+  return (ctx: Context & { readonly path: string }, next: Next): Promise<unknown> =>
+    paths.test(ctx.path) ? step(ctx, next) : next();
+}
 
 /** A dependency that is away is 503 with `Retry-After`, not a server error; what nobody foresaw is logged with its cause. */
 export function answerOutages(provider: Provider, logger: Logger) {
@@ -78,7 +86,7 @@ export async function cachePublicDocuments(ctx: Exchange, next: Next): Promise<v
  */
 export function inOneTransaction(provider: Provider, work: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
-    if (ctx.method !== 'POST' || !storingPaths.includes(ctx.path)) {
+    if (ctx.method !== 'POST') {
       await next();
       return;
     }

@@ -27,6 +27,7 @@ import {
   answerUnknownPaths,
   cachePublicDocuments,
   inOneTransaction,
+  onlyAt,
 } from './around-requests.js';
 import { endsFamily, noteAnswers } from './reuse.js';
 import type { SentAnswers } from './sent-answers.js';
@@ -62,13 +63,13 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   connectGrantsToCreators(provider);
   provider.use(answerOutages(provider, logger));
   provider.use(answerUnknownPaths);
-  provider.use(cachePublicDocuments);
+  provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(awaitRecords);
-  provider.use(inOneTransaction(provider, work));
-  provider.use(describeSwappedToken);
-  provider.use(requireClient);
-  provider.use(endTokensOfSession(work));
-  provider.use(noteSignIns(dependencies.browsers));
+  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
+  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeSwappedToken));
+  provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, requireClient));
+  provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(work)));
+  provider.use(onlyAt(/^\/oauth2\/authorize/, noteSignIns(dependencies.browsers)));
   recordEvents(provider, work);
   noteAnswers(provider, answers, work);
   return provider;

@@ -1,19 +1,24 @@
 import type { RedisConnection } from '@fulfilment/http-service';
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { raceAtMostMs } from './reuse.rules.js';
 import { storedId } from './stored-models.rules.js';
 
+/** ARGV: how long they are kept, in ms, then the time of each key. */
+const noteAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;
+const notedTogetherMs = 3;
 const waitAtMostMs = 500;
 const lookAgainMs = 4;
 
 /** When the answers to exchanges and refreshes left, for every replica. Known for as long as it can matter. */
 export class SentAnswers {
+  private unnoted = new Map<string, number>();
+
   constructor(private readonly redis: RedisConnection) {}
 
   /** Notes when the answer that the token was consumed for has left. */
   noteWhenSent(response: ServerResponse, model: string, token: string): void {
-    response.once('close', () => void this.note(keyOf(model, token)));
+    response.once('close', () => setImmediate(() => this.note(keyOf(model, token))));
   }
 
   /** When it left; undefined if nobody knows. Waits a little for an answer that is just about to leave. */
@@ -28,11 +33,21 @@ export class SentAnswers {
     return undefined;
   }
 
-  /** What lay in our sockets when the answer left is read within this turn of the event loop; nobody answers an answer so fast. */
-  private async note(key: string): Promise<void> {
-    await nextTurn();
-    const sentAt = String(Date.now());
-    await this.redis.ask('sent-answers', (client) => client.set(key, sentAt, 'PX', 2 * raceAtMostMs));
+  /**
+   * A turn of the event loop after its answer has left: what lay in our sockets then is read, and nobody answers an answer so fast. Those
+   * of a few milliseconds go together; whoever asks waits longer.
+   */
+  private note(key: string): void {
+    this.unnoted.set(key, Date.now());
+    if (this.unnoted.size === 1) setTimeout(() => void this.tell(), notedTogetherMs);
+  }
+
+  private async tell(): Promise<void> {
+    const [keys, times] = [[...this.unnoted.keys()], [...this.unnoted.values()]];
+    this.unnoted = new Map();
+    await this.redis.ask('sent-answers', (client) =>
+      client.eval(noteAll, keys.length, ...keys, 2 * raceAtMostMs, ...times),
+    );
   }
 }
 
