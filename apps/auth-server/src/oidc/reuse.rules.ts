@@ -4,11 +4,11 @@ export const raceAtMostMs = 2_000;
 /**
  * So long after its arrival a request that won is answered at the earliest. What was sent at once does not arrive at once, and what
  * arrives after the answer ends the family. An exchange comes once in an authorization, from apps that send it twice by mistake;
- * a refresh under load takes this long anyway.
+ * a refresh takes this long anyway, and one over a connection of its own is known by the age of that.
  */
 export const answeredAtLeastMs: Readonly<Record<string, number>> = {
   authorization_code: 50,
-  refresh_token: 8,
+  refresh_token: 3,
 };
 
 /** A connection that took longer to send its first request was opened for another. */
