@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { arriveTogether, eventually } from '@fulfilment/testing';
+import { arriveTogether, eventually, fetchTrusting } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
@@ -108,6 +108,26 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
 });
 
 describe('reuse (RFC 9700 §4.14.2)', () => {
+  it('is seen right after the answer, over a new connection through the gateway, every time', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 25; round += 1) {
+      const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
+      const won = await app.refresh(used);
+      const stranger = fetchTrusting(server.ca); // has no connection yet
+      const replayed = await stranger.fetch(`${server.url}/api/auth/oauth2/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          client_id: app.clientId,
+          refresh_token: used,
+        }),
+      });
+      expect(replayed.status).toBe(400);
+      await stranger.close();
+      expect(await isActive(app, won.access_token)).toBe(false);
+    }
+  });
+
   it('of a refresh token ends its family at once, and no other family of the same person and app', async () => {
     const app = await App.registered(server);
     const { tokens: first, browser } = await app.signIn('orders:read offline_access');

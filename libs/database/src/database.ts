@@ -106,8 +106,13 @@ export class Database implements Sql {
       client.release(broken);
     };
     const rollback = async (): Promise<void> => {
-      await client.query('ROLLBACK').catch(onLost);
+      if (!broken) await client.query('ROLLBACK').catch(onLost);
       release();
+    };
+    // What got no answer in time gets none, and what is sent after it would wait for the same.
+    const noticeSilence = (error: unknown): never => {
+      broken ||= error instanceof Error && error.message === 'Query read timeout';
+      throw error;
     };
     let id: string | undefined;
     try {
@@ -117,11 +122,11 @@ export class Database implements Sql {
       throw error;
     }
     return {
-      tx: transactionOn(client, callbacks),
+      tx: transactionOn({ query: (config) => client.query(config).catch(noticeSilence) }, callbacks),
       rollback,
       commit: async () => {
         try {
-          await client.query('COMMIT');
+          await client.query('COMMIT').catch(noticeSilence);
           release();
         } catch (error) {
           await rollback();
@@ -162,7 +167,7 @@ function idIn(answers: unknown): string {
   throw new Error('pg no longer answers a message of several statements with an array.');
 }
 
-function transactionOn(client: PoolClient, callbacks: (() => void)[]): Transaction {
+function transactionOn(client: Queryable, callbacks: (() => void)[]): Transaction {
   return {
     rows: (statement, values = []) => rows(client, statement, values),
     row: async <Row extends QueryResultRow>(statement: Statement, values: readonly unknown[] = []) =>

@@ -8,40 +8,56 @@ export const raceAtMostMs = 2_000;
  */
 export const answeredAtLeastMs: Readonly<Record<string, number>> = {
   authorization_code: 50,
-  refresh_token: 3,
+  refresh_token: 5,
 };
 
 /** A connection that took longer to send its first request was opened for another. */
 const connectionAgeAtMostMs = 1_000;
+/** The gateway's clock and ours count whole milliseconds. */
+const clockStepsMs = 2;
+
+/** When a request was read from its socket, and when its sender decided on it at the latest. */
+export interface Arrival {
+  readonly arrivedAtMs: number;
+  readonly decidedAtMs: number;
+}
+
+/** When an answer began to be written, and when it had left and all that lay in the sockets then was read. */
+export interface Answered {
+  readonly writtenAtMs: number;
+  readonly leftAtMs: number;
+}
 
 /**
- * When a request was decided on, as far as anybody can tell. Who opens a connection for a request has decided to send it by then; until
- * it arrives a TLS handshake goes by, many of them when many requests are sent at once.
+ * Who opens a connection for a request has decided to send it by then; until it arrives a TLS handshake goes by, many of them when many
+ * requests are sent at once.
  * @param connectionAge seconds since its connection was opened, as the gateway says of a connection's first request
  */
-export function decidedAtMs(arrivedAtMs: number, connectionAge: unknown): number {
-  if (typeof connectionAge !== 'string' || !/^\d{1,3}(\.\d{1,3})?$/.test(connectionAge)) return arrivedAtMs;
+export function arrival(arrivedAtMs: number, connectionAge: unknown): Arrival {
+  if (typeof connectionAge !== 'string' || !/^\d{1,3}(\.\d{1,3})?$/.test(connectionAge))
+    return { arrivedAtMs, decidedAtMs: arrivedAtMs };
   const ageMs = Number(connectionAge) * 1000;
-  return ageMs > connectionAgeAtMostMs ? arrivedAtMs : arrivedAtMs - ageMs;
-}
-
-export interface SecondUse {
-  /** When its request was decided on. */
-  readonly decidedAtMs: number;
-  /** When the one that won consumed the token. */
-  readonly consumedAtMs: number;
-}
-
-/** What the times alone say; `ask` when it matters when the winner's answer left. */
-export function judgeByTime({ decidedAtMs, consumedAtMs }: SecondUse): 'race' | 'replay' | 'ask' {
-  if (decidedAtMs < consumedAtMs) return 'race';
-  return decidedAtMs - consumedAtMs > raceAtMostMs ? 'replay' : 'ask';
+  const earlierMs = ageMs > connectionAgeAtMostMs ? 0 : Math.max(0, ageMs - clockStepsMs);
+  return { arrivedAtMs, decidedAtMs: arrivedAtMs - earlierMs };
 }
 
 /**
- * A request that was decided on before the winner's answer had left cannot have been sent in knowledge of it. Without such an answer it
- * is a replay: a family that lives on by mistake is worse than one that ends by mistake.
+ * What the times alone say of a token that comes a second time; `ask` when it matters when the winner was answered.
+ * @param consumedAtMs when the one that won consumed it
  */
-export function isRace(decidedAtMs: number, answeredAtMs: number | undefined): boolean {
-  return answeredAtMs !== undefined && decidedAtMs < answeredAtMs;
+export function judgeByTime(
+  { arrivedAtMs, decidedAtMs }: Arrival,
+  consumedAtMs: number,
+): 'race' | 'replay' | 'ask' {
+  if (decidedAtMs < consumedAtMs) return 'race';
+  return arrivedAtMs - consumedAtMs > raceAtMostMs ? 'replay' : 'ask';
+}
+
+/**
+ * A request that was there before the winner's answer had left, or was decided on before that was written, cannot have been sent in
+ * knowledge of it. Without such an answer it is a replay: a family that lives on by mistake is worse than one that ends by mistake.
+ */
+export function isRace({ arrivedAtMs, decidedAtMs }: Arrival, answered: Answered | undefined): boolean {
+  if (answered === undefined) return false;
+  return arrivedAtMs < answered.leftAtMs || decidedAtMs < answered.writtenAtMs;
 }

@@ -2,21 +2,15 @@ import type { NextFunction, Request, Response } from 'express';
 import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../audit/audit-log.js';
-import { answeredAtLeastMs, decidedAtMs, isRace, judgeByTime } from './reuse.rules.js';
+import { answeredAtLeastMs, type Arrival, arrival, isRace, judgeByTime } from './reuse.rules.js';
 import type { SentAnswers } from './sent-answers.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
-interface Arrival {
-  readonly arrivedAtMs: number;
-  readonly decidedAtMs: number;
-}
 const arrivals = new WeakMap<object, Arrival>();
 
 /** Notes when a request came: before anything that waits. */
 export function noteArrival(request: Request, _response: Response, next: NextFunction): void {
-  const arrivedAtMs = Date.now();
-  const age = request.headers['x-connection-age'];
-  arrivals.set(request, { arrivedAtMs, decidedAtMs: decidedAtMs(arrivedAtMs, age) });
+  arrivals.set(request, arrival(Date.now(), request.headers['x-connection-age']));
   next();
 }
 
@@ -54,8 +48,7 @@ export function endsFamily(answers: SentAnswers, work: UnitOfWork) {
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true;
     const token = await tokenOf(ctx);
-    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req)?.decidedAtMs, answers)))
-      return true;
+    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), answers))) return true;
     await work.record({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
       entry: {
@@ -71,14 +64,14 @@ export function endsFamily(answers: SentAnswers, work: UnitOfWork) {
 
 async function lostRace(
   token: { readonly kind: string; readonly jti: string },
-  decidedAt: number | undefined,
+  arrived: Arrival | undefined,
   answers: SentAnswers,
 ): Promise<boolean> {
   const consumed: unknown = Reflect.get(token, 'consumed');
-  if (typeof consumed !== 'number' || decidedAt === undefined) return false;
-  const verdict = judgeByTime({ decidedAtMs: decidedAt, consumedAtMs: consumed * 1000 });
+  if (typeof consumed !== 'number' || arrived === undefined) return false;
+  const verdict = judgeByTime(arrived, consumed * 1000);
   if (verdict !== 'ask') return verdict === 'race';
-  return isRace(decidedAt, await answers.sentAt(token.kind, token.jti));
+  return isRace(arrived, await answers.of(token.kind, token.jti));
 }
 
 /** The token that came again. */

@@ -39,18 +39,16 @@ export async function endSessionsOfUser(
   userId: string,
   exceptUid?: string,
 ): Promise<RevokedToken[]> {
-  const sessions = await tx.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]);
-  return endAll(
-    tx,
-    userId,
-    sessions.map(({ uid }) => uid),
-  );
+  return endAll(tx, userId, await uidsOfUser(tx, userId, exceptUid));
 }
 
 /** Ends all a person has: browser sessions and families, `offline_access` too. They sign in anew everywhere. */
 export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  const ofSessions = await endSessionsOfUser(tx, userId);
-  return [...ofSessions, ...(await endFamiliesOfUser(tx, userId))];
+  const uids = await uidsOfUser(tx, userId);
+  await tx.run(markEnded, [uids, userId]);
+  const revoked = await endFamiliesOfUser(tx, userId); // at once, so in one order: those of the sessions are among them
+  await tx.run(deleteSessions, [uids]);
+  return revoked;
 }
 
 /** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
@@ -63,4 +61,9 @@ async function endAll(tx: Transaction, userId: string, uids: readonly string[]):
   const revoked = await endFamiliesOfSessions(tx, uids);
   await tx.run(deleteSessions, [uids]);
   return revoked;
+}
+
+async function uidsOfUser(tx: Transaction, userId: string, exceptUid?: string): Promise<string[]> {
+  const sessions = await tx.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]);
+  return sessions.map(({ uid }) => uid);
 }
