@@ -34,7 +34,10 @@ export class DeadLetterQueues {
     const connection = await connect(settings.url, { timeout: 5_000 });
     connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
-    return new DeadLetterQueues(channel, topologyOf(settings.namespace), () => connection.close());
+    return new DeadLetterQueues(channel, topologyOf(settings.namespace), async () => {
+      await channel.close(); // its acknowledgements come before its end; those of a connection need not
+      await connection.close();
+    });
   }
 
   /** How many wait. */
@@ -47,7 +50,7 @@ export class DeadLetterQueues {
     const letters: DeadLetter[] = [];
     await this.look(queue, (letter) => {
       letters.push(letter);
-      return Promise.resolve('keep');
+      return 'keep';
     });
     return letters;
   }
@@ -64,18 +67,18 @@ export class DeadLetterQueues {
 
   /** Throws a refused message away. @returns its id, or nothing when it is not there */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
-    return this.takeOut(queue, id, () => Promise.resolve());
+    return this.takeOut(queue, id, () => undefined);
   }
 
   private async takeOut(
     queue: MessageQueue,
     id: string | undefined,
-    act: (raw: GetMessage) => Promise<void>,
+    act: (raw: GetMessage) => void,
   ): Promise<string[]> {
     const taken: string[] = [];
-    await this.look(queue, async (letter, raw) => {
+    await this.look(queue, (letter, raw) => {
       if (id !== undefined && letter.id !== id) return 'keep';
-      await act(raw);
+      act(raw);
       taken.push(letter.id);
       return 'remove';
     });
@@ -83,29 +86,35 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Takes each letter in hand. One that is kept goes to the queue's end before it is taken off its head: a broker counts how often a message is
-   * given back, and drops it after some. One letter that stands there twice, after a death in between, is one again.
+   * Takes the letters in hand. Those that are kept go to the queue's end before they are taken off its head: a broker counts how often a
+   * message is given back, and drops it after some. One letter that stands there twice, after a death in between, is one again.
    */
   private async look(
     queue: MessageQueue,
-    judge: (letter: DeadLetter, raw: GetMessage) => Promise<Verdict>,
+    judge: (letter: DeadLetter, raw: GetMessage) => Verdict,
   ): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
-    const seen = new Set<string>();
+    const inHand: GetMessage[] = [];
     for (let left = Math.min(await this.count(queue), mostLookedAt); left > 0; left -= 1) {
       const raw = await this.channel.get(name);
-      if (raw === false) return;
-      const letter = deadLetter(queue, raw);
-      if (!seen.has(letter.id) && (await judge(letter, raw)) === 'keep')
-        await this.send(name, raw, raw.properties.headers ?? {});
-      seen.add(letter.id);
-      this.channel.ack(raw);
+      if (raw === false) break;
+      inHand.push(raw);
     }
+    const seen = new Set<string>();
+    this.returned = false;
+    for (const raw of inHand) {
+      const letter = deadLetter(queue, raw);
+      if (!seen.has(letter.id) && judge(letter, raw) === 'keep')
+        this.send(name, raw, raw.properties.headers ?? {});
+      seen.add(letter.id);
+    }
+    await confirmed(this.channel); // a return comes before its confirmation
+    if (this.returned) throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
+    for (const raw of inHand) this.channel.ack(raw);
   }
 
-  private async send(to: string, raw: GetMessage, headers: object): Promise<void> {
+  private send(to: string, raw: GetMessage, headers: object): void {
     const messageId: unknown = raw.properties.messageId;
-    this.returned = false;
     this.channel.publish('', to, raw.content, {
       persistent: true,
       mandatory: true,
@@ -113,8 +122,6 @@ export class DeadLetterQueues {
       headers,
       ...(typeof messageId === 'string' && { messageId }),
     });
-    await confirmed(this.channel); // a return comes before its confirmation
-    if (this.returned) throw new Error(`There is no queue ${to}.`);
   }
 }
 

@@ -109,6 +109,19 @@ describe('dead letters', () => {
     for (let times = 0; times < 25; times += 1) expect(await letters.list(queue)).toEqual(first);
   });
 
+  it('are all there, once, when several look at them at once and leave', async () => {
+    const sent = Array.from({ length: 8 }, cancelled);
+    await refuse(...sent);
+    const look = async () => {
+      const queues = await DeadLetterQueues.open(broker);
+      await queues.list(queue);
+      await queues.close();
+    };
+    for (let times = 0; times < 5; times += 1) await Promise.all([look(), look(), look()]);
+    expect(await letters.count(queue)).toBe(8);
+    expect((await letters.list(queue)).map(({ id }) => id).sort()).toEqual(sent.map(({ id }) => id).sort());
+  });
+
   it('go back under their ids to the queue that refused them, one or all', async () => {
     const sent = Array.from({ length: 3 }, cancelled);
     await refuse(...sent);
@@ -138,10 +151,10 @@ describe('dead letters', () => {
     let handled = 0;
     onHandle = () => {
       handled += 1;
-      if (handled === 4) line.sever();
+      if (handled === 1) line.sever();
     };
     const dying = await DeadLetterQueues.open({ url: line.url, namespace: broker.namespace });
-    await expect(dying.replay(queue)).rejects.toThrow();
+    await dying.replay(queue).catch(() => undefined); // cut about when the broker has it: before or after it says so
     await eventually(async () => {
       await letters.replay(queue);
       return (await effects()).length === 10 && (await letters.count(queue)) === 0 ? true : undefined;
