@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import type { RunningSuite } from './running-suite.ts';
 
-const outcomeSchema = z.object({ outcome: z.enum(['applied', 'refused']), reason: z.string().nullable() });
+const outcomeSchema = z.object({
+  outcome: z.enum(['applied', 'refused', 'held']),
+  reason: z.string().nullable(),
+});
 export type MessageOutcome = z.infer<typeof outcomeSchema>;
 
 const withinMs = 30_000;

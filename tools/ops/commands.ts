@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { text } from './arguments.ts';
 import { authCommands } from './auth-commands.ts';
 import type { Command } from './command.ts';
+import { deadLetterCommands } from './dead-letter-commands.ts';
 import { serviceCommand } from './service-command.ts';
 import { orderCommands, productCommands } from './warehouse-commands.ts';
 
@@ -28,4 +29,5 @@ export const commands: readonly Command[] = [
   ...productCommands,
   ...authCommands,
   ...statisticsCommands,
+  ...deadLetterCommands,
 ];

@@ -33,6 +33,10 @@ const right: Readonly<Record<string, string>> = {
   audit: '--event signed_in --user a@b.example --client abc --since 2h --until 2026-01-01 --limit 5',
   'rates load': 'rates.csv',
   'statistics rebuild': '',
+  'dead-letters list': '--queue store-api.fulfilment --limit 10',
+  'dead-letters show': 'store-api.fulfilment 01900000-0000-7000-8000-000000000001',
+  'dead-letters replay': 'store-api.fulfilment all',
+  'dead-letters discard': 'store-api.fulfilment 01900000-0000-7000-8000-000000000001',
 };
 const all = commands.map((command) => {
   const name = command.words.join(' ');

@@ -4,12 +4,13 @@ import { Failure } from '../dev/failure.ts';
 import { waitUntilApplied } from './applied.ts';
 import type { RunningSuite } from './running-suite.ts';
 
-/** Publishes one message as the warehouse would and returns when store-api has applied it. @throws Failure when it was refused */
+/** Publishes one message as the warehouse would and returns when store-api has applied it, or holds it until it makes sense. @throws Failure when it was refused */
 export async function report(suite: RunningSuite, message: Message): Promise<Record<string, unknown>> {
   await publish(suite, message);
   const outcome = await waitUntilApplied(suite, 'store-api', message.id);
   if (outcome.outcome === 'refused') throw new Failure(`Refused: ${outcome.reason ?? 'no reason given'}.`);
-  return { message_id: message.id, type: message.type, outcome: outcome.outcome };
+  const waitsFor = outcome.outcome === 'held' ? { reason: outcome.reason } : {};
+  return { message_id: message.id, type: message.type, outcome: outcome.outcome, ...waitsFor };
 }
 
 async function publish({ rabbitmq, namespace }: RunningSuite, message: Message): Promise<void> {

@@ -63,6 +63,37 @@ export function clientTable(result: unknown): string {
   return table(head, rows, next === null ? undefined : `More: --after ${next}`);
 }
 
+const deadLetters = z.object({
+  queues: z.array(z.object({ queue: z.string(), waiting: z.number() })),
+  letters: z.array(
+    z.object({
+      queue: z.string(),
+      id: z.string(),
+      type: z.string().nullable(),
+      reason: z.string(),
+      refused_at: z.string().nullable(),
+      about: z.record(z.string(), z.string()),
+    }),
+  ),
+});
+
+/** Refused messages, the oldest of each queue first, and how many there are. */
+export function deadLetterTable(result: unknown): string {
+  const { queues, letters } = deadLetters.parse(result);
+  const rows = letters.map((one) => [
+    one.queue,
+    one.id,
+    one.type ?? '-',
+    one.refused_at ?? '-',
+    Object.entries(one.about)
+      .map(([name, id]) => `${name}=${id}`)
+      .join(' ') || '-',
+    one.reason,
+  ]);
+  const waiting = queues.map(({ queue, waiting: count }) => `${queue} ${count}`).join(', ');
+  return table(['QUEUE', 'MESSAGE', 'TYPE', 'REFUSED', 'ABOUT', 'REASON'], rows, `Waiting: ${waiting}.`);
+}
+
 /** Columns as wide as what stands in them. What people or clients wrote is kept from moving the cursor. */
 function table(head: readonly string[], rows: readonly (readonly string[])[], rest?: string): string {
   const lines = [head, ...rows.map((row) => row.map(printable))];

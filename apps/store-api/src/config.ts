@@ -21,6 +21,15 @@ export const storeApiSettings = apiSettings
       .describe(
         'How long a pending order is left to the request that placed it before the completer takes it',
       ),
+    REPORT_HELD_MS: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(30 * 86_400_000)
+      .default(86_400_000)
+      .describe(
+        'How long a report on an order waits for what it builds on before it is refused: a delivery for its package',
+      ),
     PAYMENT_PROVIDER: z
       .enum(['sandbox', 'stripe'])
       .default('sandbox')

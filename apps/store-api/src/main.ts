@@ -4,6 +4,7 @@ import { readConfig } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
+import { HoldReports } from './orders/hold-reports.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
@@ -20,7 +21,10 @@ const app = await startApi({
   module: StoreApiModule.with({ config, ...service }),
 });
 const resumeOrders = app.get(ResumeOrders);
+const holdReports = app.get(HoldReports);
 await service.run(app, (shutdown) => {
   resumeOrders.start();
+  holdReports.start();
+  shutdown.add('held reports', () => holdReports.stop());
   shutdown.add('resume orders', () => resumeOrders.stop());
 });

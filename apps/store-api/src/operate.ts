@@ -1,7 +1,12 @@
 import type { Database } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { serviceSettings, systemClock } from '@fulfilment/runtime';
-import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
+import {
+  deadLetterCommands,
+  operateService,
+  operatorCommand,
+  type OperatorSite,
+} from '@fulfilment/service-host/operator';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
@@ -10,7 +15,7 @@ import { migrations } from './migrations/index.js';
 import { RechargeOrder } from './orders/recharge-order.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
-type Site = OperatorSite<unknown>;
+type Site = OperatorSite<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
 
 /** How long a recharge is waited for: the completer's two seconds, and the payment provider's ten. */
 const settledWithinMs = 20_000;
@@ -40,9 +45,10 @@ async function rechargeOrder(database: Database, order: string) {
 await operateService({
   name: 'store-api',
   migrations,
-  settings: serviceSettings.pick({ DATABASE_URL: true }),
+  settings: serviceSettings.pick({ DATABASE_URL: true, RABBITMQ_URL: true, RABBITMQ_NAMESPACE: true }),
   context: (site): Site => site,
   commands: {
+    ...deadLetterCommands,
     'order recharge': operatorCommand({
       operands: ['ORDER'],
       arguments: z.object({ ORDER: z.string('is missing') }),

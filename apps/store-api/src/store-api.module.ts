@@ -4,6 +4,7 @@ import { Messaging, Outbox } from '@fulfilment/messaging';
 import { type Clock, CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ApproveRelease } from './catalogue/approve-release.js';
+import { ArtistOfEditions } from './catalogue/artist-of-editions.js';
 import { ChangeProducts } from './catalogue/change-products.js';
 import { CreateEdition } from './catalogue/create-edition.js';
 import { ReadReleases } from './catalogue/read-releases.js';
@@ -16,9 +17,11 @@ import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { ChargeOrder } from './orders/charge-order.js';
 import { FaultPoints } from './orders/fault-points.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
+import { HoldReports } from './orders/hold-reports.js';
 import { MoveOrder } from './orders/move-order.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { ReadOrders } from './orders/read-orders.js';
+import { ReportOnOrder } from './orders/report-on-order.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { SettleOrder } from './orders/settle-order.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
@@ -44,12 +47,15 @@ export interface Infrastructure {
     SettleOrder,
     ResumeOrders,
     MoveOrder,
+    HoldReports,
+    ReportOnOrder,
     ReadOrders,
     IdempotencyKeys,
     Stock,
     ChangeProducts,
     ApproveRelease,
     CreateEdition,
+    ArtistOfEditions,
     ReadReleases,
     QuoteRates,
     HonourRate,

@@ -1,7 +1,14 @@
+import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate, tryOps } from './suite/operator.js';
+import { operate, ops, tryOps } from './suite/operator.js';
 import { placeOrder } from './suite/orders.js';
+
+const queue = 'store-api.fulfilment';
+const deadLetters = z.object({
+  letters: z.array(z.looseObject({ id: z.string(), about: z.record(z.string(), z.string()) })),
+});
 
 const parcel = (number: string) => [
   ...['--carrier', 'Royal Mail', '--tracking-number', number],
@@ -65,6 +72,44 @@ describe("the operator's commands", () => {
     await payBy('pm_ok');
     expect(await recharge()).toMatchObject({ status: 'processing', charge: 'succeeded', attempt: 3 });
     expect(await order(id)).toMatchObject({ status: 'processing', billing: { payment_status: 'paid' } });
+  });
+
+  it('hold a delivery that comes before its package, and say so', async () => {
+    const id = await place();
+    expect(await operate(['order', 'deliver', id])).toMatchObject({
+      outcome: 'held',
+      reason: 'cannot deliver an order that is still processing',
+    });
+    await operate(['order', 'ship', id, ...parcel('D1')]);
+    expect((await order(id)).status).toBe('delivered');
+  });
+
+  it('show what was refused with its reason, replay it and throw it away', async () => {
+    const id = await place();
+    await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
+    expect((await tryOps(['order', 'ship', id, ...parcel('E1')])).status).toBe(1);
+    const ofOrder = async () => {
+      const { letters } = await ops(
+        ['dead-letters', 'list', '--queue', queue, '--limit', '1000'],
+        deadLetters,
+      );
+      return letters.filter(({ about }) => about['order_id'] === id);
+    };
+    const [letter] = await ofOrder();
+    expect(letter).toMatchObject({
+      type: 'fulfilment.shipped',
+      reason: 'cannot ship an order that is cancelled',
+    });
+    const named = [queue, letter?.id ?? ''];
+    expect(await operate(['dead-letters', 'show', ...named])).toMatchObject({
+      queue,
+      about: { order_id: id },
+    });
+    await operate(['dead-letters', 'replay', ...named]);
+    await eventually(async () => ((await ofOrder()).length === 1 ? true : undefined)); // refused again
+    expect(await operate(['dead-letters', 'discard', ...named])).toEqual({ queue, discarded: [letter?.id] });
+    expect(await ofOrder()).toEqual([]);
+    expect((await tryOps(['dead-letters', 'show', ...named])).status).toBe(1);
   });
 
   it('make a confidential client, with a secret told once', async () => {

@@ -14,6 +14,7 @@ export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';
 export { StorePageDto } from './dto/store-page.dto.js';
 export { Answer } from './answer.js';
+export { EntityTag } from './entity-tag.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { UuidField } from './dto/uuids.js';

@@ -89,6 +89,7 @@ function allowAnyOrigin(app: NestExpressApplication): void {
     exposedHeaders: [
       'X-Request-Id',
       'Location',
+      'ETag',
       'Retry-After',
       'RateLimit',
       'RateLimit-Policy',

@@ -5,6 +5,9 @@ import { confirmed } from './confirmed.js';
 /** Header that says why a message was set aside. */
 export const refusalReasonHeader = 'x-refusal-reason';
 
+/** Header that says when. */
+export const refusedAtHeader = 'x-refused-at';
+
 /** Puts a message as it came into its queue's dead-letter queue, with the reason. Resolves when RabbitMQ has it. */
 export async function publishDeadLetter(
   channel: ConfirmChannel,
@@ -17,7 +20,7 @@ export async function publishDeadLetter(
   channel.publish(topology.deadLetterExchange, topology.queue(queue), raw.content, {
     persistent: true,
     contentType: 'application/json',
-    headers: { [refusalReasonHeader]: reason },
+    headers: { [refusalReasonHeader]: reason, [refusedAtHeader]: new Date().toISOString() },
     ...(typeof messageId === 'string' ? { messageId } : {}),
   });
   await confirmed(channel);

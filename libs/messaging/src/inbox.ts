@@ -1,13 +1,14 @@
+import type { MessageQueue } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { InternalRoute } from '@fulfilment/runtime';
 
 const claim = statement(
   'inbox.claim',
-  // A refused message that an operator sends again gets its second chance.
+  // A refused message that an operator sends again gets its second chance; one that was held is looked at anew.
   `INSERT INTO inbox (message_id, queue, outcome)
    SELECT id, $2, 'applied' FROM unnest($1::uuid[]) AS id ORDER BY id
    ON CONFLICT (message_id, queue) DO UPDATE SET outcome = 'applied', reason = NULL, handled_at = now()
-     WHERE inbox.outcome = 'refused'
+     WHERE inbox.outcome <> 'applied'
    RETURNING message_id`,
 );
 
@@ -24,7 +25,8 @@ export async function claimMessages(
 const refuse = statement(
   'inbox.refuse',
   `INSERT INTO inbox (message_id, queue, outcome, reason) VALUES ($1, $2, 'refused', $3)
-   ON CONFLICT (message_id, queue) DO NOTHING`,
+   ON CONFLICT (message_id, queue) DO UPDATE SET outcome = 'refused', reason = excluded.reason, handled_at = now()
+     WHERE inbox.outcome <> 'applied'`,
 );
 
 export async function recordRefusal(
@@ -34,6 +36,22 @@ export async function recordRefusal(
   reason: string,
 ): Promise<void> {
   await database.run(refuse, [messageId, queue, reason]);
+}
+
+const record = statement(
+  'inbox.record',
+  'UPDATE inbox SET outcome = $3, reason = $4, handled_at = now() WHERE message_id = $1 AND queue = $2',
+);
+
+/** What became of a message that its consumer has taken but not applied, or has applied later. In a table that knows `held`. */
+export async function recordOutcome(
+  tx: Transaction,
+  queue: MessageQueue,
+  messageId: string,
+  outcome: 'applied' | 'held',
+  reason?: string,
+): Promise<void> {
+  await tx.run(record, [messageId, queue, outcome, reason ?? null]);
 }
 
 const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1');

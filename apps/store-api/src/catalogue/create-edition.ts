@@ -2,6 +2,7 @@ import type { EditionSnapshot } from '@fulfilment/contracts';
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
+import { ArtistOfEditions } from './artist-of-editions.js';
 import { searchText } from './search.rules.js';
 
 const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
@@ -10,8 +11,7 @@ const usualProductType = 'vinyl_12_lp';
 const insertRelease = statement(
   'edition.insert-release',
   `INSERT INTO releases (id, creator_id, name, artist_name, release_type_id, ean, search_text, created_at)
-   SELECT $1, $2, $3, coalesce(c.name, ''), $4, $5, $6 || ' ' || lower(coalesce(c.name, '')), $7
-   FROM (SELECT 1) AS one LEFT JOIN creators c ON c.id = $2
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
    ON CONFLICT (id) DO NOTHING`,
 );
 const insertProduct = statement(
@@ -21,18 +21,22 @@ const insertProduct = statement(
    FROM product_types t WHERE t.product_type = $6`,
 );
 
-/** Shows a release made through the Creator API in the Store: pending, with one pending product. */
+/** Shows a release made through the Creator API in the Store: pending, with one pending product. The artist is filled in when the creator is known. */
 @Injectable()
 export class CreateEdition {
+  constructor(private readonly artistOfEditions: ArtistOfEditions) {}
+
   async run(tx: Transaction, edition: EditionSnapshot): Promise<void> {
     const { id, creator_id: creatorId, title, release_type_id: typeId, ean, created_at: createdAt } = edition;
+    const artistName = await this.artistOfEditions.find(tx, creatorId);
     const inserted = await tx.run(insertRelease, [
       id,
       creatorId,
       title,
+      artistName,
       typeId,
       ean,
-      searchText(title),
+      searchText(title, artistName),
       createdAt,
     ]);
     if (inserted === 0) return;

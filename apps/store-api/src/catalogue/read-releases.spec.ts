@@ -111,6 +111,12 @@ describe('GET /v1/releases', () => {
     expect([status, body.code, body.details[0].field]).toEqual([400, 'VALIDATION_ERROR', field]);
   });
 
+  it('refuses another currency than the four for one release, too', async () => {
+    const { id } = await store.release(creator.id);
+    const { status, body } = await store.get(`/store/v1/releases/${id}?currency=CHF`, creator.token);
+    expect([status, body.details[0].field]).toEqual([400, 'currency']);
+  });
+
   it('opens a cursor only for the list, the search and the creator it was made for', async () => {
     const owner = await store.creator();
     for (const name of ['One', 'Two']) await store.release(owner.id, [{}], name);

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { type Caller, EntityTag, Principal, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrencyDto } from '../shipping/shipping.dto.js';
 import { ReadReleases } from './read-releases.js';
@@ -12,12 +12,14 @@ export class ReleasesController {
   constructor(private readonly readReleases: ReadReleases) {}
 
   @Get()
+  @EntityTag()
   @Operation(reference.listReleases)
   list(@Principal() who: Caller, @Query() query: ListReleasesDto) {
     return this.readReleases.list(who, query);
   }
 
   @Get(':id')
+  @EntityTag()
   @Operation(reference.readRelease)
   one(@Principal() who: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
     return this.readReleases.one(who, id, currency);

@@ -22,6 +22,7 @@ export const listReleases = {
   answer: {
     description: 'A page of releases, as summaries or in detail.',
     shape: page,
+    headers: ['ETag'],
     examples: {
       summary: { summary: '`format=summary`', value: { data: [releaseSummaryExample], pagination } },
       detailed: {
@@ -37,7 +38,7 @@ export const readRelease = {
   tag,
   summary: 'Read a release',
   path: { id: { description: 'The release', example: 'prod_01m7xwmwnzc4r8e7k2v5g0ts6p' } },
-  answer: { description: 'The release in full.', shape: releaseShape },
+  answer: { description: 'The release in full.', shape: releaseShape, headers: ['ETag'] },
   errors: [
     { when: "There is no such release, or it is another creator's.", example: new NotFound('release') },
   ],

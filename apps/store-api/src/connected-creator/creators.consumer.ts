@@ -1,19 +1,26 @@
 import { messages } from '@fulfilment/contracts';
 import { each, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
+import { ArtistOfEditions } from '../catalogue/artist-of-editions.js';
 import { CreateEdition } from '../catalogue/create-edition.js';
 import { RecordCreator } from './record-creator.js';
 
 /** What auth-server and creator-api tell of creators and their releases. */
 @Injectable()
 export class CreatorsConsumer {
-  constructor(messaging: Messaging, recordCreator: RecordCreator, createEdition: CreateEdition) {
+  constructor(
+    messaging: Messaging,
+    recordCreator: RecordCreator,
+    createEdition: CreateEdition,
+    artistOfEditions: ArtistOfEditions,
+  ) {
     messaging.consume({
       queue: 'store-api.creators',
       batchSize: 100,
       handle: each(async (tx, message) => {
         if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
           await recordCreator.run(tx, message.data.creator);
+          await artistOfEditions.fillIn(tx, message.data.creator.id);
         } else if (messages.editionCreated.is(message)) {
           await createEdition.run(tx, message.data.edition);
         }

@@ -1,5 +1,6 @@
 import { Store1764000000001 } from './0001-store.js';
 import { Payments1764000000002 } from './0002-payments.js';
+import { HeldReports1764000000003 } from './0003-held-reports.js';
 
 /** In the order they are applied. */
-export const migrations = [Store1764000000001, Payments1764000000002];
+export const migrations = [Store1764000000001, Payments1764000000002, HeldReports1764000000003];

@@ -1,25 +1,51 @@
-import { missingAddressParts } from './address.rules.js';
+import fc from 'fast-check';
+import { requirementsOf } from './address-requirements.js';
+import { type AddressParts, missingAddressParts } from './address.rules.js';
+import { countryCodes } from './country-code.js';
 
-const fields = (address: Parameters<typeof missingAddressParts>[0]) =>
-  missingAddressParts(address).map(({ field }) => field);
+const fields = (address: AddressParts) =>
+  missingAddressParts(address, requirementsOf(address.country_code)).map(({ field }) =>
+    field.replace('shipping_address.', ''),
+  );
+const needing = (part: string) =>
+  countryCodes.filter((country_code) => fields({ country_code }).includes(part)).sort();
 
 describe('addresses by country', () => {
-  it.each([
-    ['GB', ['shipping_address.city', 'shipping_address.postal_code']],
-    ['US', ['shipping_address.city', 'shipping_address.postal_code', 'shipping_address.province_code']],
-    ['JP', ['shipping_address.postal_code', 'shipping_address.province_code']],
-    ['IE', ['shipping_address.city']],
-    ['HK', []],
-    ['SG', ['shipping_address.postal_code']],
-    ['FK', ['shipping_address.city']],
-    ['AE', []],
-  ])('%s needs %j', (country_code, needed) => {
-    expect(fields({ country_code })).toEqual(needed);
+  it('knows every country of ISO 3166-1', () => {
+    expect(countryCodes).toHaveLength(249);
   });
 
-  it('takes white space for nothing', () => {
-    expect(fields({ country_code: 'GB', city: ' \u3000', postal_code: 'N1 1AA' })).toEqual([
-      'shipping_address.city',
-    ]);
+  it('needs a city everywhere but in these', () => {
+    const needed = needing('city');
+    expect(countryCodes.filter((code) => !needed.includes(code)).sort()).toEqual(
+      'AE AG CO GI HK ID JP KY MO NR SG SM VG'.split(' '),
+    );
+  });
+
+  it('needs a postal code in these, and not where a territory has one for all', () => {
+    expect(needing('postal_code')).toEqual(
+      (
+        'AS AT AU AX BE BL BR CA CH CN CZ DE DK EE ES FI FM FR GB GF GG GL GP GR GU HU IM IN IT JE JP KR LI LT LU LV MF MH MP MQ ' +
+        'MX MY NC NL NO NZ PF PL PM PR PT PW RE RO RU SE SG SJ SK SM TR TW UA US VI WF YT ZA'
+      ).split(' '),
+    );
+    for (const country_code of ['TC', 'FK', 'GS', 'IO', 'PN', 'SH'])
+      expect(fields({ country_code })).toEqual(['city']);
+  });
+
+  it('needs a province in six countries', () => {
+    expect(needing('province_code')).toEqual(['AU', 'BR', 'CA', 'JP', 'MX', 'US']);
+  });
+
+  it('takes any text for what is there, and white space alone for nothing, in every country', () => {
+    const space = fc.stringMatching(/^[ \t\u00a0\u3000]*$/);
+    const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((given) => given.trim() !== '');
+    fc.assert(
+      fc.property(fc.constantFrom(...countryCodes), space, text, (country_code, nothing, something) => {
+        const all = (value: string) => ({ city: value, postal_code: value, province_code: value });
+        expect(fields({ country_code, ...all(nothing) })).toEqual(fields({ country_code }));
+        expect(fields({ country_code, ...all(something) })).toEqual([]);
+      }),
+    );
   });
 });

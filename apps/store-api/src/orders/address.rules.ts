@@ -8,28 +8,34 @@ export interface AddressParts {
   readonly province_code?: string | undefined;
 }
 
-const codes = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+/** What libaddressinput says of a country. */
+export interface AddressRequirements {
+  /** Letters of the fields that an address needs, of which count here: C city, Z postal code. */
+  readonly fields: string;
+  /** A regular expression of its postal codes. */
+  readonly postalCodePattern?: string | undefined;
+}
 
-// Required fields by country, from the `require` letters of libaddressinput's data (C city, Z postal code, S province).
-const withoutCity = codes('AE AG CO GI HK ID JP KY MO NR SG SM VG VN');
-const withPostalCode = codes(
-  'AT AX BE BL CH CZ DE DK EE FI FK FR GB GF GG GL GP GR GS GU HU IM IO JE LI LT LU LV MF MQ MY NC NL NO NZ PL PM PN PR PT RE RO ' +
-    'SE SH SJ SK TC TR UA WF YT ZA AS AU BR CA CN ES FM IN IT KR MH MP MX PF PW RU TW US VI SG SM JP',
-);
-// These share one code for the whole territory, which senders leave out.
-const withOnePostalCode = codes('TC FK GS IO PN SH');
-// libaddressinput asks for a province in 37 countries; only here is a parcel held up without it.
-const withProvince = codes('US CA AU JP BR MX');
+// libaddressinput asks for a province in 36 countries; only here is a parcel held up without it.
+const withProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
 
-/** What an address to this country lacks. White space alone counts as empty. */
-export function missingAddressParts(address: AddressParts): ErrorDetail[] {
+/** What an address lacks by the requirements of its country. White space alone counts as empty. */
+export function missingAddressParts(
+  address: AddressParts,
+  { fields, postalCodePattern }: AddressRequirements,
+): ErrorDetail[] {
   const country = address.country_code;
   const required: ['city' | 'postal_code' | 'province_code', boolean][] = [
-    ['city', !withoutCity.has(country)],
-    ['postal_code', withPostalCode.has(country) && !withOnePostalCode.has(country)],
+    ['city', fields.includes('C')],
+    ['postal_code', fields.includes('Z') && !isOneCode(postalCodePattern)],
     ['province_code', withProvince.has(country)],
   ];
   return required
     .filter(([part, needed]) => needed && (address[part] ?? '').trim() === '')
     .map(([part]) => ({ field: `shipping_address.${part}`, reason: `is required for ${country}` }));
+}
+
+/** A pattern without any choice of digits or letters is the one code of a whole territory, which senders leave out. */
+function isOneCode(pattern: string | undefined): boolean {
+  return pattern !== undefined && !/[\\[]/.test(pattern);
 }

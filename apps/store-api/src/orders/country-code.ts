@@ -1,9 +1,17 @@
 import { Field } from '@fulfilment/api-reference';
 import countries from 'i18n-iso-countries';
 
-/** Officially assigned in ISO 3166-1 (user-assigned codes such as XK have no numeric code). */
+/** Numbers from here on are for users to assign (ISO 3166-1 §8.1.3): the package gives XK one of them. */
+const userAssigned = 900;
+
+/** Every officially assigned code of ISO 3166-1 alpha-2. */
+export const countryCodes: readonly string[] = Object.keys(countries.getAlpha2Codes()).filter(
+  (code) => Number(countries.alpha2ToNumeric(code)) < userAssigned,
+);
+const assigned: ReadonlySet<string> = new Set(countryCodes);
+
 export function isCountryCode(text: string): boolean {
-  return /^[A-Z]{2}$/.test(text) && countries.alpha2ToNumeric(text) !== undefined;
+  return assigned.has(text);
 }
 
 /** After `toUpperCase`: a caller may send either case, which is what the schema tells. */

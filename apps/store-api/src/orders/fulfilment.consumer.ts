@@ -1,17 +1,17 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
-import { each, Messaging, RefusedMessage } from '@fulfilment/messaging';
+import { each, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/approve-release.js';
 import { ChangeProducts } from '../catalogue/change-products.js';
-import { MoveOrder } from './move-order.js';
+import { ReportOnOrder } from './report-on-order.js';
 
 /** What the pressing plant, the warehouse and the operator report. */
 @Injectable()
 export class FulfilmentConsumer {
   constructor(
     messaging: Messaging,
-    private readonly moveOrder: MoveOrder,
+    private readonly reportOnOrder: ReportOnOrder,
     private readonly changeProducts: ChangeProducts,
     private readonly approveRelease: ApproveRelease,
   ) {
@@ -23,11 +23,6 @@ export class FulfilmentConsumer {
   }
 
   private handle(tx: Transaction, message: Message): Promise<void> {
-    if (messages.fulfilmentShipped.is(message)) return this.moveOrder.ship(tx, message.data);
-    if (messages.fulfilmentTrackingCorrected.is(message))
-      return this.moveOrder.correctTracking(tx, message.data);
-    if (messages.fulfilmentDelivered.is(message)) return this.moveOrder.deliver(tx, message.data);
-    if (messages.fulfilmentCancelled.is(message)) return this.moveOrder.cancel(tx, message.data);
     if (messages.fulfilmentStockSet.is(message)) {
       return this.changeProducts.setStock(tx, message.data.sku, message.data.quantity);
     }
@@ -36,6 +31,6 @@ export class FulfilmentConsumer {
     if (messages.fulfilmentProductWithdrawn.is(message))
       return this.changeProducts.withdraw(tx, message.data.sku);
     if (messages.catalogueReleaseApproved.is(message)) return this.approveRelease.run(tx, message.data);
-    throw new RefusedMessage(`${message.type} is not for this queue`);
+    return this.reportOnOrder.run(tx, message);
   }
 }

@@ -5,7 +5,9 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot, type PackageRow } from './order-row.js';
+import { EarlyReport } from './early-report.js';
 import { mayMove } from './order.rules.js';
+import { goesBy, type KnownPackage, withCorrection, withPackage } from './package.rules.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
 export interface PackageReport {
@@ -15,11 +17,23 @@ export interface PackageReport {
   readonly tracking_url: string;
 }
 
-const lockOrder = statement('orders.lock', `SELECT ${orderColumns} FROM orders WHERE id = $1 FOR UPDATE`);
+/** Beside its columns, what is remembered of each of its packages. */
+interface LockedOrder extends OrderRow {
+  package_history: { former_numbers: string[]; told_at: string }[];
+}
+
+const lockOrder = statement(
+  'orders.lock',
+  `SELECT ${orderColumns}, package_history FROM orders WHERE id = $1 FOR UPDATE`,
+);
 const setPackages = statement(
   'orders.set-packages',
-  `UPDATE orders SET packages = $2, status = $3, tracking_updated_at = ${nextUpdateTime}, version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE orders SET packages = $2, package_history = $5, status = $3, tracking_updated_at = ${nextUpdateTime}, version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status = $4 RETURNING ${orderColumns}`,
+);
+const rememberHistory = statement(
+  'orders.remember-history',
+  'UPDATE orders SET package_history = $2 WHERE id = $1',
 );
 const setDelivered = statement(
   'orders.set-delivered',
@@ -49,50 +63,55 @@ export class MoveOrder {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** A package was handed over: the first one ships the order. @throws RefusedMessage */
+  /** A package was handed over: the first one ships the order. Answers the order's UUID. @throws RefusedMessage, EarlyReport */
   async ship(
     tx: Transaction,
     report: PackageReport & { readonly shipped_at?: string | undefined },
-  ): Promise<void> {
+    occurredAt: string,
+  ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    if (order.packages.some((known) => known.tracking_number === report.tracking_number)) return;
-    if (order.status !== 'shipped' && !mayMove(order.status, 'shipped')) throw refusal(order.status, 'ship');
     const parcel: PackageRow = {
       carrier: report.carrier,
       tracking_number: report.tracking_number,
       tracking_url: report.tracking_url,
-      shipped_at: report.shipped_at ?? this.clock().toISOString(),
+      shipped_at: report.shipped_at ?? occurredAt,
       delivered_at: null,
     };
-    const after = await this.keepPackages(tx, order, [...order.packages, parcel], 'shipped');
-    const kind = order.status === 'shipped' ? messages.orderTrackingUpdated : messages.orderShipped;
-    await this.tell(tx, kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }));
+    const packages = withPackage(knownPackages(order), parcel, occurredAt);
+    if (packages === undefined) return order.id; // said before
+    if (order.status === 'pending') throw early(order, 'ship');
+    const delivered = order.delivered_at;
+    const arrived = delivered !== null && Date.parse(parcel.shipped_at) <= delivered.getTime();
+    if (order.status !== 'shipped' && !arrived && !mayMove(order.status, 'shipped'))
+      throw refusal(order, 'ship');
+    if (!arrived) await this.keepPackages(tx, order, packages, 'shipped');
+    else await this.keepPackages(tx, order, arrivedWith(packages, delivered), order.status); // it came with the others
+    return order.id;
   }
 
-  /** The tracking of the newest package, or of the one named, was wrong. @throws RefusedMessage */
+  /** The tracking of a package was wrong. Answers the order's UUID. @throws RefusedMessage, EarlyReport */
   async correctTracking(
     tx: Transaction,
     report: PackageReport & { readonly replaces_tracking_number?: string | undefined },
-  ): Promise<void> {
+    occurredAt: string,
+  ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    const replaced = report.replaces_tracking_number ?? order.packages.at(-1)?.tracking_number;
-    if (replaced === undefined) throw refusal(order.status, 'correct the tracking of');
-    const known = order.packages.find((parcel) => parcel.tracking_number === replaced);
-    if (known === undefined && order.packages.some((parcel) => samePackage(parcel, report))) return; // said before
-    if (known === undefined) throw new RefusedMessage('the order has no package of this tracking number');
-    const { carrier, tracking_number, tracking_url } = report;
-    const corrected = { ...known, carrier, tracking_number, tracking_url };
-    if (samePackage(known, corrected)) return;
-    const packages = order.packages.map((parcel) => (parcel === known ? corrected : parcel));
-    const after = await this.keepPackages(tx, order, packages, order.status);
-    const occurredAt = this.clock();
-    await this.tell(
-      tx,
-      messages.orderTrackingUpdated.make({ order: await this.snapshot(tx, after) }, { occurredAt }),
-    );
+    const { carrier, tracking_number, tracking_url, replaces_tracking_number: replaces } = report;
+    const tracking = { carrier, tracking_number, tracking_url };
+    const corrected = withCorrection(knownPackages(order), tracking, replaces, occurredAt);
+    if (corrected === 'unchanged') return order.id;
+    if (corrected === 'number_taken') throw new RefusedMessage('another package has this tracking number');
+    if (corrected === 'unknown_package') {
+      if (order.status === 'payment_failed' || order.status === 'cancelled')
+        throw refusal(order, 'correct the tracking of');
+      throw new EarlyReport(order.id, 'the order has no such package yet');
+    }
+    if (corrected.visible) await this.keepPackages(tx, order, corrected.packages, order.status);
+    else await tx.run(rememberHistory, [order.id, historyOf(corrected.packages)]);
+    return order.id;
   }
 
-  /** A package arrived, or all of them. The last one delivers the order. @throws RefusedMessage */
+  /** A package arrived, or all of them: the last one delivers the order. Answers the order's UUID. @throws RefusedMessage, EarlyReport */
   async deliver(
     tx: Transaction,
     report: {
@@ -100,19 +119,21 @@ export class MoveOrder {
       readonly tracking_number?: string | undefined;
       readonly delivered_at?: string | undefined;
     },
-  ): Promise<void> {
+    occurredAt: string,
+  ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    if (order.status === 'delivered') return;
-    if (order.status !== 'shipped') throw refusal(order.status, 'deliver');
+    if (order.status === 'delivered') return order.id;
+    if (order.status === 'pending' || order.status === 'processing') throw early(order, 'deliver');
+    if (order.status !== 'shipped') throw refusal(order, 'deliver');
     const { tracking_number: only } = report;
-    if (only !== undefined && !order.packages.some((parcel) => parcel.tracking_number === only)) {
-      throw new RefusedMessage('the order has no package of this tracking number');
-    }
-    const deliveredAt = report.delivered_at ?? this.clock().toISOString();
-    const packages = order.packages.map((parcel) =>
-      only === undefined || parcel.tracking_number === only
-        ? { ...parcel, delivered_at: parcel.delivered_at ?? deliveredAt }
-        : parcel,
+    const known = knownPackages(order);
+    const arriving = known.filter((parcel) => only === undefined || goesBy(parcel, only));
+    if (arriving.length === 0) throw new EarlyReport(order.id, 'the order has no such package yet');
+    const deliveredAt = report.delivered_at ?? occurredAt;
+    const packages = known.map((one) =>
+      arriving.includes(one)
+        ? { ...one.parcel, delivered_at: one.parcel.delivered_at ?? deliveredAt }
+        : one.parcel,
     );
     const all = packages.every((parcel) => parcel.delivered_at !== null);
     const status: OrderStatus = all ? 'delivered' : 'shipped';
@@ -122,50 +143,58 @@ export class MoveOrder {
       status,
       deliveredAt,
     ]);
-    if (after === undefined || !all) return;
-    await this.tell(
-      tx,
-      messages.orderDelivered.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }),
-    );
+    if (after !== undefined && all) {
+      const facts = { order: await this.snapshot(tx, after) };
+      await this.tell(tx, messages.orderDelivered.make(facts, { occurredAt: this.clock() }));
+    }
+    return order.id;
   }
 
-  /** The order will not be made: the money is owed back and the stock returns, once. @throws RefusedMessage */
+  /**
+   * The order will not be made: the money is owed back and the stock returns, once. Answers the order's UUID.
+   * @throws RefusedMessage, EarlyReport
+   */
   async cancel(
     tx: Transaction,
     report: { readonly order_id: string; readonly reason: string },
-  ): Promise<void> {
+  ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    if (order.status === 'cancelled') return;
-    if (!mayMove(order.status, 'cancelled')) throw refusal(order.status, 'cancel');
+    if (order.status === 'cancelled') return order.id;
+    if (order.status === 'pending') throw early(order, 'cancel');
+    if (!mayMove(order.status, 'cancelled')) throw refusal(order, 'cancel');
     const after = await tx.row<OrderRow>(cancel, [order.id, report.reason]);
-    if (after === undefined) throw refusal(order.status, 'cancel');
+    if (after === undefined) throw new Error('A locked order changed its status.');
     await tx.run(oweRefund, [order.id]);
     await this.stock.giveBack(tx, order.id);
     const facts = { order: await this.snapshot(tx, after), reason: report.reason };
     await this.tell(tx, messages.orderCancelled.make(facts, { occurredAt: this.clock() }));
+    return order.id;
   }
 
-  private async lock(tx: Transaction, name: string): Promise<OrderRow> {
+  private async lock(tx: Transaction, name: string): Promise<LockedOrder> {
     const id = parsePublicId('ord', name);
-    const order = id === undefined ? undefined : await tx.row<OrderRow>(lockOrder, [id]);
+    const order = id === undefined ? undefined : await tx.row<LockedOrder>(lockOrder, [id]);
     if (order === undefined) throw new RefusedMessage(`there is no order ${name.slice(0, 40)}`);
     return order;
   }
 
+  /** Writes the packages and tells of them: the first one ships the order. */
   private async keepPackages(
     tx: Transaction,
-    order: OrderRow,
-    packages: readonly PackageRow[],
+    order: LockedOrder,
+    packages: readonly KnownPackage[],
     status: OrderStatus,
-  ): Promise<OrderRow> {
+  ): Promise<void> {
     const after = await tx.row<OrderRow>(setPackages, [
       order.id,
-      JSON.stringify(packages),
+      JSON.stringify(packages.map(({ parcel }) => parcel)),
       status,
       order.status,
+      historyOf(packages),
     ]);
     if (after === undefined) throw new Error('A locked order changed its status.');
-    return after;
+    const kind = order.status === status ? messages.orderTrackingUpdated : messages.orderShipped;
+    await this.tell(tx, kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }));
   }
 
   private async snapshot(tx: Transaction, row: OrderRow) {
@@ -177,16 +206,33 @@ export class MoveOrder {
   }
 }
 
-type PackageTracking = Pick<PackageRow, 'carrier' | 'tracking_number' | 'tracking_url'>;
+/** Packages from before their history was kept have none. */
+function knownPackages({ packages, package_history }: LockedOrder): KnownPackage[] {
+  return packages.map((parcel, index) => ({
+    parcel,
+    formerNumbers: package_history[index]?.former_numbers ?? [],
+    toldAt: package_history[index]?.told_at ?? parcel.shipped_at,
+  }));
+}
 
-function samePackage(one: PackageTracking, other: PackageTracking): boolean {
-  return (
-    one.carrier === other.carrier &&
-    one.tracking_number === other.tracking_number &&
-    one.tracking_url === other.tracking_url
+function historyOf(packages: readonly KnownPackage[]): string {
+  return JSON.stringify(
+    packages.map(({ formerNumbers, toldAt }) => ({ former_numbers: formerNumbers, told_at: toldAt })),
   );
 }
 
-function refusal(status: OrderStatus, what: string): RefusedMessage {
+function arrivedWith(packages: readonly KnownPackage[], deliveredAt: Date): KnownPackage[] {
+  const delivered_at = deliveredAt.toISOString();
+  return packages.map((one) => ({
+    ...one,
+    parcel: { ...one.parcel, delivered_at: one.parcel.delivered_at ?? delivered_at },
+  }));
+}
+
+function refusal({ status }: OrderRow, what: string): RefusedMessage {
   return new RefusedMessage(`cannot ${what} an order that is ${status}`);
+}
+
+function early({ id, status }: OrderRow, what: string): EarlyReport {
+  return new EarlyReport(id, `cannot ${what} an order that is still ${status}`);
 }

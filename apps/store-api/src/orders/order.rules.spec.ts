@@ -39,6 +39,22 @@ describe('the state machine', () => {
     for (const status of orderStatuses) expect(reachable(status).has(status)).toBe(false);
   });
 
+  it('tells, of any moves tried in any order, only a way from pending on', () => {
+    const tries = fc.array(fc.constantFrom(...orderStatuses), { maxLength: 20 });
+    fc.assert(
+      fc.property(tries, (wanted) => {
+        const way = wanted.reduce<(typeof orderStatuses)[number][]>(
+          (been, to) => (mayMove(been.at(-1) ?? 'pending', to) ? [...been, to] : been),
+          ['pending'],
+        );
+        expect(new Set(way).size).toBe(way.length);
+        expect(way.includes('cancelled') && way.includes('shipped')).toBe(false);
+        expect(way.includes('delivered') && !way.includes('shipped')).toBe(false);
+        expect(way.includes('shipped') && !way.includes('processing')).toBe(false);
+      }),
+    );
+  });
+
   it('ends in delivered and cancelled', () => {
     for (const status of orderStatuses) {
       expect(mayMove('delivered', status)).toBe(false);

@@ -1,4 +1,5 @@
 import { maxAmount } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import {
   address,
   orderBody,
@@ -7,6 +8,8 @@ import {
   type TestCreator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+const noWorld = statement('test.no-world', "DELETE FROM rate_cards WHERE zone = 'world'");
 
 describe('POST /v1/orders refuses', () => {
   let store: StoreApiUnderTest;
@@ -107,6 +110,50 @@ describe('POST /v1/orders refuses', () => {
       400,
       'shipping_address.country_code',
     ],
+    [
+      'no province in the USA',
+      () => ({ ...good(), shipping_address: { ...address, country_code: 'us' } }),
+      400,
+      'shipping_address.province_code',
+    ],
+    [
+      'no postal code in GB',
+      () => ({ ...good(), shipping_address: { ...address, postal_code: ' ' } }),
+      400,
+      'shipping_address.postal_code',
+    ],
+    [
+      'a postal code of 21 characters',
+      () => ({ ...good(), shipping_address: { ...address, postal_code: '1'.repeat(21) } }),
+      400,
+      'shipping_address.postal_code',
+    ],
+    [
+      'a line of 101 characters',
+      () => ({ ...good(), shipping_address: { ...address, address_line_2: '夜'.repeat(101) } }),
+      400,
+      'shipping_address.address_line_2',
+    ],
+    [
+      'a code that ISO 3166 leaves to its users',
+      () => ({ ...good(), shipping_address: { ...address, country_code: 'XK' } }),
+      400,
+      'shipping_address.country_code',
+    ],
+    ['no rate', () => ({ ...good(), shipping_rate_id: undefined }), 400, 'shipping_rate_id'],
+    ['a source that is a list', () => ({ ...good(), source: [] }), 400, 'source'],
+    [
+      'a source member of 256 characters',
+      () => ({ ...good(), source: { external_order_id: 'x'.repeat(256) } }),
+      400,
+      'source.external_order_id',
+    ],
+    [
+      'a price below nothing',
+      () => ({ ...good(), items: [{ ...good().items[0], unit_price: { amount: -1, currency: 'GBP' } }] }),
+      400,
+      'items.0.unit_price.amount',
+    ],
     ['an empty source member', () => ({ ...good(), source: { platform: '' } }), 400, 'source.platform'],
     [
       'another currency',
@@ -134,6 +181,51 @@ describe('POST /v1/orders refuses', () => {
   it.each(cases)('%s', async (_, body, status, field) => {
     const refused = await desk.place(creator, body());
     expect([refused.status, refused.body.details?.[0].field]).toEqual([status, field]);
+  });
+
+  it('takes lines and a postal code of the greatest length, in any script', async () => {
+    const long = {
+      ...address,
+      address_line_2: '夜'.repeat(100),
+      city: '🌊'.repeat(100),
+      postal_code: '1'.repeat(20),
+    };
+    expect((await desk.place(creator, { ...good(), shipping_address: long })).status).toBe(201);
+  });
+
+  it('names every line that cannot be sold, each with its own reason', async () => {
+    const { skus } = await store.release(creator.id, [{ status: 'pending' }, { status: 'unavailable' }]);
+    const lines = ['prod_nonsense', sku, ...skus].flatMap((one) => orderBody(one, rate).items);
+    const refused = await desk.place(creator, { ...good(), items: lines });
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [
+        { field: 'items.0.sku', reason: 'unknown_sku' },
+        { field: 'items.2.sku', reason: 'not_available' },
+        { field: 'items.3.sku', reason: 'not_available' },
+      ],
+    ]);
+  });
+
+  it('names the lines when the quoted service no longer goes to the country', async () => {
+    const quoted = await store.quote(creator.token, 'US');
+    await store.database.run(noWorld);
+    const usa = { ...address, country_code: 'US', province_code: 'NY' };
+    const refused = await desk.place(creator, { ...orderBody(sku, quoted), shipping_address: usa });
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [{ field: 'items.0.sku', reason: 'not_shippable_to_country' }],
+    ]);
+  });
+
+  it('answers 404 to a token without a connected creator', async () => {
+    const token = await store.tokens.token({
+      client_id: 'c',
+      scope: 'orders:create shipping:read creator:read',
+    });
+    expect((await store.post('/store/v1/orders', token, good())).status).toBe(404);
+    expect((await store.post('/store/v1/shipping-rates', token, { country_code: 'GB' })).status).toBe(404);
+    expect((await store.get('/store/v1/creator', token)).status).toBe(404);
   });
 
   it('answers 404 for a rate of nobody or of another creator', async () => {

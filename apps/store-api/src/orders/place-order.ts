@@ -11,6 +11,7 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 import { fingerprint } from '../idempotency/fingerprint.rules.js';
 import { IdempotencyKeys, type KeyScope, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import { HonourRate } from '../shipping/honour-rate.js';
+import { requirementsOf } from './address-requirements.js';
 import { missingAddressParts } from './address.rules.js';
 import { ChargeOrder } from './charge-order.js';
 import { FaultPoints } from './fault-points.js';
@@ -69,7 +70,8 @@ export class PlaceOrder {
   ) {}
 
   async run(who: Caller, order: PlaceOrderDto, key?: string): Promise<Answer<RememberedResponse>> {
-    const missing = missingAddressParts(order.shipping_address);
+    const { shipping_address: address } = order;
+    const missing = missingAddressParts(address, requirementsOf(address.country_code));
     if (missing.length > 0) throw new ValidationFailed(missing);
     const creatorId = who.creatorId ?? notFound('connected creator');
     if (key === undefined) return this.answer(await this.place(who, creatorId, order, uuidv7()));

@@ -6,6 +6,15 @@ const oneTime = statement(
   "UPDATE orders SET created_at = '2026-01-01T00:00:00.123456Z' WHERE creator_id = $1",
 );
 
+const copyOrders = statement(
+  'test.copy-orders',
+  `INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+                       rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
+   SELECT gen_random_uuid(), $1::uuid, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+          rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, $3::timestamptz
+   FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $4::int)`,
+);
+
 describe('GET /v1/orders', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
@@ -70,11 +79,48 @@ describe('GET /v1/orders', () => {
     expect(seen.sort()).toEqual([...placed].sort());
   });
 
+  it('walks 10 000 of one microsecond while others arrive: each exactly once', async () => {
+    const walker = await store.creator();
+    const copy = (count: number, at: Date) =>
+      store.database.run(copyOrders, [walker.id, creator.id, at, count]);
+    await copy(10_000, new Date('2026-02-01T00:00:00.5Z'));
+    const seen = new Set<string>();
+    let pages = 0;
+    for (let query = '?limit=100'; ; pages += 1) {
+      const { body } = await list(query, walker.token);
+      for (const { id } of body.data) seen.add(id);
+      if (pages % 20 === 0) await copy(5, new Date());
+      if (!body.pagination.has_more) break;
+      query = `?limit=100&cursor=${body.pagination.next_cursor}`;
+    }
+    expect([seen.size, pages]).toEqual([10_000, 99]);
+  });
+
+  it('opens a cursor only for the list, the filters and the creator it was made for', async () => {
+    const { body } = await list('?limit=1&platform=shopify');
+    const cursor = `cursor=${body.pagination.next_cursor}`;
+    const other = await store.creator();
+    expect((await list(`?platform=shopify&limit=50&${cursor}`)).status).toBe(200);
+    const refused = await Promise.all([
+      list(`?${cursor}`),
+      list(`?platform=bandcamp&${cursor}`),
+      list(`?platform=shopify&status=processing&${cursor}`),
+      list(`?platform=shopify&${cursor}`, other.token),
+      store.get(`/store/v1/releases?${cursor}`, creator.token),
+    ]);
+    for (const { status, body: told } of refused)
+      expect([status, told.details[0].field]).toEqual([400, 'cursor']);
+  });
+
   it.each([
     ['status=done', 'status'],
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     [`platform=${'x'.repeat(256)}`, 'platform'],
+    ['limit=10&limit=10', 'limit'],
+    [`store_id=${'x'.repeat(256)}`, 'store_id'],
+    [`external_order_id=${'x'.repeat(256)}`, 'external_order_id'],
+    ['status=pending&status=pending', 'status'],
     ['cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA', 'cursor'],
   ])('refuses %s', async (query, field) => {
     const { status, body } = await list(`?${query}`);

@@ -88,10 +88,21 @@ describe('POST /v1/shipping-rates', () => {
     [{ country_code: 'GB', items: [{ sku: 'a' }] }, 400, 'items.0.quantity'],
     [{ country_code: 'GB', items: [{ sku: 'a', quantity: 0 }] }, 400, 'items.0.quantity'],
     [{ country_code: 'GB', items: [{ quantity: 1 }] }, 400, 'items.0.sku'],
+    [{ country_code: 'GB', items: [{ sku: 'a', quantity: 1.5 }] }, 400, 'items.0.quantity'],
+    [
+      { country_code: 'GB', items: Array.from({ length: 101 }, () => ({ sku: 'a', quantity: 1 })) },
+      400,
+      'items',
+    ],
     [{ country_code: 'GB', items: [{ sku: 'prod_x', quantity: 1 }] }, 422, 'items.0.sku'],
   ])('refuses %j', async (body, status, field) => {
     const refused = await quote(body);
     expect([refused.status, refused.body.details[0].field]).toEqual([status, field]);
+  });
+
+  it('refuses another currency than the four', async () => {
+    const refused = await quote({ country_code: 'GB' }, '?currency=CHF');
+    expect([refused.status, refused.body.details[0].field]).toEqual([400, 'currency']);
   });
 
   it('refuses a weight nobody can carry', async () => {

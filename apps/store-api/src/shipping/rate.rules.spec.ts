@@ -35,6 +35,28 @@ describe('weight bands', () => {
     );
   });
 
+  it('holds the first band that is heavy enough, and beyond the last one step each 500 g', () => {
+    const some = fc.uniqueArray(
+      fc.record({
+        maxWeightGrams: fc.integer({ min: 1, max: 30_000 }),
+        amount: fc.nat(),
+        extra500gAmount: fc.nat(10_000),
+      }),
+      { selector: ({ maxWeightGrams }) => maxWeightGrams, minLength: 1, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(some, fc.integer({ min: 1, max: 40_000 }), (unsorted, weight) => {
+        const sorted = [...unsorted].sort((one, other) => one.maxWeightGrams - other.maxWeightGrams);
+        const fitting = sorted.filter(({ maxWeightGrams }) => maxWeightGrams >= weight);
+        const last = sorted.at(-1);
+        let expected = fitting[0]?.amount ?? last?.amount ?? 0;
+        if (fitting.length === 0 && last !== undefined)
+          for (let max = last.maxWeightGrams; max < weight; max += 500) expected += last.extra500gAmount;
+        expect(bandPrice(sorted, weight)).toBe(expected);
+      }),
+    );
+  });
+
   it('has no price without a band', () => {
     expect(bandPrice([], 10)).toBeUndefined();
   });

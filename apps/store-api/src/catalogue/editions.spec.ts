@@ -1,0 +1,85 @@
+import { type CreatorSnapshot, messages, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+
+const releasesOf = statement(
+  'test.releases-of',
+  'SELECT name, artist_name, search_text FROM releases WHERE creator_id = $1 ORDER BY name',
+);
+
+describe('editions of the Creator API', () => {
+  let store: StoreApiUnderTest;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    await store.release(uuidv7()); // loads the product types
+  });
+  afterAll(() => store.stop());
+
+  const at = { occurredAt: new Date() };
+  const registered = (id: string, name: string | null, version = 1) => {
+    const creator: CreatorSnapshot = {
+      id,
+      version,
+      organisation_id: 'org_test',
+      name,
+      payment_method: null,
+      payment_terms_accepted: false,
+      tax_interview_completed: false,
+      settlement_currency: 'GBP',
+      registered_at: at.occurredAt.toISOString(),
+    };
+    return messages.creatorRegistered.make({ creator }, at);
+  };
+  const created = (creator_id: string, title: string) =>
+    messages.editionCreated.make(
+      {
+        edition: {
+          id: uuidv7(),
+          creator_id,
+          title,
+          release_type_id: 1,
+          ean: null,
+          created_at: at.occurredAt.toISOString(),
+        },
+      },
+      at,
+    );
+  const artists = (creatorId: string, names: readonly string[]) =>
+    eventually(async () => {
+      const rows = await store.database.rows<{ artist_name: string; search_text: string }>(releasesOf, [
+        creatorId,
+      ]);
+      return rows.map((row) => row.artist_name).join() === names.join() ? rows : undefined;
+    });
+
+  it('are by their creator, whichever comes first, and found by both names', async () => {
+    const id = uuidv7();
+    await store.broker.publish(created(id, 'Early'));
+    await artists(id, ['']);
+    await store.broker.publish(registered(id, 'ÅNGSTRÖM'), created(id, 'Late'));
+    const rows = await artists(id, ['ÅNGSTRÖM', 'ÅNGSTRÖM']);
+    expect(rows.map((row) => row.search_text)).toEqual(['early ångström', 'late ångström']);
+    const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'releases:read' });
+    const { body } = await store.get(`/store/v1/releases?search=${encodeURIComponent('Ångström')}`, token);
+    expect(body.data).toHaveLength(2);
+  });
+
+  it('get the name when the creator has one, and keep it when the creator changes it', async () => {
+    const id = uuidv7();
+    await store.broker.publish(registered(id, null), created(id, 'One'));
+    await artists(id, ['']);
+    await store.broker.publish(registered(id, 'First', 2));
+    await artists(id, ['First']);
+    await store.broker.publish(registered(id, 'Second', 3), registered(id, 'First', 2), created(id, 'Two'));
+    await artists(id, ['First', 'Second']);
+  });
+
+  it('leave alone what another creator has', async () => {
+    const [one, other] = [uuidv7(), uuidv7()];
+    await store.broker.publish(created(one, 'Mine'), created(other, 'Theirs'), registered(one, 'Known'));
+    await artists(one, ['Known']);
+    await artists(other, ['']);
+  });
+});

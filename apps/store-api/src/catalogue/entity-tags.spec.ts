@@ -1,0 +1,79 @@
+import { messages } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
+import request from 'supertest';
+import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+
+describe('the ETag of release reads', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let id: string;
+  let sku: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    const release = await store.release(creator.id, [{ quantity: 5 }]);
+    id = release.id;
+    [sku = ''] = release.skus;
+  });
+  afterAll(() => store.stop());
+
+  const read = (path: string, ifNoneMatch?: string, token = creator.token) => {
+    const asked = request(store.server).get(`/store/v1/releases${path}`).auth(token, { type: 'bearer' });
+    return ifNoneMatch === undefined ? asked : asked.set('If-None-Match', ifNoneMatch);
+  };
+  const tagOf = async (path: string, token = creator.token): Promise<string> =>
+    String((await read(path, undefined, token)).headers['etag']);
+
+  it.each(['', '?format=detailed', '?search=tidal&currency=JPY', 'one'])(
+    'answers 304 without a body while nothing has changed: %s',
+    async (query) => {
+      const path = query === 'one' ? `/${id}` : query;
+      const first = await read(path);
+      expect(first.headers).toMatchObject({
+        etag: expect.stringMatching(/^"[\w-]{27}"$/),
+        'cache-control': 'private, no-cache',
+        'content-type': 'application/json; charset=utf-8',
+      });
+      const tag = String(first.headers['etag']);
+      for (const given of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const again = await read(path, given).set('X-Request-Id', 'mine');
+        expect([again.status, again.text]).toEqual([304, '']);
+        expect(again.headers).toMatchObject({
+          etag: tag,
+          'cache-control': 'private, no-cache',
+          'x-request-id': 'mine',
+          ratelimit: expect.any(String),
+          'ratelimit-policy': expect.any(String),
+        });
+        expect(again.headers).not.toHaveProperty('content-type');
+      }
+    },
+  );
+
+  it('is another for another currency, format, page or creator, and after each change', async () => {
+    const other = await store.creator();
+    const tags = await Promise.all([
+      tagOf(`/${id}`),
+      tagOf(`/${id}?currency=USD`),
+      tagOf(''),
+      tagOf('?currency=USD'),
+      tagOf('?format=detailed'),
+      tagOf('', other.token),
+    ]);
+    expect(new Set(tags).size).toBe(6);
+    await store.broker.publish(
+      messages.fulfilmentStockSet.make({ sku, quantity: 4 }, { occurredAt: new Date() }),
+    );
+    await eventually(async () => ((await tagOf(`/${id}`)) === tags[0] ? undefined : true));
+    expect((await read(`/${id}`, tags[0])).status).toBe(200);
+  });
+
+  it('does not hide what may not be seen', async () => {
+    const other = await store.creator();
+    const tag = await tagOf(`/${id}`);
+    expect((await read(`/${id}`, tag, other.token)).status).toBe(404);
+    expect((await read(`/${id}`, '*', 'nonsense')).status).toBe(401);
+    expect((await read('?limit=0', '*')).status).toBe(400);
+  });
+});

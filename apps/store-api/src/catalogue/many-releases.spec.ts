@@ -1,0 +1,88 @@
+import { publicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { firstFound } from './release-pages.js';
+import { searchPattern } from './search.rules.js';
+
+const insertMany = statement(
+  'test.many-releases',
+  `INSERT INTO releases (id, creator_id, name, artist_name, search_text, created_at)
+   SELECT gen_random_uuid(), $1::uuid, $2::text || n, 'Harbour Lights', lower($2::text) || n || ' harbour lights', $3::timestamptz
+   FROM generate_series(1, $4::int) AS n`,
+);
+const analyze = statement('test.analyze', 'ANALYZE releases');
+const idsOf = statement('test.release-ids', 'SELECT id FROM releases WHERE creator_id = $1');
+
+describe('a catalogue of many releases', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+
+  beforeAll(async () => {
+    store = await startStoreApi({ RATE_LIMIT_DEFAULT: '100000/60' });
+    creator = await store.creator();
+  });
+  afterAll(() => store.stop());
+
+  const at = new Date('2026-01-01T00:00:00.123456Z');
+  const insert = (name: string, count: number, createdAt = at) =>
+    store.database.run(insertMany, [creator.id, name, createdAt, count]);
+  const names = async (query: string): Promise<string[]> =>
+    (await store.get(`/store/v1/releases?${query}`, creator.token)).body.data.map(
+      ({ name }: { name: string }) => name,
+    );
+
+  it('walks 10 000 of one microsecond while others arrive: each exactly once', async () => {
+    await insert('Walk ', 10_000);
+    const before = await store.database.rows<{ id: string }>(idsOf, [creator.id]);
+    const seen: string[] = [];
+    for (let query = 'limit=100'; ;) {
+      const { body } = await store.get(`/store/v1/releases?${query}`, creator.token);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      if (seen.length % 2000 === 0) await insert('Newer ', 5, new Date());
+      if (!body.pagination.has_more) break;
+      query = `limit=100&cursor=${body.pagination.next_cursor}`;
+    }
+    expect(seen).toHaveLength(10_000);
+    expect(seen.sort()).toEqual(before.map(({ id }) => publicId('prod', id)).sort());
+  });
+
+  describe('of 100 000', () => {
+    beforeAll(async () => {
+      await insert('Common ', 90_000, new Date('2025-06-01'));
+      await insert('Rare Bird ', 30, new Date('2020-01-01'));
+      await store.database.run(analyze);
+    });
+
+    it('is searched by the index, also when the plan does not know the term', async () => {
+      const lines = await store.database.transaction(async (tx) => {
+        await tx.run(statement('test.generic', 'SET LOCAL plan_cache_mode = force_generic_plan'));
+        await tx.run(
+          statement('test.prepare', `PREPARE search (uuid, text, int, text) AS ${firstFound.text}`),
+        );
+        const values = `'${creator.id}', 'GBP', 26, '${searchPattern('rare bird')}'`;
+        const rows = await tx.rows<{ 'QUERY PLAN': string }>(
+          statement('test.explain', `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE search (${values})`),
+        );
+        await tx.run(statement('test.deallocate', 'DEALLOCATE search'));
+        return rows.map((row) => row['QUERY PLAN']);
+      });
+      const plan = lines.join('\n');
+      expect(plan).toMatch(/Bitmap Index Scan on releases_search \(actual rows=30 /);
+      expect(plan).not.toMatch(/Seq Scan on releases(?!.*\n.*never executed)/);
+    });
+
+    it('finds the few and the many, page by page, newest first', async () => {
+      expect(await names('search=RARE%20bird&limit=100')).toHaveLength(30);
+      expect(await names('search=harbour&limit=3')).toHaveLength(3);
+      const { body } = await store.get('/store/v1/releases?search=rare&limit=20', creator.token);
+      const rest = await names(`search=rare&limit=20&cursor=${body.pagination.next_cursor}`);
+      expect(rest).toHaveLength(10);
+      const many = await store.get('/store/v1/releases?search=common&limit=20', creator.token);
+      expect(await names(`search=common&limit=20&cursor=${many.body.pagination.next_cursor}`)).toHaveLength(
+        20,
+      );
+      expect(await names('search=nobody')).toEqual([]);
+      expect(await names('search=zz')).toEqual([]);
+    });
+  });
+});
