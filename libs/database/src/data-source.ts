@@ -35,6 +35,8 @@ export function createDataSource({
     logging: false,
     connectTimeoutMS: 3_000,
     extra: {
+      // A connection takes a statement while another is under way; each still waits for its own answer.
+      pipeline: true,
       // A lost network must not hold a request for ever; a forgotten transaction must not hold its locks.
       keepAlive: true,
       statement_timeout: statementTimeoutMs,

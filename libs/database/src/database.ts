@@ -1,14 +1,16 @@
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Connection, Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import type { DataSource } from 'typeorm';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OpenTransaction, type Sql, statement, type Statement, type Transaction } from './sql.js';
 
+interface NamedQuery {
+  readonly name: string;
+  readonly text: string;
+  values: unknown[];
+}
 interface Queryable {
-  query<Row extends QueryResultRow>(config: {
-    name: string;
-    text: string;
-    values: unknown[];
-  }): Promise<QueryResult<Row>>;
+  query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>>;
 }
 
 /** How long a commit whose answer was lost is asked after: a server that crashed is back by then. */
@@ -91,22 +93,25 @@ export class Database implements Sql {
     return result;
   }
 
-  /** Opens a transaction for work that has no single place. It holds a connection until it is ended. */
+  /**
+   * Opens a transaction for work that has no single place. It holds a connection until it is ended. Its beginning goes out with the first
+   * statement, and statements that are asked for together go out together.
+   */
   async begin({ certain = false }: TransactionOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     let broken = false;
     // pg tells a connection that dies between two statements by an event; unheard, it would end the process.
-    const onLost = (): void => {
+    const noticeLost = (): void => {
       broken = true;
     };
-    client.on('error', onLost);
+    client.on('error', noticeLost);
     const release = (): void => {
-      client.off('error', onLost);
+      client.off('error', noticeLost);
       client.release(broken);
     };
     const rollback = async (): Promise<void> => {
-      if (!broken) await client.query('ROLLBACK').catch(onLost);
+      if (!broken) await client.query('ROLLBACK').catch(noticeLost);
       release();
     };
     // What got no answer in time gets none, and what is sent after it would wait for the same.
@@ -114,18 +119,17 @@ export class Database implements Sql {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
     };
-    let id: string | undefined;
-    try {
-      id = await begin(client, certain);
-    } catch (error) {
-      await rollback();
-      throw error;
-    }
+    const began = sendTogether(client, () => begin(client, certain));
+    began.catch(noticeLost); // the first statement fails for the same reason
+    const query = <Row extends QueryResultRow>(config: NamedQuery) =>
+      sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
     return {
-      tx: transactionOn({ query: (config) => client.query(config).catch(noticeSilence) }, callbacks),
+      tx: transactionOn({ query }, callbacks),
       rollback,
       commit: async () => {
+        let id: string | undefined;
         try {
+          id = await began;
           await client.query('COMMIT').catch(noticeSilence);
           release();
         } catch (error) {
@@ -146,6 +150,24 @@ export class Database implements Sql {
     }
     return false;
   }
+}
+
+/** Keeps what is sent within one turn of the event loop for one packet: each one more wakes a process at the other end. */
+function sendTogether<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
+  const stream = streamOf(client);
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+  return send();
+}
+
+/** The pool's clients are pg's `Client`, which shows its connection. */
+function streamOf(client: PoolClient): Duplex {
+  if ('connection' in client && isConnection(client.connection)) return client.connection.stream;
+  throw new Error('pg no longer shows the connection of a client.');
+}
+
+function isConnection(value: unknown): value is Connection {
+  return typeof value === 'object' && value !== null && 'stream' in value;
 }
 
 /** In one message, so that certainty costs no round trip. Answers the transaction's id when it will be wanted. */

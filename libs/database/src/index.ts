@@ -4,3 +4,4 @@ export { Database } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
 export { connectWhenUp } from './wait-for-database.js';
+export { together } from './together.js';

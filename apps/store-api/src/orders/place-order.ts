@@ -1,5 +1,5 @@
 import { messages, parsePublicId, publicId, uuidv7 } from '@fulfilment/contracts';
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Database, statement, together, type Transaction } from '@fulfilment/database';
 import { notFound, Unprocessable, ValidationFailed } from '@fulfilment/error-envelope';
 import { Answer, type Caller } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
@@ -114,15 +114,17 @@ export class PlaceOrder {
     scope: KeyScope | undefined,
   ): Promise<OpenCharge> {
     const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
-    const quote = await this.honourRate.find(tx, creatorId, rateId);
-    const paymentMethod = await paymentMethodOf(tx, creatorId);
+    // Prices in the currency of the first line: with a quote in another the order is refused below.
+    const currency = order.items[0]?.unit_price.currency ?? 'GBP';
+    const [quote, paymentMethod, products] = await together([
+      this.honourRate.find(tx, creatorId, rateId),
+      paymentMethodOf(tx, creatorId),
+      sellableProducts(tx, creatorId, order.items, currency),
+    ]);
     this.honourRate.refuseStale(quote, order.shipping_address.country_code);
     const foreign = foreignCurrencies(order.items, quote.currency);
     if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
-    const lines = refuseUnsellable(
-      order.items,
-      await sellableProducts(tx, creatorId, order.items, quote.currency),
-    );
+    const lines = refuseUnsellable(order.items, products);
     const shippingAmount = await this.honourRate.price(tx, quote, lines);
     const total = orderTotal(
       lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
@@ -138,11 +140,11 @@ export class PlaceOrder {
       ]);
     }
 
-    if (scope !== undefined)
-      await this.keys.attach(tx, scope, orderId, this.config.PAYMENT_TIMEOUT_MS + settleWithinMs);
     const chargeId = uuidv7();
     const items = lines.map(itemRow);
-    const row = await tx.row<OrderRow>(insertOrder, [
+    const attached =
+      scope && this.keys.attach(tx, scope, orderId, this.config.PAYMENT_TIMEOUT_MS + settleWithinMs);
+    const inserted = tx.row<OrderRow>(insertOrder, [
       orderId,
       creatorId,
       who.clientId,
@@ -162,12 +164,16 @@ export class PlaceOrder {
       chargeId,
       paymentMethod,
     ]);
+    const [, row] = await together([attached, inserted]);
     if (row === undefined) throw new Error('The order was not written.');
-    await this.outbox.add(
-      tx,
-      messages.orderCreated.make({ order: orderSnapshot(row, items) }, { occurredAt: this.clock() }),
+    const created = messages.orderCreated.make(
+      { order: orderSnapshot(row, items) },
+      { occurredAt: this.clock() },
     );
-    await this.takeStock(tx, orderId, order.items, lines); // last, so that hot rows are locked shortest
+    await together([
+      this.outbox.add(tx, created),
+      this.takeStock(tx, orderId, order.items, lines), // last, so that hot rows are locked shortest
+    ]);
     this.faultPoints.pass('order-written');
     return {
       id: chargeId,

@@ -1,5 +1,5 @@
 import { messages, type Message, publicId } from '@fulfilment/contracts';
-import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Database, type Sql, statement, together } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -7,7 +7,7 @@ import { Stock } from '../catalogue/stock.js';
 import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import type { ChargeOutcome } from '../payments/payment-gateway.js';
 import { FaultPoints } from './fault-points.js';
-import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
+import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
 // The charge row decides who wins: it gets its outcome once. The order's columns are null when it had moved on meanwhile.
@@ -62,7 +62,7 @@ export class SettleOrder {
   async run(orderId: string, chargeId: string, outcome: ChargeOutcome): Promise<RememberedResponse> {
     const response = await this.database.transaction(async (tx) => {
       const paid = outcome.status === 'succeeded';
-      const order = await tx.row<SettledRow>(settle, [
+      const settling = tx.row<SettledRow>(settle, [
         chargeId,
         outcome.status,
         outcome.reference,
@@ -71,6 +71,7 @@ export class SettleOrder {
         paid ? outcome.at : null,
         paid ? null : outcome.reason,
       ]);
+      const [order, items] = await together([settling, itemsOf(tx, orderId)]);
       if (order === undefined) {
         if (paid) await tx.run(oweContradicted, [chargeId, outcome.reference]);
         return this.asItStands(orderId, tx);
@@ -82,9 +83,11 @@ export class SettleOrder {
         if (paid) await tx.run(oweLateCharge, [chargeId]);
         return this.asItStands(orderId, tx);
       }
-      await this.outbox.add(tx, await this.event(tx, order));
       const settled: RememberedResponse = { id: publicId('ord', orderId), status: order.status };
-      await this.keys.remember(tx, orderId, settled);
+      await together([
+        this.outbox.add(tx, this.event(order, items)),
+        this.keys.remember(tx, orderId, settled),
+      ]);
       this.faultPoints.pass('order-settled-uncommitted');
       return settled;
     });
@@ -98,8 +101,8 @@ export class SettleOrder {
     return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
   }
 
-  private async event(tx: Transaction, row: OrderRow): Promise<Message> {
-    const order = orderSnapshot(row, await itemsOf(tx, row.id));
+  private event(row: OrderRow, items: readonly ItemRow[]): Message {
+    const order = orderSnapshot(row, items);
     const occurredAt = this.clock();
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
     return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });

@@ -1,5 +1,5 @@
 /** The promises of libs/database; see messaging.spec.ts for why they stand here. */
-import { createDataSource, Database, statement } from '@fulfilment/database';
+import { createDataSource, Database, statement, together } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
@@ -69,6 +69,33 @@ describe('database', () => {
       await source.destroy();
       await proxy.stop();
     }
+  });
+
+  it('sends a transaction’s beginning with its first statements, and those that are asked for together', async () => {
+    const proxy = await severableProxy(stores.url);
+    const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'test', migrations: [] });
+    await source.initialize();
+    const database = new Database(source);
+    const answered: number[] = [];
+    try {
+      await database.rows(all);
+      proxy.severAfter(2); // the second packet is COMMIT
+      const failed = database.transaction(async (tx) => {
+        const answers = await together([tx.rows(all), tx.row(prepared), tx.rows(all)]);
+        answered.push(answers.length);
+      });
+      await expect(failed).rejects.toThrow();
+      expect(answered).toEqual([3]);
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
+  });
+
+  it('throws, of statements that failed together, what the first in order says', async () => {
+    const late = new Promise<never>((_, reject) => setImmediate(() => reject(new Error('first'))));
+    await expect(together([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
+    expect(await together([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
   });
 
   it('commits all or nothing, and calls back only after a commit', async () => {
