@@ -54,7 +54,7 @@ const bounded: ReadonlySet<ServiceName> = new Set(['auth-server', 'store-api']);
 
 /** How Node runs a service. */
 export function nodeArguments(name: ServiceName): string[] {
-  const limits = bounded.has(name) ? ['--max-semi-space-size=32', '--max-old-space-size=192'] : [];
+  const limits = bounded.has(name) ? ['--max-semi-space-size=16', '--max-old-space-size=192'] : [];
   return ['--enable-source-maps', '--max-http-header-size=40960', ...limits];
 }
 
