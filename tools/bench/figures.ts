@@ -51,7 +51,12 @@ export function tableOf(figures: readonly Figure[]): string[] {
 }
 
 function inWords(target: Target): string {
-  return 'atLeast' in target ? `at least ${target.atLeast}` : `at most ${target.atMost}`;
+  return 'atLeast' in target ? `at least ${inShort(target.atLeast)}` : `at most ${inShort(target.atMost)}`;
+}
+
+/** A bound as it was meant: 0.667 for two thirds. */
+function inShort(bound: number): string {
+  return String(Number(bound.toPrecision(3)));
 }
 
 function round(value: number): string {

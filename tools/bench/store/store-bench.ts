@@ -66,7 +66,7 @@ async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
     const rounds = await measure(site, { bare, 'store-api': ours }, what);
     return {
       figures: [
-        ratio(`${name}, of bare`, rounds, 'store-api', 'bare', target),
+        ratio(name, rounds, 'store-api', 'bare', target),
         ...absolute(rounds, 'bare'),
         ...absolute(rounds, 'store-api'),
       ],
@@ -75,12 +75,14 @@ async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
   };
   try {
     const order = await site.step('GET one order', () =>
-      compare('order', 'GET one order', { atLeast: 0.55 }),
+      compare('order', 'GET one order, of bare', { atLeast: 0.55 }),
     );
     const releases = await site.step('GET releases', () =>
-      compare('releases', 'GET releases page', { atLeast: 0.5 }),
+      compare('releases', 'GET releases page, of bare', { atLeast: 0.5 }),
     );
-    const placed = await site.step('POST order', () => compare('placeOrder', 'POST order', { atLeast: 0.5 }));
+    const placed = await site.step('POST order', () =>
+      compare('placeOrder', 'POST order, of bare', { atLeast: 0.5 }),
+    );
     const hot = await site.step('One hot limited product', () =>
       compare('buyHot', 'POST order of one hot limited product, of a bare guarded update', { atLeast: 0.5 }),
     );
