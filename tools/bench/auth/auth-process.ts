@@ -8,7 +8,8 @@ import { nodeArguments } from '../../dev/services.ts';
 import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { freshDatabase } from '../fresh-database.ts';
-import { freePort, furtherArguments, ServedProcess } from '../served-process.ts';
+import { furtherArguments, ServedProcess } from '../served-process.ts';
+import { servedService, unlimited } from '../served-service.ts';
 import type { TokenServer } from './token-callers.ts';
 
 const person = { email: 'owner@bench.example', password: 'a password for a benchmark' };
@@ -27,22 +28,15 @@ export class AuthProcess {
 
   static async create(site: BenchSite, name: string): Promise<AuthProcess> {
     const databaseUrl = await freshDatabase(site.stores.postgres, name);
-    const [port, internalPort] = [await freePort(), await freePort()];
-    const origin = `http://127.0.0.1:${port}`;
+    const { origin, environment } = await servedService(site, name, databaseUrl);
     const server = new AuthProcess(origin, databaseUrl, {
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: `${site.stores.redis}?keyPrefix=${name}:`,
-      RABBITMQ_URL: site.stores.rabbitmq,
-      RABBITMQ_NAMESPACE: name,
+      ...environment,
       BASE_URL: origin,
       AUTH_URL: origin,
       KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       COOKIE_KEYS: randomBytes(32).toString('hex'),
-      RATE_LIMIT_TOKEN: '100000000/1',
-      RATE_LIMIT_AUTHORIZATION: '100000000/1',
+      RATE_LIMIT_TOKEN: unlimited,
+      RATE_LIMIT_AUTHORIZATION: unlimited,
     });
     await server.program('migrate.js');
     return server;

@@ -4,6 +4,8 @@ import pg from 'pg';
 /** What both servers sell from: the same rows in a database of each. */
 export interface ShopData {
   readonly creatorId: string;
+  /** As the rows have them; the names below are those of the Store API. */
+  readonly rows: { readonly product: string; readonly hot: string; readonly rate: string };
   readonly sku: string;
   /** A limited edition that everybody wants, and that never runs out here. */
   readonly hotSku: string;
@@ -88,6 +90,7 @@ export class Shop {
     await this.settle();
     return {
       creatorId,
+      rows: { product: productId, hot: hotId, rate: quoteId },
       sku: publicId('prod', productId),
       hotSku: publicId('prod', hotId),
       rateId: publicId('rate', quoteId),
@@ -102,13 +105,15 @@ export class Shop {
     await this.settle();
   }
 
-  /** How many pieces of the hot edition were taken. */
-  async hotTaken(): Promise<number> {
-    const { rows } = await this.client.query<{ taken: number }>(
-      'SELECT 1000000000 - quantity AS taken FROM products WHERE id = $1',
+  /** How many pieces of the hot edition the stock lacks, and how many the orders took. */
+  async hotSold(): Promise<{ lacking: number; taken: number }> {
+    const { rows } = await this.client.query<{ lacking: number; taken: number }>(
+      `SELECT 1000000000 - quantity AS lacking,
+              (SELECT coalesce(sum(quantity), 0)::int FROM stock_movements WHERE product_id = products.id) AS taken
+       FROM products WHERE id = $1`,
       [hotId],
     );
-    return rows[0]?.taken ?? Number.NaN;
+    return rows[0] ?? { lacking: Number.NaN, taken: Number.NaN };
   }
 
   private async settle(): Promise<void> {

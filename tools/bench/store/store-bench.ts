@@ -29,8 +29,9 @@ export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
     const requests = requestsOfStore(store.origin, store.data, await store.token(store.data.creatorId));
     const ours: Side = { requests, cpuMs: () => store.cpuMs() };
     const figures = await besideBare(site, ours);
-    const hot = await store.shop.hotTaken();
-    if (hot === 0) throw new Failure('Nobody bought the edition that everybody wants.');
+    const { lacking, taken } = await store.shop.hotSold();
+    if (taken === 0 || lacking !== taken)
+      throw new Failure(`Orders took ${taken} pieces of the hot edition, and its stock lacks ${lacking}.`);
     figures.push(...(await grown(site, store, requests)));
     await requests.close();
     const memory = store.peakMemoryMb();

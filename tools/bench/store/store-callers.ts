@@ -43,7 +43,8 @@ export function requestsOfStore(origin: string, data: ShopData, token: string): 
 /** The same of the bare server. */
 export function requestsOfBare(origin: string, data: ShopData): StoreRequests {
   const ask = asker(origin, {});
-  const { creatorId: creator, product, rate, hot } = { ...data, ...rawIds };
+  const { creatorId: creator } = data;
+  const { product, rate, hot } = data.rows;
   return {
     order: () => ask('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
     releases: () => ask('GET', `/releases/${creator}`, 200),
@@ -52,13 +53,6 @@ export function requestsOfBare(origin: string, data: ShopData): StoreRequests {
     close: () => ask.close(),
   };
 }
-
-/** As the bare server knows them (shop-data.ts). */
-const rawIds = {
-  product: '01900000-0000-7000-8000-00000000000a',
-  hot: '01900000-0000-7000-8000-00000000000b',
-  rate: '01900000-0000-7000-8000-00000000000c',
-};
 
 /** Sends requests over kept connections. Any answer but the expected one ends the measurement. */
 export function asker(origin: string, headers: Readonly<Record<string, string>>) {

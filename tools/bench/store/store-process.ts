@@ -6,10 +6,9 @@ import { nodeArguments } from '../../dev/services.ts';
 import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { freshDatabase } from '../fresh-database.ts';
-import { freePort, furtherArguments, ServedProcess } from '../served-process.ts';
+import { furtherArguments, ServedProcess } from '../served-process.ts';
+import { servedService, unlimited } from '../served-service.ts';
 import { Shop, type ShopData } from './shop-data.ts';
-
-const unlimited = '100000000/1';
 
 /** An empty store's database, as store-api's migrations make it. */
 export async function storeDatabase(site: BenchSite, name: string): Promise<string> {
@@ -32,17 +31,11 @@ export class StoreProcess {
 
   static async create(site: BenchSite, name: string): Promise<StoreProcess> {
     const databaseUrl = await storeDatabase(site, name);
-    const [port, internalPort] = [await freePort(), await freePort()];
+    const { origin, environment } = await servedService(site, name, databaseUrl);
     const tokens = await tokenMaker();
     const shop = await Shop.open(databaseUrl);
-    return new StoreProcess(`http://127.0.0.1:${port}`, shop, await shop.furnish(), tokens, {
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: `${site.stores.redis}?keyPrefix=${name}:`,
-      RABBITMQ_URL: site.stores.rabbitmq,
-      RABBITMQ_NAMESPACE: name,
+    return new StoreProcess(origin, shop, await shop.furnish(), tokens, {
+      ...environment,
       BASE_URL: tokens.baseUrl,
       AUTH_URL: tokens.authUrl,
       JWKS_URL: tokens.jwksUrl,

@@ -4,7 +4,7 @@ import { ChangePassword } from '../accounts/change-password.js';
 import { DisconnectApp } from '../connected-apps/disconnect-app.js';
 import { ShowConnectedApps } from '../connected-apps/show-connected-apps.js';
 import { messagePage } from '../pages/message.page.js';
-import { html } from '../pages/html.js';
+import { html } from '@fulfilment/http-service';
 import { ChangeSecondFactor } from '../second-factor/change-second-factor.js';
 import { SetUpSecondFactor } from '../second-factor/set-up-second-factor.js';
 import { ShowSecurity } from '../second-factor/show-security.js';

@@ -64,7 +64,10 @@ function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Router {
     ['/oauth2/introspect', '/oauth2/revoke'],
     changeForm(swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti))),
   );
-  router.post('/oauth2/token', changeForm(readTokenAhead((...token) => oidc.stored.readAhead(...token))));
+  router.post(
+    '/oauth2/token',
+    changeForm(readTokenAhead((request, model, id) => oidc.stored.readAhead(request, model, id))),
+  );
   router.use((request: Request, response: Response, next: NextFunction) => {
     oidc.handle(request, response).catch(next);
   });

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.js';
+import { type Html, html } from '@fulfilment/http-service';
 import { brand, type Page, page } from './page.js';
 
 /** Who is shown an account page, and what its forms carry. */

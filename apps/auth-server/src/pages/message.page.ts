@@ -1,4 +1,4 @@
-import { type Html, html } from './html.js';
+import { type Html, html } from '@fulfilment/http-service';
 import { type Page, page } from './page.js';
 
 /** A page that tells one thing. @param code what to name when asking for help */

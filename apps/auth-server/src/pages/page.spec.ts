@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { html } from './html.js';
+import { html } from '@fulfilment/http-service';
 import { formTarget } from './page.js';
 
 it('escapes what is inserted, in content and in attributes', () => {

@@ -1,4 +1,4 @@
-import { type Html, html, Html as Markup } from './html.js';
+import { type Html, html, Html as Markup } from '@fulfilment/http-service';
 import { style, styleHash } from './style.js';
 
 /** One answer that a person sees. */

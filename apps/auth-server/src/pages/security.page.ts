@@ -6,7 +6,7 @@ import {
   currentPasswordField,
   type Notice,
 } from './account.page.js';
-import { type Html, html } from './html.js';
+import { type Html, html } from '@fulfilment/http-service';
 import type { Page } from './page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
 

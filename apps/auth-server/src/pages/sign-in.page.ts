@@ -1,4 +1,4 @@
-import { html } from './html.js';
+import { html } from '@fulfilment/http-service';
 import { type Page, page } from './page.js';
 
 export interface SignInView {
