@@ -7,6 +7,10 @@ export type IdPrefix = (typeof idPrefixes)[number];
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case
 const encodedLength = 26; // 128 bits in 5-bit digits
+const pairs = Array.from(
+  { length: 1024 },
+  (_, value) => alphabet.charAt(value >> 5) + alphabet.charAt(value & 31),
+);
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A pool of random bytes: one system call serves many identifiers. */
@@ -39,13 +43,13 @@ export function isUuid(text: string): boolean {
 
 /** The Store API's form of a row's UUID: `ord_` + 26 Crockford base32 digits. */
 export function publicId(prefix: IdPrefix, uuid: string): string {
-  let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
-  let text = '';
-  for (let digit = 0; digit < encodedLength; digit += 1) {
-    text = alphabet.charAt(Number(value & 31n)) + text;
-    value >>= 5n;
+  const hex = uuid.replaceAll('-', '');
+  let text = `${prefix}_${pairs[Number.parseInt(hex.slice(0, 2), 16)]}`;
+  for (let at = 2; at < hex.length; at += 5) {
+    const bits = Number.parseInt(hex.slice(at, at + 5), 16); // 5 hexadecimal digits are 4 of ours
+    text += `${pairs[bits >> 10]}${pairs[bits & 1023]}`;
   }
-  return `${prefix}_${text}`;
+  return text;
 }
 
 /** The UUID behind a public id, or undefined when the text is not one of this prefix. */

@@ -1,7 +1,8 @@
 export { Principal, type Caller } from './access/caller.js';
 export { TokenVerifier, type TokenVerifierSettings } from './access/token-verifier.js';
 export { Public, RateLimit, Scopes, type RateLimitName } from './access/access-rules.js';
-export type { Quota, Quotas, RateLimitDecision } from './access/rate-limiter.js';
+export type { Quota, RateLimitDecision } from './access/quota-share.js';
+export type { Quotas } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';
 export { RedisConnection } from './redis.js';
 export { JsonBodyGuard } from './json-body.guard.js';

@@ -26,7 +26,6 @@ export class RedisConnection {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: commandTimeoutMs,
-      enableAutoPipelining: true,
       connectTimeout: 3_000,
       disconnectTimeout: disconnectTimeoutMs,
       retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),

@@ -1,6 +1,7 @@
 import { serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
-import type { Quota, Quotas } from './access/rate-limiter.js';
+import type { Quota } from './access/quota-share.js';
+import type { Quotas } from './access/rate-limiter.js';
 
 /** A setting of the form REQUESTS/SECONDS. */
 export function quotaSetting(requests: number, windowSeconds: number, what: string) {

@@ -7,7 +7,10 @@ export type OrderSummaryRow = Pick<
   'id' | 'status' | 'total_amount' | 'currency' | 'item_count' | 'created_at' | 'updated_at'
 >;
 
-export interface OrderViewRow extends OrderRow {
+export interface OrderViewRow extends Omit<
+  OrderRow,
+  'creator_id' | 'version' | 'country_code' | 'refunded_at' | 'delivered_at' | 'reason'
+> {
   shipping_address: AddressView;
   items: { product_id: string; title: string; quantity: number; unit_amount: number }[];
 }
@@ -45,7 +48,7 @@ export function orderView(row: OrderViewRow): OrderView {
   };
 }
 
-function trackingView({ packages, tracking_updated_at, updated_at }: OrderRow): TrackingView | null {
+function trackingView({ packages, tracking_updated_at, updated_at }: OrderViewRow): TrackingView | null {
   const newest = newestPackage(packages);
   if (newest === undefined) return null;
   return { ...newest, updated_at: (tracking_updated_at ?? updated_at).toISOString(), packages };

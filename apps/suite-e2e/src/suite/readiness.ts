@@ -1,9 +1,11 @@
 import { eventually } from '@fulfilment/testing';
 import { connect } from 'node:net';
+import { z } from 'zod';
 import { send } from './api-client.js';
 import { suite } from './the-suite.js';
 
 const askWithinMs = 2_000;
+const notReadyAnswer = z.object({ details: z.array(z.object({ field: z.string() })) });
 
 /** Returns once every service says that it is ready, and the gateway reaches both APIs. @throws when it takes longer */
 export async function untilReady(withinMs: number): Promise<void> {
@@ -33,20 +35,25 @@ export async function untilDependencyAnswers(name: string, withinMs: number): Pr
   );
 }
 
-/** The readiness that a service tells at its own address. */
-async function isReady(service: string): Promise<boolean> {
+/** What a service says at its own address that it lacks; nothing when it is ready. */
+async function lacking(service: string): Promise<string[]> {
   const url = `${suite.services[service]?.url ?? ''}/health/ready`;
-  const answer = await fetch(url, { signal: AbortSignal.timeout(askWithinMs) }).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.status === 200;
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(askWithinMs) });
+    if (answer.status === 200) return [];
+    const { details } = notReadyAnswer.parse(await answer.json());
+    return details.map(({ field }) => `${service} (${field})`);
+  } catch {
+    return [`${service} (no answer)`];
+  }
 }
 
 async function notReady(): Promise<string[]> {
   const asked = await Promise.all([
-    ...Object.keys(suite.services).map(async (name) => ({ name, ready: await isReady(name) })),
-    ...['/store', '/creator'].map(async (api) => ({ name: `gateway ${api}`, ready: await reached(api) })),
+    ...Object.keys(suite.services).map(lacking),
+    ...['/store', '/creator'].map(async (api) => ((await reached(api)) ? [] : [`gateway ${api}`])),
   ]);
-  return asked.filter(({ ready }) => !ready).map(({ name }) => name);
+  return asked.flat();
 }
 
 async function reached(api: string): Promise<boolean> {

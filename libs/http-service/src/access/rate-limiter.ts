@@ -1,29 +1,17 @@
+import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis.js';
 import type { RateLimitName } from './access-rules.js';
+import { type Given, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
 
-/** A quota of requests in a window of seconds. */
-export interface Quota {
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
+const rememberedCallers = 20_000;
 
 export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 
-export interface RateLimitDecision {
-  readonly allowed: boolean;
-  /** Requests left now. */
-  readonly remaining: number;
-  /** Until the whole quota is there again. */
-  readonly resetSeconds: number;
-  /** Until the next request may come; 0 when one may come now. */
-  readonly retryAfterSeconds: number;
-}
-
 /**
- * Token bucket: holds `capacity`, refills evenly over the window. Redis's clock decides, so replicas agree.
- * Answers {allowed, tokens left, capacity reached in ms, next token in ms}.
+ * Token bucket: holds `capacity`, refills evenly over the window. Redis's clock decides, so replicas agree. It takes back what a replica did
+ * not spend, then gives what is asked, and ahead of that at most a tenth of what is there. Answers {requests given, tokens left}.
  */
-const takeToken = `
+const giveTokens = `
 local capacity = tonumber(ARGV[1])
 local window_ms = tonumber(ARGV[2])
 local now = redis.call('TIME')
@@ -31,27 +19,26 @@ local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
 local state = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens = tonumber(state[1]) or capacity
 local at = tonumber(state[2]) or now_ms
-local per_ms = capacity / window_ms
-tokens = math.min(capacity, tokens + math.max(0, now_ms - at) * per_ms)
-local allowed = 0
-if tokens >= 1 then
-  tokens = tokens - 1
-  allowed = 1
-end
+tokens = tokens + math.max(0, now_ms - at) * capacity / window_ms + tonumber(ARGV[3])
+tokens = math.min(capacity, tokens)
+local wanted = tonumber(ARGV[4]) + math.min(tonumber(ARGV[5]), math.floor(tokens / 10))
+local given = math.min(wanted, math.floor(tokens))
+tokens = tokens - given
 redis.call('HSET', KEYS[1], 'tokens', tokens, 'at', now_ms)
 redis.call('PEXPIRE', KEYS[1], window_ms)
-local next_ms = 0
-if tokens < 1 then next_ms = math.ceil((1 - tokens) / per_ms) end
-return {allowed, math.floor(tokens), math.ceil((capacity - tokens) / per_ms), next_ms}
+return {given, tostring(tokens)}
 `;
 
 /** @typeParam Name the quotas it knows; an API's own, or those of the authorization server */
 export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
+  private readonly shares = new LRUCache<string, QuotaShare>({ max: rememberedCallers });
+
   constructor(
     private readonly redis: RedisConnection,
     private readonly quotas: Readonly<Record<Name, Quota>>,
+    private readonly nowMs: () => number = () => performance.now(),
   ) {
-    redis.client.defineCommand('takeToken', { numberOfKeys: 1, lua: takeToken });
+    redis.client.defineCommand('giveTokens', { numberOfKeys: 1, lua: giveTokens });
   }
 
   quota(name: Name): Quota {
@@ -59,22 +46,31 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
   }
 
   /** Takes one request from the caller's quota. Undefined while Redis is away: the request goes on. */
-  async take(name: Name, who: string): Promise<RateLimitDecision | undefined> {
-    const { requests, windowSeconds } = this.quotas[name];
+  take(name: Name, who: string): Promise<RateLimitDecision | undefined> {
+    const key = `rate:${name}:${who}`;
+    let share = this.shares.get(key);
+    if (share === undefined) {
+      const quota = this.quotas[name];
+      share = new QuotaShare(quota, (...numbers) => this.ask(key, quota, numbers), this.nowMs);
+      this.shares.set(key, share);
+    }
+    return share.take();
+  }
+
+  private async ask(key: string, quota: Quota, numbers: readonly number[]): Promise<Given | undefined> {
     const answer: unknown = await this.redis.ask('rate-limit', (client) => {
-      const command: unknown = Reflect.get(client, 'takeToken');
+      const command: unknown = Reflect.get(client, 'giveTokens');
       if (typeof command !== 'function') throw new Error('The token bucket command is not defined.');
-      const called: unknown = command.call(client, `rate:${name}:${who}`, requests, windowSeconds * 1000);
+      const called: unknown = command.call(
+        client,
+        key,
+        quota.requests,
+        quota.windowSeconds * 1000,
+        ...numbers,
+      );
       return Promise.resolve(called);
     });
-    if (!Array.isArray(answer)) return undefined;
-    const [allowed, remaining, resetMs, nextMs] = answer.map(Number);
-    return {
-      allowed: allowed === 1,
-      remaining: remaining ?? 0,
-      resetSeconds: Math.ceil((resetMs ?? 0) / 1000),
-      retryAfterSeconds: Math.ceil((nextMs ?? 0) / 1000),
-    };
+    return Array.isArray(answer) ? { requests: Number(answer[0]), left: Number(answer[1]) } : undefined;
   }
 
   /** The IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { createHmac, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { z } from 'zod';
+import { eventually } from '../../eventually.js';
 import { storeUrl } from '../../stores.js';
 import { type TokenMaker, tokenMaker } from '../../token-maker.js';
 import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
@@ -151,14 +152,17 @@ describe('access to an API', () => {
     });
   });
 
-  it('refuses a token from the moment it is revoked', async () => {
+  it('refuses a token within a second of its revocation, however often it was seen', async () => {
     const jti = randomUUID();
     const token = await maker.token({ scope: 'orders:read', jti });
     await send('get', '/store/notes', token).expect(200);
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     await redis.set(revokedTokenKey(jti), '1', 'EX', 60);
     await redis.quit();
-    const refused = await send('get', '/store/notes', token).expect(401);
+    const refused = await eventually(async () => {
+      const answer = await send('get', '/store/notes', token);
+      return answer.status === 401 ? answer : undefined;
+    }, 1_000);
     expect(refused.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 

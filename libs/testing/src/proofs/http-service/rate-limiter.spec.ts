@@ -1,0 +1,105 @@
+/** The promise of libs/http-service that replicas together keep to a quota, and that one who asks often does not cost a question each time. */
+import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { createLogger } from '@fulfilment/runtime';
+import { randomUUID } from 'node:crypto';
+import { storeUrl } from '../../stores.js';
+
+const logger = createLogger('test', 'fatal');
+
+class CountedRedis extends RedisConnection {
+  asked = 0;
+  override ask<Answer>(
+    use: string,
+    question: (client: RedisConnection['client']) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
+    this.asked += 1;
+    return super.ask(use, question);
+  }
+}
+
+describe('RateLimiter', () => {
+  const started: RedisConnection[] = [];
+  let nowMs = 0;
+  beforeEach(() => {
+    nowMs = 0;
+  });
+  afterEach(() => Promise.all(started.splice(0).map((redis) => redis.stop())));
+
+  /** A replica whose clock stands still unless the test moves it; Redis's own goes on, so windows are long. */
+  async function replica(requests: number, windowSeconds = 100_000) {
+    const redis = new CountedRedis(storeUrl('TEST_REDIS_URL'), logger);
+    started.push(redis);
+    await new Promise((resolve) => redis.client.once('ready', resolve));
+    const limiter = new RateLimiter(redis, { calls: { requests, windowSeconds } }, () => nowMs);
+    return { redis, take: (who: string) => limiter.take('calls', who) };
+  }
+  type Replica = Awaited<ReturnType<typeof replica>>;
+
+  async function inTurn(times: number, who: string, ...replicas: Replica[]): Promise<number[]> {
+    const allowed = replicas.map(() => 0);
+    for (let turn = 0; turn < times; turn += 1) {
+      const index = turn % replicas.length;
+      const decision = await replicas[index]?.take(who);
+      if (decision?.allowed === true) allowed[index] = (allowed[index] ?? 0) + 1;
+    }
+    return allowed;
+  }
+
+  it('allows the quota and not one more, in turn and all at once', async () => {
+    const one = await replica(500);
+    expect(await inTurn(600, randomUUID(), one)).toEqual([500]);
+    const who = randomUUID();
+    const decisions = await Promise.all(Array.from({ length: 600 }, () => one.take(who)));
+    expect(decisions.filter((decision) => decision?.allowed === true)).toHaveLength(500);
+  });
+
+  it('says after each request that one less is left, and when the quota is whole again', async () => {
+    const one = await replica(1_000, 10_000);
+    const who = randomUUID();
+    for (let left = 999; left >= 0; left -= 1) {
+      expect(await one.take(who)).toEqual({
+        allowed: true,
+        remaining: left,
+        resetSeconds: (1_000 - left) * 10,
+        retryAfterSeconds: left === 0 ? 10 : 0,
+      });
+    }
+    expect(await one.take(who)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
+  });
+
+  it('allows replicas together no more than the quota, and nearly all of it', async () => {
+    const replicas = [await replica(2_000), await replica(2_000), await replica(2_000)];
+    const [first = 0, second = 0, third = 0] = await inTurn(3_000, randomUUID(), ...replicas);
+    expect(first + second + third).toBe(2_000);
+    for (const allowed of [first, second, third]) expect(allowed).toBeGreaterThan(500);
+  });
+
+  it('asks Redis seldom for one who comes often, each time for one who comes seldom', async () => {
+    const one = await replica(100_000);
+    await inTurn(2_000, randomUUID(), one);
+    expect(one.redis.asked).toBeLessThan(20);
+    const [asked, who] = [one.redis.asked, randomUUID()];
+    for (let turn = 0; turn < 10; turn += 1, nowMs += 1_000) await one.take(who);
+    expect(one.redis.asked - asked).toBe(10);
+  });
+
+  it('gives back what it was given ahead and did not need', async () => {
+    const one = await replica(1_000);
+    const who = randomUUID();
+    await inTurn(100, who, one);
+    nowMs += 1_000;
+    expect(await one.take(who)).toMatchObject({ allowed: true, remaining: 899 });
+    const other = await replica(1_000);
+    expect(await other.take(who)).toMatchObject({ allowed: true, remaining: 898 });
+  });
+
+  it('lets all that wait go on when Redis is away', async () => {
+    const away = new RedisConnection('redis://127.0.0.1:1/0', logger);
+    started.push(away);
+    const limiter = new RateLimiter(away, { calls: { requests: 1, windowSeconds: 60 } });
+    expect(await Promise.all([limiter.take('calls', 'a'), limiter.take('calls', 'a')])).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
