@@ -11,7 +11,8 @@ describe("the demo's shipping", () => {
   it('has every country of ISO 3166-1 in one zone', () => {
     const codes = places.map(({ code }) => code);
     expect(new Set(codes).size).toBe(codes.length);
-    expect(codes).toEqual(expect.arrayContaining(Object.keys(countries.getAlpha2Codes())));
+    const { XK: _userAssigned, ...assigned } = countries.getAlpha2Codes();
+    expect(codes.sort()).toEqual(Object.keys(assigned).sort());
   });
 
   it.each(currencies)('has a price to every country in %s', (currency) => {

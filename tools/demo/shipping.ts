@@ -12,12 +12,17 @@ const zones: Readonly<Record<string, readonly string[]>> = {
   asia_pacific: listed('JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'),
 };
 
+/** Numbers from here on are for users to assign (ISO 3166-1 §8.1.3): the package gives XK one of them, and no order goes there. */
+const userAssigned = 900;
+
 /** Every country of ISO 3166-1 is in a zone; those not named are the rest of the world. */
 function worldZones(): Record<string, readonly string[]> {
   const named = new Set(Object.values(zones).flat());
   return {
     ...zones,
-    rest_of_world: Object.keys(countries.getAlpha2Codes()).filter((code) => !named.has(code)),
+    rest_of_world: Object.keys(countries.getAlpha2Codes()).filter(
+      (code) => !named.has(code) && Number(countries.alpha2ToNumeric(code)) < userAssigned,
+    ),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type CreatorSnapshot, messages, publicId, storeScopes, uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { createDataSource, Database, statement } from '@fulfilment/database';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
@@ -82,9 +82,19 @@ const documented = new DocumentedAnswers(readDocument('store'), '/store');
 
 const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
 
-/** A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens. */
-export async function startStoreApi(environment: Readonly<Record<string, string>> = {}) {
+/**
+ * A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens.
+ * @param lineTo what its requests reach PostgreSQL through; the test and the messages go straight
+ */
+export async function startStoreApi(
+  environment: Readonly<Record<string, string>> = {},
+  lineTo?: (url: string) => Promise<{ readonly url: string; stop(): Promise<void> }>,
+) {
   const stores = await scratchDatabase(migrations);
+  const line = await lineTo?.(stores.url);
+  const overLine =
+    line && createDataSource({ url: line.url, poolSize: 5, applicationName: 'line', migrations: [] });
+  await overLine?.initialize();
   const broker = await scratchBroker();
   const tokens = await tokenMaker();
   const logger = createLogger('store-api', process.env['TEST_LOG_LEVEL'] ?? 'silent');
@@ -114,7 +124,12 @@ export async function startStoreApi(environment: Readonly<Record<string, string>
     scopes: Object.keys(storeScopes),
     reference: referenceDocument,
     settings: config,
-    module: StoreApiModule.with({ config, logger, database: stores.database, messaging }),
+    module: StoreApiModule.with({
+      config,
+      logger,
+      database: overLine === undefined ? stores.database : new Database(overLine),
+      messaging,
+    }),
     redis,
     logger,
     readiness: {
@@ -236,6 +251,8 @@ export async function startStoreApi(environment: Readonly<Record<string, string>
       await messaging.stop();
       await redis.stop();
       await tokens.stop();
+      await overLine?.destroy();
+      await line?.stop();
       await broker.drop();
       await stores.drop();
     },

@@ -96,7 +96,7 @@ function errorsOfInput({ readsBody, body, query, params, headers }: Route): Erro
   const checked = [body, query, params].some((dto) => dto !== undefined) || headers.length > 0;
   if (!checked && !readsBody) return [];
   const bad: ErrorDoc = {
-    when: 'The request does not have the documented shape; `details` name each member, parameter or header that is wrong.',
+    when: 'The request does not have the documented shape; `details` name members, parameters or headers that are wrong.',
     example: readsBody
       ? malformed
       : new ValidationFailed([{ field: 'limit', reason: 'must be an integer from 1 to 100' }]),

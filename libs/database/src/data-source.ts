@@ -20,7 +20,7 @@ export function createDataSource({
   poolSize,
   applicationName,
   migrations,
-  statementTimeoutMs = 30_000,
+  statementTimeoutMs = 8_000, // well before the gateway gives a request up
 }: DataSourceSettings): DataSource {
   setColumnTypes();
   return new DataSource({

@@ -34,6 +34,13 @@ class DatabaseNotReached extends Error {
   }
 }
 
+/** A statement of the transaction failed, and whoever asked went on as if it had not. */
+class RolledBack extends Error {
+  constructor() {
+    super('The transaction was rolled back: one of its statements had failed.');
+  }
+}
+
 /**
  * Named SQL on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL would plan it anew
  * each time (0.44 of a bare server against 0.78 named: docs/adr/0003).
@@ -130,11 +137,13 @@ export class Database implements Sql {
         let id: string | undefined;
         try {
           id = await began;
-          await client.query('COMMIT').catch(noticeSilence);
+          // Of a transaction in which a statement failed, PostgreSQL answers that it was rolled back.
+          const { command } = await client.query('COMMIT').catch(noticeSilence);
+          if (command !== 'COMMIT') throw new RolledBack();
           release();
         } catch (error) {
           await rollback();
-          if (id === undefined || !(await this.wasCommitted(id))) throw error;
+          if (error instanceof RolledBack || id === undefined || !(await this.wasCommitted(id))) throw error;
         }
         for (const callback of callbacks) callback();
       },

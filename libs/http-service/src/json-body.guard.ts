@@ -1,10 +1,26 @@
 import { UnsupportedMediaType, ValidationFailed } from '@fulfilment/error-envelope';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
+import { isUtf8 } from 'node:buffer';
 
 const limitBytes = 256 * 1024;
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
-const parse = express.json({ limit: limitBytes, strict: true, inflate: false, type: () => true });
+const parse = express.json({
+  limit: limitBytes,
+  strict: true,
+  inflate: false,
+  type: () => true,
+  verify: (_request, _response, bytes, charset) => {
+    // Decoded, what is no UTF-8 would become other text than was sent.
+    if (charset === 'utf-8' && !isUtf8(bytes)) throw new MalformedText();
+  },
+});
+
+/** The JSON parser answers 400 by the error's type. */
+class MalformedText extends Error {
+  readonly status = 400;
+  readonly type = 'entity.parse.failed';
+}
 
 /** Reads the JSON body once the caller is known to be allowed, so 401, 429 and 403 come before any 400, 413 or 415. */
 export class JsonBodyGuard implements CanActivate {

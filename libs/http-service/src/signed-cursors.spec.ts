@@ -29,7 +29,7 @@ describe('signed cursors', () => {
     fc.assert(
       fc.property(key, fc.nat(), fc.constantFrom(...alphabet), (last, place, character) => {
         const sealed = cursors.seal(['list'], last);
-        const index = place % (sealed.length - 1); // the last digit of base64url carries unused bits
+        const index = place % sealed.length;
         fc.pre(sealed[index] !== character);
         expect(() =>
           cursors.open(['list'], sealed.slice(0, index) + character + sealed.slice(index + 1)),

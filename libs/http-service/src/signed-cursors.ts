@@ -8,7 +8,8 @@ export interface CursorKey {
 }
 
 const signatureBytes = 16;
-const form = /^([\w-]{1,100})\.([\w-]{22})$/;
+/** The signature in its one spelling: the bits left over in its last letter are zero (RFC 4648 §3.5). */
+const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
 
 /**
  * Opaque cursors, bound to what they were made for: the list, the creator, every filter and the sort.

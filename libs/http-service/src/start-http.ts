@@ -1,9 +1,11 @@
-import { DtoPipe, ErrorEnvelopeFilter, toErrorAnswer } from '@fulfilment/error-envelope';
+import { DtoPipe, ErrorEnvelopeFilter, toErrorAnswer, ValidationFailed } from '@fulfilment/error-envelope';
 import { type Logger, nestLogger } from '@fulfilment/runtime';
 import { type CanActivate, type DynamicModule, NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { AnswerInterceptor } from './answer.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { requestId } from './request-id.js';
@@ -62,6 +64,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   const server = await app.listen(options.port, options.host);
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = maxHeaderWaitMs;
+  server.on('clientError', answerNoHttp);
   logger.info({ port: options.port }, 'Listening.');
   return app;
 }
@@ -81,6 +84,17 @@ function expressApp() {
 function answerNotFound(_request: Request, response: Response): void {
   const { status, body } = toErrorAnswer(new NotFoundException());
   response.status(status).json(body);
+}
+
+/** What Node's parser does not take for HTTP: an unknown method, a broken header. No request was made of it. */
+function answerNoHttp(_error: Error, socket: Duplex): void {
+  if (!socket.writable) return;
+  const { status, body } = toErrorAnswer(
+    new ValidationFailed([{ field: 'request', reason: 'malformed' }], 'The request is not valid HTTP.'),
+  );
+  const text = JSON.stringify(body);
+  const headers = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close`;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`);
 }
 
 function allowAnyOrigin(app: NestExpressApplication): void {

@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-import { firstFound } from './release-pages.js';
+import { found } from './release-pages.js';
 import { searchPattern } from './search.rules.js';
 
 const insertMany = statement(
@@ -53,22 +53,36 @@ describe('a catalogue of many releases', () => {
       await store.database.run(analyze);
     });
 
-    it('is searched by the index, also when the plan does not know the term', async () => {
+    /** The plan for any term, with the rows that each of its steps met for this one. */
+    const planFor = async (term: string): Promise<string> => {
       const lines = await store.database.transaction(async (tx) => {
         await tx.run(statement('test.generic', 'SET LOCAL plan_cache_mode = force_generic_plan'));
         await tx.run(
-          statement('test.prepare', `PREPARE search (uuid, text, int, text) AS ${firstFound.text}`),
+          statement('test.prepare', `PREPARE search (uuid, text, int, bigint, uuid, text) AS ${found.text}`),
         );
-        const values = `'${creator.id}', 'GBP', 26, '${searchPattern('rare bird')}'`;
+        const values = `'${creator.id}', 'GBP', 26, NULL, NULL, '${searchPattern(term)}'`;
         const rows = await tx.rows<{ 'QUERY PLAN': string }>(
-          statement('test.explain', `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE search (${values})`),
+          statement(
+            `test.explain-${term}`,
+            `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE search (${values})`,
+          ),
         );
         await tx.run(statement('test.deallocate', 'DEALLOCATE search'));
         return rows.map((row) => row['QUERY PLAN']);
       });
-      const plan = lines.join('\n');
+      return lines.join('\n');
+    };
+
+    it('is searched by the index, also when the plan does not know the term', async () => {
+      const plan = await planFor('rare bird');
       expect(plan).toMatch(/Bitmap Index Scan on releases_search \(actual rows=30 /);
       expect(plan).not.toMatch(/Seq Scan on releases(?!.*\n.*never executed)/);
+    });
+
+    it("reads nothing of other creators' releases, however many hold the term", async () => {
+      const others = await store.creator();
+      await store.database.run(insertMany, [others.id, 'Elsewhere ', at, 20_000]);
+      expect(await planFor('elsewhere')).toMatch(/Bitmap Index Scan on releases_search \(actual rows=0 /);
     });
 
     it('finds the few and the many, page by page, newest first', async () => {

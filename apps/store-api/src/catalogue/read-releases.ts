@@ -1,36 +1,39 @@
 import { type Currency, type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { Database } from '@fulfilment/database';
+import { Database, GatheredStatements } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
-import { type Caller, SignedCursors } from '@fulfilment/http-service';
+import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
-import {
-  firstFound,
-  firstLike,
-  firstPage,
-  nextFound,
-  nextLike,
-  nextPage,
-  oneRelease,
-  productsOf,
-} from './release-pages.js';
+import { found, like, one, pages, productsOf, wholeOf } from './release-pages.js';
 import {
   type ProductOfReleaseRow,
   releaseFacts,
-  type ReleaseRow,
   releaseSummary,
+  type ReleaseSummaryRow,
   releaseView,
+  type WholeReleaseRow,
 } from './release.view.js';
 import type { ListReleasesDto } from './releases.dto.js';
 import { hasTrigram, searchPattern } from './search.rules.js';
 
-/** The catalogue of the connected creator, newest first. */
+interface PageKey {
+  readonly creatorId: string | undefined;
+  readonly currency: Currency;
+  readonly most: number;
+  readonly after: CursorKey | undefined;
+}
+
+/** The catalogue of the connected creator, newest first. Pages that are asked for at the same time go in one round trip. */
 @Injectable()
 export class ReadReleases {
+  private readonly pages: GatheredStatements<PageKey, ReleaseSummaryRow[]>;
+
   constructor(
     private readonly database: Database,
     private readonly cursors: SignedCursors,
-  ) {}
+  ) {
+    this.pages = new GatheredStatements({ run: (keys) => this.thesePages(keys), atOnce: 2 });
+  }
 
   async list(
     who: Caller,
@@ -58,45 +61,59 @@ export class ReadReleases {
 
   async one(who: Caller, id: string, currency: Currency): Promise<ReleaseView> {
     const uuid = parsePublicId('prod', id) ?? notFound('release');
-    const row = await this.database.row<ReleaseRow>(oneRelease, [who.creatorId, currency, uuid]);
+    const row = await this.database.row<WholeReleaseRow>(one, [who.creatorId, uuid]);
     if (row === undefined) return notFound('release');
-    return releaseView(row, await this.products([row.id], currency), currency);
+    return releaseView(row, await this.products([uuid], currency), currency);
   }
 
-  private page(
+  private async page(
     creatorId: string | undefined,
-    query: ListReleasesDto,
+    { currency, limit, cursor, search }: ListReleasesDto,
     boundTo: (string | undefined)[],
-  ): Promise<ReleaseRow[]> {
-    const { currency, limit, cursor, search } = query;
+  ): Promise<ReleaseSummaryRow[]> {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
-    const values = [creatorId, currency, limit + 1];
     const term = search?.trim() ?? '';
-    if (term === '') {
-      if (after === undefined) return this.database.rows<ReleaseRow>(firstPage, values);
-      return this.database.rows<ReleaseRow>(nextPage, [...values, after.micros, after.id]);
-    }
-    const pattern = searchPattern(term);
-    const [first, next] = hasTrigram(term) ? [firstFound, nextFound] : [firstLike, nextLike];
-    if (after === undefined) return this.database.rows<ReleaseRow>(first, [...values, pattern]);
-    return this.database.rows<ReleaseRow>(next, [...values, after.micros, after.id, pattern]);
+    if (term === '') return (await this.pages.row({ creatorId, currency, most: limit + 1, after })) ?? [];
+    return this.database.rows<ReleaseSummaryRow>(hasTrigram(term) ? found : like, [
+      creatorId,
+      currency,
+      limit + 1,
+      after?.micros,
+      after?.id,
+      searchPattern(term),
+    ]);
+  }
+
+  private async thesePages(keys: readonly PageKey[]): Promise<{ index: number; row: ReleaseSummaryRow[] }[]> {
+    const rows = await this.database.rows<ReleaseSummaryRow & { readonly index: number }>(pages, [
+      keys.map(({ creatorId }) => creatorId),
+      keys.map(({ currency }) => currency),
+      keys.map(({ most }) => most),
+      keys.map(({ after }) => after?.micros),
+      keys.map(({ after }) => after?.id),
+    ]);
+    return [...Map.groupBy(rows, ({ index }) => index)].map(([index, row]) => ({ index, row }));
   }
 
   private async detailed(
-    page: readonly ReleaseRow[],
+    page: readonly ReleaseSummaryRow[],
     currency: Currency,
   ): Promise<(ReleaseSummary & ReleaseFacts)[]> {
-    const products = Map.groupBy(
-      await this.products(
-        page.map(({ id }) => id),
-        currency,
-      ),
-      (product) => product.release_id,
-    );
-    return page.map((row) => ({
-      ...releaseSummary(row, currency),
-      ...releaseFacts(row, products.get(row.id) ?? [], currency),
-    }));
+    const ids = page.map(({ id }) => id);
+    const [releases, products] = await Promise.all([
+      this.database.rows<WholeReleaseRow>(wholeOf, [ids]),
+      this.products(ids, currency),
+    ]);
+    const wholeById = new Map(releases.map((row) => [row.id, row]));
+    const productsById = Map.groupBy(products, (product) => product.release_id);
+    return page.flatMap((row) => {
+      const whole = wholeById.get(row.id);
+      if (whole === undefined) return [];
+      return {
+        ...releaseSummary(row, currency),
+        ...releaseFacts(whole, productsById.get(row.id) ?? [], currency),
+      };
+    });
   }
 
   private products(releaseIds: readonly string[], currency: Currency): Promise<ProductOfReleaseRow[]> {

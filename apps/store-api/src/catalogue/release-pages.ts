@@ -1,58 +1,81 @@
 import { statement } from '@fulfilment/database';
 
-const priceIn = (parameter: string): string =>
-  `CASE ${parameter} WHEN 'GBP' THEN price_gbp WHEN 'USD' THEN price_usd WHEN 'EUR' THEN price_eur ELSE price_jpy END`;
+const priceIn = (currency: string): string =>
+  `CASE ${currency} WHEN 'GBP' THEN price_gbp WHEN 'USD' THEN price_usd WHEN 'EUR' THEN price_eur ELSE price_jpy END`;
 
-/** Releases with what their products add up to. @param which picks and limits the releases, newest first */
-const releasesSql = (which: string): string => `
-  SELECT r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.description, r.cover_image_url, r.copyright,
-         r.created_at, (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_micros,
-         p.product_types, p.statuses, p.price_min, p.price_max
+const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url,
+         (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_micros, p.product_types, p.price_min, p.price_max`;
+
+/** What the products of the release `r` add up to. */
+const productsOfRelease = (currency: string): string => `
+  SELECT array_agg(DISTINCT product_type) AS product_types,
+         min(${priceIn(currency)}) FILTER (WHERE status = 'available') AS price_min,
+         max(${priceIn(currency)}) FILTER (WHERE status = 'available') AS price_max
+  FROM products WHERE release_id = r.id`;
+
+const newestFirst = 'ORDER BY created_at DESC, id DESC';
+
+/** What comes after the last row of the page before: all, where there was none. */
+const after = (micros: string, id: string): string =>
+  `(created_at, id) < (coalesce('epoch'::timestamptz + ${micros} * interval '1 microsecond', 'infinity'),
+                       coalesce(${id}, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
+
+/** Pages that were asked for at the same time: arrays of creators, currencies, most rows, and keys to go on after. */
+export const pages = statement(
+  'releases.pages',
+  `SELECT (asked.number - 1)::int AS index, ${summaryColumns}
+   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::uuid[])
+          WITH ORDINALITY AS asked (creator, currency, most, after_micros, after_id, number)
+   CROSS JOIN LATERAL (
+     SELECT * FROM releases WHERE creator_id = asked.creator AND ${after('asked.after_micros', 'asked.after_id')}
+     ${newestFirst} LIMIT asked.most
+   ) AS r
+   LEFT JOIN LATERAL (${productsOfRelease('asked.currency')}) AS p ON true
+   ORDER BY asked.number, r.created_at DESC, r.id DESC`,
+);
+
+/** The page of a search; the parameters are those of one page and the pattern. */
+const searchSql = (which: string): string => `
+  SELECT ${summaryColumns}
   FROM (${which}) AS r
-  LEFT JOIN LATERAL (
-    SELECT array_agg(DISTINCT product_type) AS product_types, array_agg(DISTINCT status) AS statuses,
-           min(${priceIn('$2')}) FILTER (WHERE status = 'available') AS price_min,
-           max(${priceIn('$2')}) FILTER (WHERE status = 'available') AS price_max
-    FROM products WHERE release_id = r.id
-  ) AS p ON true
+  LEFT JOIN LATERAL (${productsOfRelease('$2')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-
-const pageSql = (condition: string): string => `
-  SELECT * FROM releases WHERE creator_id = $1 ${condition}
-  ORDER BY created_at DESC, id DESC LIMIT $3`;
-
-const after = `AND (created_at, id) < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::uuid)`;
+const walked = `SELECT * FROM releases WHERE creator_id = $1 AND search_text LIKE $6
+   AND ${after('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3`;
 
 /** Above this many finds, walking from the newest release on meets a page of them sooner than sorting all. */
 const manyFinds = 2000;
 
+/** A term that the index does not know. */
+export const like = statement('releases.like', searchSql(walked));
+
 /**
- * The page of a search. Which of the two ways is cheaper depends on the term, which a prepared plan does not know: the index counts the finds
- * first. Of few, it has them all; of many, the list is walked as without a search.
+ * Which of the two ways is cheaper depends on the term, which a prepared plan does not know: the index counts the finds first. Of few, it
+ * has them all; of many, the list is walked as without a search.
  */
-const foundSql = (condition: string, pattern: string): string => `
+export const found = statement(
+  'releases.found',
+  searchSql(`
   WITH finds AS MATERIALIZED (
-    SELECT id FROM releases WHERE creator_id = $1 AND search_text LIKE ${pattern} LIMIT ${manyFinds + 1}
+    SELECT id FROM releases WHERE creator_id = $1 AND search_text LIKE $6 LIMIT ${manyFinds + 1}
   ), few AS MATERIALIZED (SELECT count(*) <= ${manyFinds} AS few FROM finds)
   (SELECT releases.* FROM releases JOIN finds USING (id)
-   WHERE (SELECT few FROM few) ${condition} ORDER BY created_at DESC, id DESC LIMIT $3)
+   WHERE (SELECT few FROM few) AND ${after('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3)
   UNION ALL
-  (SELECT * FROM releases WHERE NOT (SELECT few FROM few) AND creator_id = $1 AND search_text LIKE ${pattern} ${condition}
-   ORDER BY created_at DESC, id DESC LIMIT $3)`;
+  (SELECT * FROM (${walked}) AS walked WHERE NOT (SELECT few FROM few))`),
+);
 
-export const firstPage = statement('releases.first-page', releasesSql(pageSql('')));
-export const nextPage = statement('releases.next-page', releasesSql(pageSql(after)));
-export const firstLike = statement('releases.first-like', releasesSql(pageSql('AND search_text LIKE $4')));
-export const nextLike = statement(
-  'releases.next-like',
-  releasesSql(pageSql(`${after} AND search_text LIKE $6`)),
-);
-export const firstFound = statement('releases.first-found', releasesSql(foundSql('', '$4')));
-export const nextFound = statement('releases.next-found', releasesSql(foundSql(after, '$6')));
-export const oneRelease = statement(
+const wholeColumns =
+  'id, name, artist_name, additional_artists, release_date, cover_image_url, description, copyright, created_at';
+export const one = statement(
   'releases.one',
-  releasesSql('SELECT * FROM releases WHERE creator_id = $1 AND id = $3'),
+  `SELECT ${wholeColumns} FROM releases WHERE creator_id = $1 AND id = $2`,
 );
+export const wholeOf = statement(
+  'releases.whole',
+  `SELECT ${wholeColumns} FROM releases WHERE id = ANY($1::uuid[])`,
+);
+
 export const productsOf = statement(
   'releases.products',
   `SELECT p.id, p.release_id, p.title, p.created_at, p.status, p.product_type, p.lead_time_days, p.weight_grams, p.barcode,

@@ -1,22 +1,27 @@
 import { type CatalogueStatus, type Currency, publicId } from '@fulfilment/contracts';
 import type { ProductView, ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
 
-export interface ReleaseRow {
+interface IdentityRow {
   id: string;
   name: string;
   artist_name: string;
   additional_artists: string[];
   release_date: string | null;
-  description: string | null;
   cover_image_url: string | null;
-  copyright: string | null;
-  created_at: Date;
+}
+
+export interface ReleaseSummaryRow extends IdentityRow {
   /** Whole microseconds since 1970: the sort key. */
   created_micros: number;
   product_types: string[] | null;
-  statuses: CatalogueStatus[] | null;
   price_min: number | null;
   price_max: number | null;
+}
+
+export interface WholeReleaseRow extends IdentityRow {
+  description: string | null;
+  copyright: string | null;
+  created_at: Date;
 }
 
 export interface ProductOfReleaseRow {
@@ -36,7 +41,7 @@ export interface ProductOfReleaseRow {
   tracks: { position: number; title: string; duration_seconds: number | null; side: string | null }[];
 }
 
-export function releaseSummary(row: ReleaseRow, currency: Currency): ReleaseSummary {
+export function releaseSummary(row: ReleaseSummaryRow, currency: Currency): ReleaseSummary {
   return {
     ...identity(row),
     product_types: row.product_types ?? [],
@@ -48,21 +53,21 @@ export function releaseSummary(row: ReleaseRow, currency: Currency): ReleaseSumm
 }
 
 export function releaseFacts(
-  row: ReleaseRow,
+  row: WholeReleaseRow,
   products: readonly ProductOfReleaseRow[],
   currency: Currency,
 ): ReleaseFacts {
   return {
     description: row.description,
     copyright: row.copyright,
-    status: releaseStatus(row.statuses ?? []),
+    status: releaseStatus(products.map(({ status }) => status)),
     created_at: row.created_at.toISOString(),
     products: products.map((product) => productView(product, currency)),
   };
 }
 
 export function releaseView(
-  row: ReleaseRow,
+  row: WholeReleaseRow,
   products: readonly ProductOfReleaseRow[],
   currency: Currency,
 ): ReleaseView {
@@ -70,12 +75,12 @@ export function releaseView(
 }
 
 /** Available if any product is, else pending if any is. */
-export function releaseStatus(products: readonly CatalogueStatus[]): CatalogueStatus {
+function releaseStatus(products: readonly CatalogueStatus[]): CatalogueStatus {
   if (products.includes('available')) return 'available';
   return products.includes('pending') ? 'pending' : 'unavailable';
 }
 
-function identity(row: ReleaseRow) {
+function identity(row: IdentityRow) {
   return {
     id: publicId('prod', row.id),
     name: row.name,

@@ -14,6 +14,8 @@ export interface SellableProduct {
   readonly weightGrams: number;
   readonly royaltyRate: number;
   readonly limitedEdition: boolean;
+  /** Pieces there are of a limited edition, at the time of reading. */
+  readonly stock: number | null;
   /** Catalogue price in the order's currency, minor units. */
   readonly price: number | null;
 }
@@ -30,7 +32,7 @@ const readSellable = statement(
   'catalogue.sellable',
   `SELECT p.id, p.release_id AS "releaseId", r.name AS "releaseTitle", p.title, p.product_type AS "productType",
           coalesce(p.barcode, r.ean) AS ean, p.status, coalesce(p.weight_grams, t.weight_grams) AS "weightGrams",
-          p.royalty_rate AS "royaltyRate", p.limited_edition AS "limitedEdition",
+          p.royalty_rate AS "royaltyRate", p.limited_edition AS "limitedEdition", p.quantity AS stock,
           CASE $3 WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price
    FROM products p
    JOIN releases r ON r.id = p.release_id
@@ -51,21 +53,28 @@ export async function sellableProducts(
   return new Map(rows.map((product) => [skuOf.get(product.id) ?? '', product]));
 }
 
-/** Each line with its product. @throws Unprocessable with one detail per line that cannot be sold */
+/**
+ * Each line with its product.
+ * @param fromStock whether there must be enough of each now: what is read here is what is told, the order itself takes by a guarded update
+ * @throws Unprocessable with one detail per line that cannot be sold
+ */
 export function refuseUnsellable<Item extends WantedItem>(
   items: readonly Item[],
   products: ReadonlyMap<string, SellableProduct>,
+  { fromStock }: { readonly fromStock: boolean },
 ): SellableLine<Item>[] {
+  const wanted = new Map<string, number>();
+  for (const { sku, quantity } of items) wanted.set(sku, (wanted.get(sku) ?? 0) + quantity);
   const lines: SellableLine<Item>[] = [];
   const details: ErrorDetail[] = [];
   for (const [index, item] of items.entries()) {
     const product = products.get(item.sku);
-    if (product?.status === 'available') lines.push({ ...product, ...item });
-    else
-      details.push({
-        field: `items.${index}.sku`,
-        reason: product === undefined ? 'unknown_sku' : 'not_available',
-      });
+    const field = `items.${index}.sku`;
+    if (product === undefined) details.push({ field, reason: 'unknown_sku' });
+    else if (product.status !== 'available') details.push({ field, reason: 'not_available' });
+    else if (fromStock && (product.stock ?? Infinity) < (wanted.get(item.sku) ?? 0))
+      details.push({ field, reason: 'insufficient_stock' });
+    else lines.push({ ...product, ...item });
   }
   if (details.length > 0) throw new Unprocessable('Some items cannot be sold.', details);
   return lines;

@@ -34,7 +34,9 @@ const claim = statement(
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
      order_id = CASE WHEN held.created_at < now() - interval '24 hours' THEN NULL ELSE held.order_id END,
-     created_at = CASE WHEN held.created_at < now() - interval '24 hours' THEN now() ELSE held.created_at END,
+     -- The day begins with the request whose order it may become.
+     created_at = CASE WHEN held.order_id IS NULL OR held.created_at < now() - interval '24 hours' THEN now()
+                       ELSE held.created_at END,
      response = NULL
    WHERE held.created_at < now() - interval '24 hours'
       OR (held.response IS NULL AND held.lease_until < now()
@@ -66,7 +68,8 @@ const rememberUnlessKnown = statement(
 const forgetOld = statement(
   'idempotency.forget-old',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM idempotency_keys WHERE created_at < now() - interval '24 hours' AND (response IS NOT NULL OR order_id IS NULL)
+     SELECT ctid FROM idempotency_keys WHERE created_at < now() - interval '24 hours'
+       AND (response IS NOT NULL OR (order_id IS NULL AND lease_until < now()))
      LIMIT 1000))`,
 );
 

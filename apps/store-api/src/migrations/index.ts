@@ -1,6 +1,12 @@
 import { Store1764000000001 } from './0001-store.js';
 import { Payments1764000000002 } from './0002-payments.js';
 import { HeldReports1764000000003 } from './0003-held-reports.js';
+import { ListsAndSearch1764000000004 } from './0004-lists-and-search.js';
 
 /** In the order they are applied. */
-export const migrations = [Store1764000000001, Payments1764000000002, HeldReports1764000000003];
+export const migrations = [
+  Store1764000000001,
+  Payments1764000000002,
+  HeldReports1764000000003,
+  ListsAndSearch1764000000004,
+];

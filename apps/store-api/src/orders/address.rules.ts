@@ -12,30 +12,20 @@ export interface AddressParts {
 export interface AddressRequirements {
   /** Letters of the fields that an address needs, of which count here: C city, Z postal code. */
   readonly fields: string;
-  /** A regular expression of its postal codes. */
-  readonly postalCodePattern?: string | undefined;
 }
 
 // libaddressinput asks for a province in 36 countries; only here is a parcel held up without it.
 const withProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
 
 /** What an address lacks by the requirements of its country. White space alone counts as empty. */
-export function missingAddressParts(
-  address: AddressParts,
-  { fields, postalCodePattern }: AddressRequirements,
-): ErrorDetail[] {
+export function missingAddressParts(address: AddressParts, { fields }: AddressRequirements): ErrorDetail[] {
   const country = address.country_code;
   const required: ['city' | 'postal_code' | 'province_code', boolean][] = [
     ['city', fields.includes('C')],
-    ['postal_code', fields.includes('Z') && !isOneCode(postalCodePattern)],
+    ['postal_code', fields.includes('Z')],
     ['province_code', withProvince.has(country)],
   ];
   return required
     .filter(([part, needed]) => needed && (address[part] ?? '').trim() === '')
     .map(([part]) => ({ field: `shipping_address.${part}`, reason: `is required for ${country}` }));
-}
-
-/** A pattern without any choice of digits or letters is the one code of a whole territory, which senders leave out. */
-function isOneCode(pattern: string | undefined): boolean {
-  return pattern !== undefined && !/[\\[]/.test(pattern);
 }

@@ -79,7 +79,7 @@ export const placeOrder = {
       ]),
     },
     {
-      when: 'The rate has expired or is for another country (`shipping_rate_id`), or an item has another currency than the rate (`items.<index>.unit_price.currency`).',
+      when: 'The rate (`shipping_rate_id`) is `expired` or of `other_country`, or an item has another currency than the rate (`items.<index>.unit_price.currency`).',
       example: new Unprocessable('An order has one currency.', [
         { field: 'items.0.unit_price.currency', reason: 'must be GBP, as the shipping rate' },
       ]),

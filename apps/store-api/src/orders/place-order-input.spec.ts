@@ -16,13 +16,14 @@ describe('POST /v1/orders refuses', () => {
   let desk: OrderDesk;
   let creator: TestCreator;
   let sku: string;
+  let soldOut: string;
   let rate: string;
 
   beforeAll(async () => {
     store = await startStoreApi();
     desk = orderDesk(store);
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    [sku = '', soldOut = ''] = (await store.release(creator.id, [{}, { quantity: 0 }])).skus;
     rate = await store.quote(creator.token);
   });
   afterAll(() => store.stop());
@@ -181,6 +182,18 @@ describe('POST /v1/orders refuses', () => {
   it.each(cases)('%s', async (_, body, status, field) => {
     const refused = await desk.place(creator, body());
     expect([refused.status, refused.body.details?.[0].field]).toEqual([status, field]);
+  });
+
+  it('names every line that cannot be sold, whatever is wrong with the others', async () => {
+    const items = ['prod_unknown', sku, soldOut].map((wanted) => ({ ...good().items[0], sku: wanted }));
+    const refused = await desk.place(creator, { ...good(), items });
+    expect([refused.status, refused.body.details]).toEqual([
+      422,
+      [
+        { field: 'items.0.sku', reason: 'unknown_sku' },
+        { field: 'items.2.sku', reason: 'insufficient_stock' },
+      ],
+    ]);
   });
 
   it('takes lines and a postal code of the greatest length, in any script', async () => {

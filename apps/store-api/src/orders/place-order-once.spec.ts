@@ -1,3 +1,4 @@
+import { statement } from '@fulfilment/database';
 import request from 'supertest';
 import {
   key,
@@ -7,6 +8,18 @@ import {
   type TestCreator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+/** What a request leaves behind that died nearly a day ago, before there was an order. */
+const claimThatDied = statement(
+  'test.claim-that-died',
+  `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, created_at)
+   SELECT $1, client_id, $2, decode(repeat('00', 32), 'hex'), gen_random_uuid(), now() - interval '1 day', now() - interval '23 hours 59 minutes'
+   FROM idempotency_keys WHERE creator_id = $1 LIMIT 1`,
+);
+const later = statement(
+  'test.two-minutes-later',
+  "UPDATE idempotency_keys SET created_at = created_at - interval '2 minutes' WHERE key = $1",
+);
 
 describe('POST /v1/orders with an idempotency key', () => {
   let store: StoreApiUnderTest;
@@ -78,6 +91,17 @@ describe('POST /v1/orders with an idempotency key', () => {
     const idempotencyKey = key();
     expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
     expect((await desk.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
+  });
+
+  it('is remembered for a day from the request that made the order, not from one that died before', async () => {
+    const idempotencyKey = key();
+    const place = () => desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
+    await store.database.run(claimThatDied, [creator.id, idempotencyKey]);
+    const first = await place();
+    await store.database.run(later, [idempotencyKey]);
+    const again = await place();
+    expect([again.status, again.body.id]).toEqual([201, first.body.id]);
   });
 
   it('belongs to one client of one creator', async () => {

@@ -98,8 +98,9 @@ export class PlaceOrder {
     orderId: string,
     scope?: KeyScope,
   ): Promise<RememberedResponse> {
-    const charge = await this.database.transaction((tx) =>
-      this.write(tx, who, creatorId, order, orderId, scope),
+    const charge = await this.database.transaction(
+      (tx) => this.write(tx, who, creatorId, order, orderId, scope),
+      { certain: true }, // the caller hears of an order exactly when there is one
     );
     this.faultPoints.pass('order-placed');
     return this.chargeOrder.run(charge);
@@ -124,7 +125,7 @@ export class PlaceOrder {
     this.honourRate.refuseStale(quote, order.shipping_address.country_code);
     const foreign = foreignCurrencies(order.items, quote.currency);
     if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
-    const lines = refuseUnsellable(order.items, products);
+    const lines = refuseUnsellable(order.items, products, { fromStock: true });
     const shippingAmount = await this.honourRate.price(tx, quote, lines);
     const total = orderTotal(
       lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),

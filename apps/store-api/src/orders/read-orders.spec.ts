@@ -1,5 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { pageStatement } from './read-orders.js';
 
 const oneTime = statement(
   'test.one-time',
@@ -14,6 +15,15 @@ const copyOrders = statement(
           rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, $3::timestamptz
    FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $4::int)`,
 );
+
+const otherwise = statement(
+  'test.otherwise',
+  "UPDATE orders SET status = 'shipped', platform = 'elsewhere', store_id = 's2' WHERE creator_id = $1",
+);
+const filtered = 'SELECT status, platform, store_id FROM orders WHERE creator_id = $1 ORDER BY created_at';
+const youngest = statement('test.youngest', `${filtered} DESC LIMIT 1`);
+const oldestOf = statement('test.oldest', `${filtered} LIMIT 1`);
+const analyze = statement('test.analyze-orders', 'ANALYZE orders');
 
 describe('GET /v1/orders', () => {
   let store: StoreApiUnderTest;
@@ -64,6 +74,38 @@ describe('GET /v1/orders', () => {
     expect(await ids('?external_order_id=%232')).toEqual([placed[3]]);
     expect(await ids('?platform=Shopify')).toEqual([]);
     expect(await ids('?status=pending')).toEqual([]);
+  });
+
+  it.each([
+    ['status', 'platform'],
+    ['status', 'store_id'],
+    ['platform', 'store_id'],
+  ] as const)('does not walk what only one of the filters %s and %s takes', async (one, other) => {
+    const buyer = await store.creator();
+    const [old, young] = [new Date('2025-01-01'), new Date('2025-02-01')];
+    await store.database.run(copyOrders, [buyer.id, creator.id, old, 5000]);
+    await store.database.run(otherwise, [buyer.id]);
+    await store.database.run(copyOrders, [buyer.id, creator.id, young, 5000]);
+    const [first] = await store.database.rows<Record<string, string>>(youngest, [buyer.id]);
+    const [oldest] = await store.database.rows<Record<string, string>>(oldestOf, [buyer.id]);
+    const values = [buyer.id, '26', first?.[one], oldest?.[other]].map((value) => `'${value}'`).join();
+    await store.database.run(analyze);
+    const plan = await store.database.transaction(async (tx) => {
+      const { text } = pageStatement([one, other], false);
+      await tx.run(
+        statement(`test.prepare-${one}-${other}`, `PREPARE pages (uuid, int, text, text) AS ${text}`),
+      );
+      const rows = await tx.rows<{ 'QUERY PLAN': string }>(
+        statement(
+          `test.explain-${one}-${other}`,
+          `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE pages (${values})`,
+        ),
+      );
+      await tx.run(statement('test.deallocate-pages', 'DEALLOCATE pages'));
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toMatch(/Index Scan using orders_by_/);
+    expect(plan).not.toContain('Rows Removed by Filter');
   });
 
   it('gives rows of one microsecond exactly once', async () => {

@@ -42,7 +42,7 @@ export class ReadOrders {
     private readonly database: Database,
     private readonly cursors: SignedCursors,
   ) {
-    this.orders = new GatheredStatements({ run: (keys) => this.these(keys) });
+    this.orders = new GatheredStatements({ run: (keys) => this.these(keys), atOnce: 2 });
   }
 
   async one(who: Caller, id: string): Promise<OrderView> {
@@ -84,8 +84,11 @@ export class ReadOrders {
   }
 }
 
-/** One prepared statement a combination of filters: each meets an index that holds its order. */
-function pageStatement(given: readonly Filter[], afterCursor: boolean): Statement {
+/**
+ * One prepared statement a combination of filters. Of one or two there is an index in the order of the list; a third is looked for among what
+ * two select.
+ */
+export function pageStatement(given: readonly Filter[], afterCursor: boolean): Statement {
   const conditions = given.map((name, index) => `AND ${name} = $${index + 3}`);
   const next = given.length + 3;
   const keyset = `AND (created_at, id) < ('epoch'::timestamptz + $${next}::bigint * interval '1 microsecond', $${next + 1}::uuid)`;

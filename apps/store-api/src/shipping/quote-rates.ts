@@ -46,7 +46,7 @@ export class QuoteRates {
     currency: Currency,
   ): Promise<number> {
     const products = await sellableProducts(this.database, creatorId, items, currency);
-    const weightGrams = parcelWeightGrams(refuseUnsellable(items, products));
+    const weightGrams = parcelWeightGrams(refuseUnsellable(items, products, { fromStock: false }));
     if (weightGrams <= heaviestParcelGrams) return weightGrams;
     throw new Unprocessable('No shipping service takes so heavy a parcel.', [
       { field: 'items', reason: 'too_heavy' },

@@ -115,6 +115,18 @@ describe('database', () => {
     expect(await stores.database.rows(all)).not.toContainEqual({ value: 1 });
   });
 
+  it('does not take a transaction for committed in which a statement failed unheard', async () => {
+    const called: string[] = [];
+    const done = stores.database.transaction(async (tx) => {
+      await tx.run(insert, [8]);
+      await tx.run(statement('test.fails', 'SELECT 1 / $1::int'), [0]).catch(() => undefined);
+      tx.afterCommit(() => called.push('committed'));
+    });
+    await expect(done).rejects.toThrow('rolled back');
+    expect(called).toEqual([]);
+    expect(await stores.database.rows(all)).not.toContainEqual({ value: 8 });
+  });
+
   it('lives on when the server cuts a connection between two statements', async () => {
     await expect(
       stores.database.transaction(async (tx) => {

@@ -1,4 +1,5 @@
 /** The promises of libs/http-service about bodies, ids, health and errors. */
+import { connect } from 'node:net';
 import request from 'supertest';
 import { type TokenMaker, tokenMaker } from '../../token-maker.js';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
@@ -43,6 +44,31 @@ describe('requests to an API', () => {
   ])('answers 415 to %s', async (type) => {
     const answer = await post(type).send(good).expect(415);
     expect(answer.body).toMatchObject({ statusCode: 415, code: 'VALIDATION_ERROR' });
+  });
+
+  it('answers 400 to a body that is no UTF-8, and keeps nothing of it', async () => {
+    const bytes = Buffer.from(good.replace('A note', 'A nöte'), 'latin1');
+    const sent = post();
+    sent.write(bytes);
+    const answer = await sent.expect(400);
+    expect(answer.body.details).toEqual([{ field: 'body', reason: 'malformed_json' }]);
+  });
+
+  it('answers 400 in the envelope to what is no HTTP', async () => {
+    const { hostname, port } = new URL(api.url);
+    const answered = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => socket.write('FOO /store/notes HTTP/1.1\r\n\r\n'));
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.on('end', () => resolve(Buffer.concat(chunks).toString())).on('error', reject);
+    });
+    const [head = '', body = ''] = answered.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(body)).toMatchObject({
+      statusCode: 400,
+      code: 'VALIDATION_ERROR',
+      error: 'Bad Request',
+    });
   });
 
   it('answers 415 to a compressed body', async () => {
