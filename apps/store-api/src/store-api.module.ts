@@ -8,6 +8,7 @@ import { ArtistOfEditions } from './catalogue/artist-of-editions.js';
 import { ChangeProducts } from './catalogue/change-products.js';
 import { CreateEdition } from './catalogue/create-edition.js';
 import { ReadReleases } from './catalogue/read-releases.js';
+import { SellableProducts } from './catalogue/sellable-products.js';
 import { Stock } from './catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
 import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
@@ -19,6 +20,7 @@ import { FaultPoints } from './orders/fault-points.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
 import { HoldReports } from './orders/hold-reports.js';
 import { MoveOrder } from './orders/move-order.js';
+import { PaymentMethods } from './orders/payment-methods.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { ReadOrders } from './orders/read-orders.js';
 import { ReportOnOrder } from './orders/report-on-order.js';
@@ -59,6 +61,8 @@ export interface Infrastructure {
     ReadReleases,
     QuoteRates,
     HonourRate,
+    SellableProducts,
+    PaymentMethods,
     ReadServices,
     ReadCreator,
     RecordCreator,

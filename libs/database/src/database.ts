@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OpenTransaction, type Sql, statement, type Statement, type Transaction } from './sql.js';
+import { together } from './together.js';
 
 interface NamedQuery {
   readonly name: string;
@@ -107,6 +108,7 @@ export class Database implements Sql {
   async begin({ certain = false }: TransactionOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
+    const last: Promise<unknown>[] = [];
     let broken = false;
     // pg tells a connection that dies between two statements by an event; unheard, it would end the process.
     const noticeLost = (): void => {
@@ -131,15 +133,16 @@ export class Database implements Sql {
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
       sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
     return {
-      tx: transactionOn({ query }, callbacks),
+      tx: transactionOn({ query }, callbacks, last),
       rollback,
       commit: async () => {
         let id: string | undefined;
         try {
           id = await began;
+          const committing = sendTogether(client, () => client.query('COMMIT')).catch(noticeSilence);
+          await together([...last, committing]);
           // Of a transaction in which a statement failed, PostgreSQL answers that it was rolled back.
-          const { command } = await client.query('COMMIT').catch(noticeSilence);
-          if (command !== 'COMMIT') throw new RolledBack();
+          if ((await committing).command !== 'COMMIT') throw new RolledBack();
           release();
         } catch (error) {
           await rollback();
@@ -198,8 +201,12 @@ function idIn(answers: unknown): string {
   throw new Error('pg no longer answers a message of several statements with an array.');
 }
 
-function transactionOn(client: Queryable, callbacks: (() => void)[]): Transaction {
+function transactionOn(client: Queryable, callbacks: (() => void)[], last: Promise<unknown>[]): Transaction {
   return {
+    endWith: (...asked) => {
+      for (const one of asked) one.catch(() => undefined); // heard of when the commit is
+      last.push(...asked);
+    },
     rows: (statement, values = []) => rows(client, statement, values),
     row: async <Row extends QueryResultRow>(statement: Statement, values: readonly unknown[] = []) =>
       (await rows<Row>(client, statement, values))[0],

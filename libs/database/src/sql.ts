@@ -25,6 +25,8 @@ export interface Sql {
 
 /** One open transaction. */
 export interface Transaction extends Sql {
+  /** The last statements, asked for just now: they go out with the commit, which is none when one of them fails. */
+  endWith(...asked: readonly Promise<unknown>[]): void;
   /** Calls back once the commit has succeeded; never when the transaction rolls back. */
   afterCommit(callback: () => void): void;
 }

@@ -7,6 +7,7 @@ import type { Outbox } from './outbox.js';
 
 const batchSize = 500;
 const pollEveryMs = 500; // finds what a process that died left behind
+const restMs = 5; // under load, what is written meanwhile goes in one round: a round costs a commit
 
 const published = new Counter({
   name: 'outbox_published_total',
@@ -44,6 +45,7 @@ export class OutboxRelay {
     this.loop = new BackgroundLoop({
       name: 'outbox-relay',
       intervalMs: pollEveryMs,
+      restMs,
       logger,
       round: () => this.round(),
     });
@@ -89,6 +91,6 @@ async function sendBatch(tx: Transaction, channel: ConfirmChannel, exchange: str
     });
   }
   await confirmed(channel);
-  await tx.run(deleteBatch, [rows.map((row) => row.position)]);
+  tx.endWith(tx.run(deleteBatch, [rows.map((row) => row.position)]));
   return rows.length;
 }

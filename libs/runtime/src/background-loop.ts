@@ -3,6 +3,8 @@ import type { Logger } from './logger.js';
 export interface BackgroundLoopOptions {
   readonly name: string;
   readonly intervalMs: number;
+  /** Least rest after a round that left nothing to do: what wakes it meanwhile goes into one round. */
+  readonly restMs?: number;
   readonly logger: Logger;
   /** One round. Answers true when there is more to do at once. */
   readonly round: () => Promise<boolean>;
@@ -41,7 +43,10 @@ export class BackgroundLoop {
     while (!this.stopping) {
       this.woken = false;
       const more = await this.tryRound();
-      if (!more && !this.woken && !this.stopping) await this.sleep();
+      if (more || this.stopping) continue;
+      const { intervalMs, restMs = 0 } = this.options;
+      if (restMs > 0) await this.sleep(restMs, { wakeable: false });
+      if (!this.woken && !this.stopping) await this.sleep(intervalMs);
     }
   }
 
@@ -53,15 +58,16 @@ export class BackgroundLoop {
         { error, loop: this.options.name },
         'A background round failed; it will be tried again.',
       );
-      if (!this.stopping) await this.sleep();
+      if (!this.stopping) await this.sleep(this.options.intervalMs);
       return true;
     }
   }
 
-  private sleep(): Promise<void> {
+  private sleep(ms: number, { wakeable } = { wakeable: true }): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.options.intervalMs);
+      const timer = setTimeout(resolve, ms);
       this.wakeSleeper = () => {
+        if (!wakeable && !this.stopping) return;
         clearTimeout(timer);
         resolve();
       };

@@ -1,6 +1,7 @@
 import { type CatalogueStatus, type Currency, parsePublicId } from '@fulfilment/contracts';
-import { type Sql, statement } from '@fulfilment/database';
+import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
+import { Injectable } from '@nestjs/common';
 
 /** What an order or a quote needs to know of a product. */
 export interface SellableProduct {
@@ -30,27 +31,58 @@ export type SellableLine<Item extends WantedItem> = SellableProduct & Item;
 
 const readSellable = statement(
   'catalogue.sellable',
-  `SELECT p.id, p.release_id AS "releaseId", r.name AS "releaseTitle", p.title, p.product_type AS "productType",
-          coalesce(p.barcode, r.ean) AS ean, p.status, coalesce(p.weight_grams, t.weight_grams) AS "weightGrams",
-          p.royalty_rate AS "royaltyRate", p.limited_edition AS "limitedEdition", p.quantity AS stock,
-          CASE $3 WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price
-   FROM products p
+  `SELECT (asked.number - 1)::int AS index, p.id, p.release_id AS "releaseId", r.name AS "releaseTitle", p.title,
+          p.product_type AS "productType", coalesce(p.barcode, r.ean) AS ean, p.status,
+          coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.royalty_rate AS "royaltyRate",
+          p.limited_edition AS "limitedEdition", p.quantity AS stock,
+          CASE asked.currency WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price
+   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (product_id, creator_of_caller, currency, number)
+   JOIN products p ON p.id = asked.product_id AND p.creator_id = asked.creator_of_caller
    JOIN releases r ON r.id = p.release_id
-   JOIN product_types t ON t.product_type = p.product_type
-   WHERE p.id = ANY($1::uuid[]) AND p.creator_id = $2`,
+   JOIN product_types t ON t.product_type = p.product_type`,
 );
 
-/** The creator's products behind the skus, by sku. What is another creator's is not there. */
-export async function sellableProducts(
-  sql: Sql,
-  creatorId: string,
-  items: readonly WantedItem[],
-  currency: Currency,
-): Promise<Map<string, SellableProduct>> {
-  const skuOf = new Map(items.map(({ sku }) => [parsePublicId('prod', sku), sku]));
-  const ids = [...skuOf.keys()].filter((id) => id !== undefined);
-  const rows = await sql.rows<SellableProduct>(readSellable, [ids, creatorId, currency]);
-  return new Map(rows.map((product) => [skuOf.get(product.id) ?? '', product]));
+interface ProductKey {
+  readonly id: string;
+  readonly creatorId: string;
+  readonly currency: Currency;
+}
+
+/** Products as orders and quotes look them up; what is asked for at the same time goes in one round trip. */
+@Injectable()
+export class SellableProducts {
+  private readonly products: GatheredStatements<ProductKey, SellableProduct>;
+
+  constructor(private readonly database: Database) {
+    this.products = new GatheredStatements({ run: (keys) => this.these(keys), atOnce: 2 });
+  }
+
+  /** The creator's products behind the skus, by sku. What is another creator's is not there. */
+  async bySku(
+    creatorId: string,
+    items: readonly WantedItem[],
+    currency: Currency,
+  ): Promise<Map<string, SellableProduct>> {
+    const found = new Map<string, SellableProduct>();
+    const skus = new Set(items.map(({ sku }) => sku));
+    await Promise.all(
+      [...skus].map(async (sku) => {
+        const id = parsePublicId('prod', sku);
+        const product = id === undefined ? undefined : await this.products.row({ id, creatorId, currency });
+        if (product !== undefined) found.set(sku, product);
+      }),
+    );
+    return found;
+  }
+
+  private async these(keys: readonly ProductKey[]): Promise<{ index: number; row: SellableProduct }[]> {
+    const rows = await this.database.rows<SellableProduct & { readonly index: number }>(readSellable, [
+      keys.map(({ id }) => id),
+      keys.map(({ creatorId }) => creatorId),
+      keys.map(({ currency }) => currency),
+    ]);
+    return rows.map(({ index, ...row }) => ({ index, row }));
+  }
 }
 
 /**

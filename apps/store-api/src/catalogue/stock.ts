@@ -1,5 +1,5 @@
 import { type Message, messages, type ProductSnapshot } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { statement, together, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -53,19 +53,22 @@ export class Stock {
     const short: string[] = [];
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     const wanted = sumByProduct(lines);
-    for (const { productId, quantity } of wanted) {
-      const row = await tx.row<ProductRow>(take, [productId, quantity]);
+    // Asked for in one go: one connection runs them in this order.
+    const rows = await together(
+      wanted.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
+    );
+    for (const [index, { productId, quantity }] of wanted.entries()) {
+      const row = rows[index];
       if (row === undefined) short.push(productId);
       else changes.push({ product: productSnapshot(row), previous: (row.quantity ?? 0) + quantity });
     }
     if (short.length > 0 || wanted.length === 0) return short;
-    await tx.run(recordMovements, [
-      orderId,
-      wanted.map((line) => line.productId),
-      wanted.map((line) => line.quantity),
-      attempt,
+    const productIds = wanted.map((line) => line.productId);
+    const quantities = wanted.map((line) => line.quantity);
+    await together([
+      tx.run(recordMovements, [orderId, productIds, quantities, attempt]),
+      this.tell(tx, changes),
     ]);
-    await this.tell(tx, changes);
     return [];
   }
 

@@ -1,5 +1,5 @@
 import type { OrderStatus } from '@fulfilment/contracts';
-import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Database, GatheredStatements, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Conflict } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 
@@ -23,10 +23,27 @@ export type Claim =
   | { readonly state: 'resumed'; readonly orderId: string }
   | { readonly state: 'remembered'; readonly response: RememberedResponse };
 
+/** A key with the order that its request would place. */
+interface NewKey {
+  readonly scope: KeyScope;
+  readonly fingerprint: Buffer;
+  readonly claimedBy: string;
+}
+
 const inProgressRetrySeconds = 1;
 /** How long a claim lasts until its order is there. One that comes later than that is rolled back when it attaches. */
 const claimLeaseMs = 5_000;
 
+// Waits for nobody: a key that is there is left to the statement below.
+const claimNew = statement(
+  'idempotency.claim-new',
+  `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
+   SELECT creator_id, client_id, key, fingerprint, claimed_by, now() + $6::int * interval '1 millisecond'
+   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[]) AS asked (creator_id, client_id, key, fingerprint, claimed_by)
+   ORDER BY creator_id, client_id, key
+   ON CONFLICT DO NOTHING
+   RETURNING claimed_by`,
+);
 const claim = statement(
   'idempotency.claim',
   `INSERT INTO idempotency_keys AS held (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
@@ -76,10 +93,15 @@ const forgetOld = statement(
 /** Keys by which a caller may repeat a request without its effect happening twice. Only outcomes with an order are remembered, for 24 hours. */
 @Injectable()
 export class IdempotencyKeys {
-  constructor(private readonly database: Database) {}
+  private readonly newKeys: GatheredStatements<NewKey, true>;
+
+  constructor(private readonly database: Database) {
+    this.newKeys = new GatheredStatements({ run: (keys) => this.claimNew(keys), atOnce: 2 });
+  }
 
   /** @throws Conflict when the key stands for another body, or its request still runs */
   async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
+    if (await this.newKeys.row({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
     const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
       ...place,
@@ -102,6 +124,19 @@ export class IdempotencyKeys {
     }
     if (held?.response == null) throw stillRunning();
     return { state: 'remembered', response: held.response };
+  }
+
+  private async claimNew(keys: readonly NewKey[]): Promise<{ index: number; row: true }[]> {
+    const rows = await this.database.rows<{ claimed_by: string }>(claimNew, [
+      keys.map(({ scope }) => scope.creatorId),
+      keys.map(({ scope }) => scope.clientId),
+      keys.map(({ scope }) => scope.key),
+      keys.map(({ fingerprint }) => fingerprint),
+      keys.map(({ claimedBy }) => claimedBy),
+      claimLeaseMs,
+    ]);
+    const claimed = new Set(rows.map((row) => row.claimed_by));
+    return keys.flatMap(({ claimedBy }, index) => (claimed.has(claimedBy) ? [{ index, row: true }] : []));
   }
 
   /**

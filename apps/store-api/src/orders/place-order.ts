@@ -1,11 +1,11 @@
-import { messages, parsePublicId, publicId, uuidv7 } from '@fulfilment/contracts';
+import { messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, together, type Transaction } from '@fulfilment/database';
 import { notFound, Unprocessable, ValidationFailed } from '@fulfilment/error-envelope';
 import { Answer, type Caller } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { refuseUnsellable, type SellableLine, sellableProducts } from '../catalogue/sellable-products.js';
+import { refuseUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
 import { Stock } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { fingerprint } from '../idempotency/fingerprint.rules.js';
@@ -16,42 +16,23 @@ import { missingAddressParts } from './address.rules.js';
 import { ChargeOrder } from './charge-order.js';
 import { FaultPoints } from './fault-points.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
-import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
-import { paymentMethodOf } from './payment-method-of.js';
-import { foreignCurrencies, orderTotal, pieces } from './order.rules.js';
+import { insertOrder, newItem, newOrder, type Terms } from './new-order.js';
+import { orderSnapshot } from './order-row.js';
+import { PaymentMethods } from './payment-methods.js';
+import { foreignCurrencies, orderTotal } from './order.rules.js';
 import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
 import { SettleOrder } from './settle-order.js';
 
 /** Beside the provider's time, what a request may take from the order row to its answer. */
 const settleWithinMs = 2_000;
 
-const insertOrder = statement(
-  'orders.insert',
-  `WITH placed AS (
-     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                         rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
-     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
-             now() + $15::int * interval '1 millisecond')
-     RETURNING ${orderColumns}
-   ), items AS (
-     INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, ean, quantity,
-                              unit_amount, royalty_rate)
-     SELECT $1, position, id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-     FROM json_to_recordset($16::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text, release_title text,
-                                                product_type text, ean text, quantity int, unit_amount bigint, royalty_rate int)
-   ), charge AS (
-     INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
-     VALUES ($17, $1, 1, $14, $7, $18, 'pending')
-   )
-   SELECT * FROM placed`,
-);
 const openCharge = statement(
   'orders.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
 );
 
 /**
- * Places an order in atomic phases: (0) claim the key; (1) one transaction: price, take stock, write the order, its charge and
+ * Places an order in atomic phases: (0) claim the key; (1) price it, then one transaction: take stock, write the order, its charge and
  * `order.created`; (2) charge, with no transaction open; (3) settle. A death between two phases is completed by ResumeOrders.
  */
 @Injectable()
@@ -60,6 +41,8 @@ export class PlaceOrder {
     private readonly database: Database,
     private readonly keys: IdempotencyKeys,
     private readonly honourRate: HonourRate,
+    private readonly products: SellableProducts,
+    private readonly paymentMethods: PaymentMethods,
     private readonly stock: Stock,
     private readonly chargeOrder: ChargeOrder,
     private readonly settleOrder: SettleOrder,
@@ -98,35 +81,30 @@ export class PlaceOrder {
     orderId: string,
     scope?: KeyScope,
   ): Promise<RememberedResponse> {
+    const terms = await this.agree(creatorId, order);
     const charge = await this.database.transaction(
-      (tx) => this.write(tx, who, creatorId, order, orderId, scope),
+      (tx) => this.write(tx, who, creatorId, order, orderId, terms, scope),
       { certain: true }, // the caller hears of an order exactly when there is one
     );
     this.faultPoints.pass('order-placed');
     return this.chargeOrder.run(charge);
   }
 
-  private async write(
-    tx: Transaction,
-    who: Caller,
-    creatorId: string,
-    order: PlaceOrderDto,
-    orderId: string,
-    scope: KeyScope | undefined,
-  ): Promise<OpenCharge> {
+  /** What the order is about and comes to, as the catalogue says now. Stock alone may be gone before the order is written. */
+  private async agree(creatorId: string, order: PlaceOrderDto): Promise<Terms> {
     const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
     // Prices in the currency of the first line: with a quote in another the order is refused below.
     const currency = order.items[0]?.unit_price.currency ?? 'GBP';
     const [quote, paymentMethod, products] = await together([
-      this.honourRate.find(tx, creatorId, rateId),
-      paymentMethodOf(tx, creatorId),
-      sellableProducts(tx, creatorId, order.items, currency),
+      this.honourRate.find(creatorId, rateId),
+      this.paymentMethods.of(creatorId),
+      this.products.bySku(creatorId, order.items, currency),
     ]);
     this.honourRate.refuseStale(quote, order.shipping_address.country_code);
     const foreign = foreignCurrencies(order.items, quote.currency);
     if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
     const lines = refuseUnsellable(order.items, products, { fromStock: true });
-    const shippingAmount = await this.honourRate.price(tx, quote, lines);
+    const shippingAmount = this.honourRate.price(quote, lines);
     const total = orderTotal(
       lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
       shippingAmount,
@@ -140,48 +118,47 @@ export class PlaceOrder {
         { field: 'items', reason: 'total_too_large' },
       ]);
     }
+    const { currency: agreed, readAt: placedAt } = quote;
+    return { rateId, lines, currency: agreed, shippingAmount, total, cost, paymentMethod, placedAt };
+  }
 
+  private async write(
+    tx: Transaction,
+    who: Caller,
+    creatorId: string,
+    order: PlaceOrderDto,
+    orderId: string,
+    terms: Terms,
+    scope: KeyScope | undefined,
+  ): Promise<OpenCharge> {
+    const row = newOrder(who, creatorId, order, orderId, terms);
+    const items = terms.lines.map(newItem);
     const chargeId = uuidv7();
-    const items = lines.map(itemRow);
-    const attached =
-      scope && this.keys.attach(tx, scope, orderId, this.config.PAYMENT_TIMEOUT_MS + settleWithinMs);
-    const inserted = tx.row<OrderRow>(insertOrder, [
-      orderId,
-      creatorId,
-      who.clientId,
-      order.source?.platform ?? 'api',
-      order.source?.store_id ?? who.clientId,
-      order.source?.external_order_id ?? publicId('ord', orderId),
-      quote.currency,
-      total,
-      pieces(lines),
-      rateId,
-      shippingAmount,
-      JSON.stringify(order.shipping_address),
-      order.shipping_address.country_code,
-      cost,
-      this.config.PAYMENT_TIMEOUT_MS + this.config.RESUME_AFTER_MS,
-      JSON.stringify(items.map((item, position) => ({ ...item, position }))),
-      chargeId,
-      paymentMethod,
-    ]);
-    const [, row] = await together([attached, inserted]);
-    if (row === undefined) throw new Error('The order was not written.');
     const created = messages.orderCreated.make(
       { order: orderSnapshot(row, items) },
       { occurredAt: this.clock() },
     );
     await together([
+      scope && this.keys.attach(tx, scope, orderId, this.config.PAYMENT_TIMEOUT_MS + settleWithinMs),
+      insertOrder(tx, {
+        row,
+        clientId: who.clientId,
+        items,
+        address: order.shipping_address,
+        chargeId,
+        paymentMethod: terms.paymentMethod,
+        resumeAfterMs: this.config.PAYMENT_TIMEOUT_MS + this.config.RESUME_AFTER_MS,
+      }),
       this.outbox.add(tx, created),
-      this.takeStock(tx, orderId, order.items, lines), // last, so that hot rows are locked shortest
+      this.takeStock(tx, orderId, order.items, terms.lines), // last, so that hot rows are locked shortest
     ]);
     this.faultPoints.pass('order-written');
     return {
       id: chargeId,
       orderId,
-      amount: cost,
-      currency: quote.currency,
-      paymentMethod,
+      amount: terms.cost,
+      currency: terms.currency,
+      paymentMethod: terms.paymentMethod,
       reference: null,
       createdAt: row.created_at,
     };
@@ -225,19 +202,4 @@ export class PlaceOrder {
       ...headers,
     });
   }
-}
-
-function itemRow(line: SellableLine<OrderItemDto>): ItemRow {
-  return {
-    id: uuidv7(),
-    product_id: line.id,
-    release_id: line.releaseId,
-    title: line.title,
-    release_title: line.releaseTitle,
-    product_type: line.productType,
-    ean: line.ean,
-    quantity: line.quantity,
-    unit_amount: line.unit_price.amount,
-    royalty_rate: line.royaltyRate,
-  };
 }

@@ -8,7 +8,7 @@ import {
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, notFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Stock } from '../catalogue/stock.js';
-import { paymentMethodOf } from './payment-method-of.js';
+import { paymentMethodOf } from './payment-methods.js';
 
 const lockOrder = statement(
   'recharge.lock',

@@ -84,10 +84,7 @@ export class SettleOrder {
         return this.asItStands(orderId, tx);
       }
       const settled: RememberedResponse = { id: publicId('ord', orderId), status: order.status };
-      await together([
-        this.outbox.add(tx, this.event(order, items)),
-        this.keys.remember(tx, orderId, settled),
-      ]);
+      tx.endWith(this.outbox.add(tx, this.event(order, items)), this.keys.remember(tx, orderId, settled));
       this.faultPoints.pass('order-settled-uncommitted');
       return settled;
     });

@@ -1,33 +1,48 @@
 import type { Currency } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
-import { priceServices } from './rate-cards.js';
-import { parcelWeightGrams } from './rate.rules.js';
+import { bandsOf } from './rate-cards.js';
+import { bandPrice, parcelWeightGrams, type WeightBand } from './rate.rules.js';
 
 export interface Quote {
-  readonly serviceId: string;
-  readonly countryCode: string;
   readonly currency: Currency;
+  readonly countryCode: string;
   readonly amount: number;
   /** Null when it was quoted without items. */
   readonly weightGrams: number | null;
   readonly expired: boolean;
+  /** What the quoted service takes for parcels to the country today; null when it no longer goes there. */
+  readonly bands: readonly WeightBand[] | null;
+  /** When this was read, by PostgreSQL's clock. */
+  readonly readAt: Date;
 }
 
-const readQuote = statement(
-  'shipping.read-quote',
-  `SELECT service_id AS "serviceId", country_code AS "countryCode", currency, amount, weight_grams AS "weightGrams",
-          expires_at <= now() AS expired
-   FROM quotes WHERE id = $1 AND creator_id = $2`,
+const readQuotes = statement(
+  'shipping.read-quotes',
+  `SELECT (asked.number - 1)::int AS index, q.country_code AS "countryCode", q.currency, q.amount, q.weight_grams AS "weightGrams",
+          q.expires_at <= now() AS expired, now() AS "readAt", ${bandsOf('q.service_id', 'q.country_code', 'q.currency')} AS bands
+   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (quote_id, creator_of_caller, number)
+   JOIN quotes q ON q.id = asked.quote_id AND q.creator_id = asked.creator_of_caller`,
 );
+
+interface QuoteKey {
+  readonly rateId: string;
+  readonly creatorId: string;
+}
 
 /** Holds us to a quoted shipping rate when an order names it. */
 @Injectable()
 export class HonourRate {
+  private readonly quotes: GatheredStatements<QuoteKey, Quote>;
+
+  constructor(private readonly database: Database) {
+    this.quotes = new GatheredStatements({ run: (keys) => this.these(keys), atOnce: 2 });
+  }
+
   /** @throws NotFound for a rate of nobody or of another creator */
-  async find(tx: Transaction, creatorId: string, rateId: string): Promise<Quote> {
-    return (await tx.row<Quote>(readQuote, [rateId, creatorId])) ?? notFound('shipping rate');
+  async find(creatorId: string, rateId: string): Promise<Quote> {
+    return (await this.quotes.row({ creatorId, rateId })) ?? notFound('shipping rate');
   }
 
   /** @throws Unprocessable when it is too late, or for another country */
@@ -43,19 +58,26 @@ export class HonourRate {
     ]);
   }
 
-  /** The quoted price when the parcel weighs what was quoted, else the same service's price for these items. */
-  async price(
-    tx: Transaction,
-    quote: Quote,
-    lines: readonly { weightGrams: number; quantity: number }[],
-  ): Promise<number> {
+  /**
+   * The quoted price when the parcel weighs what was quoted, else the same service's price for these items.
+   * @throws Unprocessable when the service takes no such parcel any more
+   */
+  price(quote: Quote, lines: readonly { weightGrams: number; quantity: number }[]): number {
     const weightGrams = parcelWeightGrams(lines);
     if (quote.weightGrams === weightGrams) return quote.amount;
-    const [service] = await priceServices(tx, { ...quote, weightGrams }, quote.serviceId);
-    if (service !== undefined) return service.amount;
+    const amount = quote.bands === null ? undefined : bandPrice(quote.bands, weightGrams);
+    if (amount !== undefined) return amount;
     throw new Unprocessable(
       'The quoted service no longer takes these items to this country.',
       lines.map((_, index) => ({ field: `items.${index}.sku`, reason: 'not_shippable_to_country' })),
     );
+  }
+
+  private async these(keys: readonly QuoteKey[]): Promise<{ index: number; row: Quote }[]> {
+    const rows = await this.database.rows<Quote & { readonly index: number }>(readQuotes, [
+      keys.map(({ rateId }) => rateId),
+      keys.map(({ creatorId }) => creatorId),
+    ]);
+    return rows.map((row) => ({ index: row.index, row }));
   }
 }

@@ -3,7 +3,7 @@ import { Database, statement } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { refuseUnsellable, sellableProducts } from '../catalogue/sellable-products.js';
+import { refuseUnsellable, SellableProducts } from '../catalogue/sellable-products.js';
 import { priceServices, type PricedService } from './rate-cards.js';
 import { parcelWeightGrams } from './rate.rules.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
@@ -21,7 +21,10 @@ const keepQuotes = statement(
 /** Prices a parcel with every service that takes it, and keeps each price for 24 hours so that an order can hold us to it. */
 @Injectable()
 export class QuoteRates {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly products: SellableProducts,
+  ) {}
 
   async run(
     who: Caller,
@@ -45,7 +48,7 @@ export class QuoteRates {
     items: readonly QuoteItemDto[],
     currency: Currency,
   ): Promise<number> {
-    const products = await sellableProducts(this.database, creatorId, items, currency);
+    const products = await this.products.bySku(creatorId, items, currency);
     const weightGrams = parcelWeightGrams(refuseUnsellable(items, products, { fromStock: false }));
     if (weightGrams <= heaviestParcelGrams) return weightGrams;
     throw new Unprocessable('No shipping service takes so heavy a parcel.', [

@@ -1,13 +1,13 @@
 import type { Currency } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
-import { bandPrice } from './rate.rules.js';
+import { bandPrice, type WeightBand } from './rate.rules.js';
 
 interface ServiceRow {
   id: string;
   name: string;
   description: string | null;
   carriers: string[];
-  bands: { maxWeightGrams: number; amount: number; extra500gAmount: number }[];
+  bands: WeightBand[];
 }
 
 /** A service with the price of one parcel to one country in one currency. */
@@ -19,19 +19,27 @@ export interface PricedService {
   readonly amount: number;
 }
 
+const bands = `json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
+                                     'extra500gAmount', c.extra_500g_amount) ORDER BY c.max_weight_grams)`;
+
+/** SQL for the weight bands of one service to a country; null when it does not go there. */
+export const bandsOf = (serviceId: string, countryCode: string, currency: string): string => `(
+  SELECT ${bands} FROM shipping_zone_countries z
+  JOIN rate_cards c ON c.zone = z.zone AND c.currency = ${currency} AND c.service_id = ${serviceId}
+  WHERE z.country_code = ${countryCode})`;
+
 const servicesToCountry = statement(
   'shipping.services-to-country',
   `SELECT s.id, s.name, s.description, s.carriers,
-          json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
-                                     'extra500gAmount', c.extra_500g_amount) ORDER BY c.max_weight_grams) AS bands
+          ${bands} AS bands
    FROM shipping_zone_countries z
    JOIN rate_cards c ON c.zone = z.zone AND c.currency = $2
    JOIN shipping_services s ON s.id = c.service_id
-   WHERE z.country_code = $1 AND ($3::uuid IS NULL OR s.id = $3)
+   WHERE z.country_code = $1
    GROUP BY s.id`,
 );
 
-/** Every service that goes to the country, cheapest first, then by name. @param weightGrams undefined: the lightest band */
+/** Every service that goes to the country with the price of a parcel, cheapest first, then by name. @param weightGrams undefined: the lightest band */
 export async function priceServices(
   sql: Sql,
   parcel: {
@@ -39,13 +47,8 @@ export async function priceServices(
     readonly currency: Currency;
     readonly weightGrams: number | undefined;
   },
-  serviceId?: string,
 ): Promise<PricedService[]> {
-  const rows = await sql.rows<ServiceRow>(servicesToCountry, [
-    parcel.countryCode,
-    parcel.currency,
-    serviceId ?? null,
-  ]);
+  const rows = await sql.rows<ServiceRow>(servicesToCountry, [parcel.countryCode, parcel.currency]);
   return rows
     .flatMap(({ bands, ...service }) => {
       const amount = bandPrice(bands, parcel.weightGrams);

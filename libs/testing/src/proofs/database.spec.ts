@@ -92,6 +92,35 @@ describe('database', () => {
     }
   });
 
+  it('sends the last statements of a transaction with its commit, which is none when one of them fails', async () => {
+    const proxy = await severableProxy(stores.url);
+    const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'test', migrations: [] });
+    await source.initialize();
+    const database = new Database(source);
+    const fails = statement('test.fails-last', 'SELECT 1 / $1::int');
+    try {
+      await database.rows(all);
+      proxy.severAfter(3); // two packets of this transaction, and one of the next
+      await database.transaction(async (tx) => {
+        await tx.run(insert, [81]);
+        tx.endWith(tx.run(insert, [82]));
+      });
+      const values = async () =>
+        (await stores.database.rows<{ value: number }>(all)).map(({ value }) => value);
+      expect(await values()).toEqual(expect.arrayContaining([81, 82]));
+      const undone = stores.database.transaction(async (tx) => {
+        await tx.run(insert, [83]);
+        tx.endWith(tx.run(insert, [84]), tx.run(fails, [0]));
+      });
+      await expect(undone).rejects.toThrow('division by zero');
+      expect(await values()).not.toEqual(expect.arrayContaining([83]));
+      await expect(database.rows(all)).rejects.toThrow(); // the third packet
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
+  });
+
   it('throws, of statements that failed together, what the first in order says', async () => {
     const late = new Promise<never>((_, reject) => setImmediate(() => reject(new Error('first'))));
     await expect(together([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');

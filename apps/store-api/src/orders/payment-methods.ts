@@ -1,0 +1,58 @@
+import { Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
+import { notFound, Unprocessable } from '@fulfilment/error-envelope';
+import { Injectable } from '@nestjs/common';
+
+interface BillingRow {
+  readonly id: string;
+  readonly payment_method: string | null;
+  readonly payment_terms_accepted: boolean;
+}
+
+const readBilling = statement(
+  'orders.billing',
+  'SELECT id, payment_method, payment_terms_accepted FROM creators WHERE id = ANY($1::uuid[])',
+);
+
+/** How creators pay; what is asked for at the same time goes in one round trip. */
+@Injectable()
+export class PaymentMethods {
+  private readonly billing: GatheredStatements<string, BillingRow>;
+
+  constructor(private readonly database: Database) {
+    this.billing = new GatheredStatements({ run: (creatorIds) => this.these(creatorIds), atOnce: 2 });
+  }
+
+  /** @throws Unprocessable while the creator cannot be charged, NotFound for one that is not known */
+  async of(creatorId: string): Promise<string> {
+    return chargeable(await this.billing.row(creatorId));
+  }
+
+  private async these(creatorIds: readonly string[]): Promise<{ index: number; row: BillingRow }[]> {
+    const rows = await this.database.rows<BillingRow>(readBilling, [[...new Set(creatorIds)]]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return creatorIds.flatMap((id, index) => {
+      const row = byId.get(id);
+      return row === undefined ? [] : [{ index, row }];
+    });
+  }
+}
+
+/** The same inside a transaction. */
+export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
+  return chargeable(await sql.row<BillingRow>(readBilling, [[creatorId]]));
+}
+
+function chargeable(billing: BillingRow | undefined): string {
+  if (billing === undefined) return notFound('connected creator');
+  if (billing.payment_method === null) {
+    throw new Unprocessable('The creator has no payment method.', [
+      { field: 'billing', reason: 'payment_method_missing' },
+    ]);
+  }
+  if (!billing.payment_terms_accepted) {
+    throw new Unprocessable('The creator has not accepted the payment terms.', [
+      { field: 'billing', reason: 'payment_terms_not_accepted' },
+    ]);
+  }
+  return billing.payment_method;
+}
