@@ -8,6 +8,7 @@ import { Suite } from '../dev/suite.ts';
 import { wipeState } from '../dev/wipe-state.ts';
 import type { Bench, BenchSite } from './bench-site.ts';
 import { type Figure, isMet, tableOf } from './figures.ts';
+import { circumstances, writeBenchmarks } from './report.ts';
 
 const help = `npm run bench -- NAME: measures a service of this clone, as it is compiled for production, beside a base line, in one run.
 
@@ -18,6 +19,7 @@ const help = `npm run bench -- NAME: measures a service of this clone, as it is 
   --each MS     length of a variant's part of a round (1000)
   --rows N      rows for what is measured beside many: auth's expired tokens (5000000), store's orders (1000000); 0 leaves that out
   --json        the figures as JSON on standard output, all else on standard error
+  --write       puts the table into docs/reference/benchmarks.md
   --no-gate     exit status 0 also when a target is missed
 
 Only ratios mean something: absolute figures move by a factor of two with what else a machine does.
@@ -35,6 +37,7 @@ const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: numbe
 interface Options {
   readonly name: string;
   readonly json: boolean;
+  readonly write: boolean;
   readonly gate: boolean;
   readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs'> & Partial<Pick<BenchSite, 'oldRows'>>;
 }
@@ -48,14 +51,18 @@ async function main(): Promise<number> {
   const known = benches[options.name];
   if (known === undefined) throw new Failure(help);
   const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
-  const figures = await withStores(say, async (stores, progress) => {
+  const { where, figures } = await withStores(say, async (stores, progress) => {
     await progress.step('Build', buildAll);
     const bench = await known.load();
     const { oldRows = known.rows, ...amounts } = options.amounts;
-    return bench({ stores, ...amounts, oldRows, step: (title, work) => progress.step(title, work) });
+    const site = { stores, ...amounts, oldRows };
+    const where = await circumstances(site);
+    return { where, figures: await bench({ ...site, step: (title, work) => progress.step(title, work) }) };
   });
-  if (options.json) console.log(JSON.stringify({ bench: options.name, figures: figures.map(withVerdict) }));
-  else for (const line of ['', ...tableOf(figures)]) say(line);
+  if (options.json)
+    console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withVerdict) }));
+  else for (const line of ['', ...where, '', ...tableOf(figures)]) say(line);
+  if (options.write) writeBenchmarks(options.name, where, figures);
   const missed = figures.filter((one) => !isMet(one));
   if (missed.length > 0) say(`\nMissed: ${missed.map(({ name }) => name).join(', ')}`);
   return missed.length > 0 && options.gate ? 1 : 0;
@@ -69,6 +76,7 @@ function readOptions(): Options | undefined {
       each: { type: 'string', default: '1000' },
       rows: { type: 'string' },
       json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       'no-gate': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false, short: 'h' },
     },
@@ -80,7 +88,7 @@ function readOptions(): Options | undefined {
     eachMs: amount('--each', values.each, 100),
     ...(values.rows === undefined ? {} : { oldRows: amount('--rows', values.rows, 0) }),
   };
-  return { name, json: values.json, gate: !values['no-gate'], amounts };
+  return { name, json: values.json, write: values.write, gate: !values['no-gate'], amounts };
 }
 
 function amount(option: string, text: string, least: number): number {

@@ -1,0 +1,12 @@
+import { describe, expect, it } from '@jest/globals';
+import { withSection } from './report.ts';
+
+describe('the table of benchmarks', () => {
+  it('holds one section a bench, the newest, in the order of names', () => {
+    const once = withSection(withSection('# Benchmarks\n\nHead.\n', 'store', ['old']), 'auth', ['first']);
+    const again = withSection(once, 'store', ['new']);
+    expect(again).toBe(
+      '# Benchmarks\n\nHead.\n\n## auth\n\n```text\nfirst\n```\n\n## store\n\n```text\nnew\n```\n',
+    );
+  });
+});
