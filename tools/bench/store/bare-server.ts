@@ -85,9 +85,11 @@ interface Wanted {
   readonly rate: string;
   readonly address: object;
   readonly key: string;
+  /** Pieces to take of a limited edition. */
+  readonly take?: number;
 }
 
-async function placeOrder({ creator, product, rate, address, key }: Wanted): Promise<object> {
+async function placeOrder({ creator, product, rate, address, key, take: pieces }: Wanted): Promise<object> {
   const [orderId, chargeId] = [randomUUID(), randomUUID()];
   await run(pool, 'claim', claim, [creator, key, Buffer.alloc(32), orderId]);
   await inTransaction(async (client) => {
@@ -114,6 +116,7 @@ async function placeOrder({ creator, product, rate, address, key }: Wanted): Pro
       'order.created',
       JSON.stringify({ order: placed, lines }),
     ]);
+    if (pieces !== undefined) await run(client, 'take', take, [product, pieces]);
   });
   await run(pool, 'charge', charge, [chargeId]);
   await inTransaction(async (client) => {

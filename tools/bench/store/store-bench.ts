@@ -16,6 +16,8 @@ const bareLine = z.object({ port: z.number() });
 const page = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
 const smallCount = 1000;
 
+type Asked = Exclude<keyof StoreRequests, 'close'>;
+
 interface Side {
   readonly requests: StoreRequests;
   readonly cpuMs: () => number | undefined;
@@ -59,11 +61,7 @@ async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
     requests: requestsOfBare(`http://127.0.0.1:${port}`, data),
     cpuMs: () => process.cpuMs(),
   };
-  const compare = async (
-    what: 'order' | 'releases' | 'placeOrder' | 'buyHot',
-    name: string,
-    target: Target,
-  ) => {
+  const compare = async (what: Asked, name: string, target: Target) => {
     const rounds = await measure(site, { bare, 'store-api': ours }, what);
     return {
       figures: [
@@ -87,12 +85,16 @@ async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
     const hot = await site.step('One hot limited product', () =>
       compare('buyHot', 'POST order of one hot limited product, of a bare guarded update', { atLeast: 0.5 }),
     );
+    const hotOrders = await site.step('The same, as whole orders', () =>
+      compare('orderHot', 'POST order of one hot limited product, of a bare order', { atLeast: 0.5 }),
+    );
     const { requests } = ours;
     return [
       ...order.figures,
       ...releases.figures,
       ...placed.figures,
       ...hot.figures,
+      ...hotOrders.figures,
       ...(await site.step('Latency at half of that', async () => [
         await latency(site, 'GET one order', requests.order, order.perSecond / 2, 50),
         await latency(site, 'POST order', requests.placeOrder, placed.perSecond / 2, 150),
@@ -187,11 +189,7 @@ async function cursorOf(store: StoreProcess, token: string, path: string, pages:
   return cursor ?? '';
 }
 
-function measure(
-  site: BenchSite,
-  sides: Readonly<Record<string, Side>>,
-  what: 'order' | 'releases' | 'placeOrder' | 'buyHot',
-): Promise<Rounds> {
+function measure(site: BenchSite, sides: Readonly<Record<string, Side>>, what: Asked): Promise<Rounds> {
   const variants = Object.entries(sides).map(([name, { requests, cpuMs }]) => ({
     name,
     callers: Array.from({ length: callerCount }, () => requests[what]),

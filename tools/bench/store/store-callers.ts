@@ -20,7 +20,9 @@ export interface StoreRequests {
   readonly order: Caller;
   readonly releases: Caller;
   readonly placeOrder: Caller;
-  /** Buys one piece of the edition that everybody wants. */
+  /** Orders one piece of the edition that everybody wants. */
+  readonly orderHot: Caller;
+  /** The same; of the bare server only the guarded update. */
   readonly buyHot: Caller;
   close(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function requestsOfStore(origin: string, data: ShopData, token: string): 
     order: () => ask('GET', `/store/v1/orders/${any(ids)}`, 200),
     releases: () => ask('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
     placeOrder: order(data.sku, data.rateId, [1, 2]),
+    orderHot: order(data.hotSku, data.hotRateId, [1]),
     buyHot: order(data.hotSku, data.hotRateId, [1]),
     close: () => ask.close(),
   };
@@ -49,6 +52,8 @@ export function requestsOfBare(origin: string, data: ShopData): StoreRequests {
     order: () => ask('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
     releases: () => ask('GET', `/releases/${creator}`, 200),
     placeOrder: () => ask('POST', '/orders', 201, { creator, product, rate, address, key: randomUUID() }),
+    orderHot: () =>
+      ask('POST', '/orders', 201, { creator, product: hot, rate, address, key: randomUUID(), take: 1 }),
     buyHot: () => ask('POST', `/hot/${creator}/${hot}`, 201, {}),
     close: () => ask.close(),
   };
