@@ -1,4 +1,54 @@
+import { guardedClientSettings } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
+import { delaysSetting, keyPrefix, milliseconds } from '@fulfilment/runtime';
+import { z } from 'zod';
 
-/** The Creator API is told nothing beyond what every API is told. */
-export const creatorApiSettings = apiSettings;
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const mebibyte = 1024 * 1024;
+
+export const creatorApiSettings = apiSettings.extend({
+  TRACK_UPLOAD_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(4096 * mebibyte)
+    .default(512 * mebibyte)
+    .describe('Largest audio file that is fetched; a replica needs room for as many as it fetches at a time'),
+  TRACK_UPLOAD_TIMEOUT_MS: milliseconds(50, 2 * hour, 10 * minute).describe(
+    'Deadline of fetching one audio file, everything included',
+  ),
+  TRACK_UPLOAD_RETRY_SCHEDULE_MS: delaysSetting([10 * second, minute, 10 * minute, hour]).describe(
+    'Delay before each further run of a track upload that met something that may pass, in ms, separated by commas',
+  ),
+  TRACK_UPLOAD_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(64)
+    .default(4)
+    .describe('Track uploads that a replica works on at a time; 0 leaves them to the others'),
+  TRACK_UPLOAD_CREATOR_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(3)
+    .describe('Track uploads of one creator that are worked on at a time, by all replicas together'),
+  TRACK_UPLOAD_LEASE_MS: milliseconds(500, 10 * minute, 30 * second).describe(
+    'After so long without a sign of life a replica has lost the track upload it works on',
+  ),
+  TRACK_UPLOAD_DIRECTORY: z
+    .string()
+    .optional()
+    .describe("Where audio is kept while it is read; by default the system's temporary directory"),
+  TRACK_UPLOAD_QUEUE_PREFIX: keyPrefix('creator').describe(
+    'First part of the BullMQ keys in Redis, for suites that share one',
+  ),
+  ...guardedClientSettings,
+});
+export type CreatorApiSettings = z.output<typeof creatorApiSettings>;
+
+/** Nest's token for the settings. */
+export const CONFIG = Symbol('CONFIG');

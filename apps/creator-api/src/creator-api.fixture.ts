@@ -1,8 +1,16 @@
+import { openGuardedClient } from '@fulfilment/guarded-fetch';
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
-import { eventually, scratchBroker, scratchDatabase, storeUrl, tokenMaker } from '@fulfilment/testing';
+import {
+  eventually,
+  scratchBroker,
+  scratchDatabase,
+  storeUrl,
+  tokenMaker,
+  uniqueName,
+} from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import supertest from 'supertest';
 import { creatorApiSettings } from './config.js';
@@ -12,9 +20,10 @@ import { migrations } from './migrations/index.js';
 import { recordCreators } from './creators/record-creators.js';
 import { projectOrders } from './orders/project-orders.js';
 import { bookWaiting } from './statistics/book-waiting.js';
+import { UploadQueue } from './track-uploads/upload-queue.js';
 
 /** The service as main.ts wires it, on stores of the test's own. */
-export async function creatorApi() {
+export async function creatorApi(environment: Readonly<Record<string, string>> = {}) {
   const [scratch, broker, tokens] = await Promise.all([
     scratchDatabase(migrations),
     scratchBroker(),
@@ -33,6 +42,9 @@ export async function creatorApi() {
     AUTH_URL: tokens.authUrl,
     JWKS_URL: tokens.jwksUrl,
     CURSOR_SECRET: randomBytes(32).toString('hex'),
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    TRACK_UPLOAD_QUEUE_PREFIX: uniqueName('creator'),
+    ...environment,
   });
   const logger = createLogger('creator-api', 'fatal');
   const redis = new RedisConnection(settings.REDIS_URL, logger);
@@ -42,9 +54,18 @@ export async function creatorApi() {
     logger,
   );
   messaging.consume(factsConsumer(() => void bookWaiting(database)));
+  const client = openGuardedClient(settings, logger);
+  const uploadQueue = new UploadQueue(settings, logger);
   const app = await startApi({
     settings,
-    module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
+    module: CreatorApiModule.with({
+      config: settings,
+      database,
+      outbox: messaging.outbox,
+      client,
+      uploadQueue,
+      clock: systemClock,
+    }),
     logger,
     redis,
     api: 'creator',
@@ -56,6 +77,10 @@ export async function creatorApi() {
   await eventually(() => (messaging.connected ? true : undefined)); // so that stopping finds a connection to close
   return {
     app,
+    settings,
+    messaging,
+    client,
+    uploadQueue,
     database,
     broker,
     tokens,
@@ -82,6 +107,8 @@ export async function creatorApi() {
     async stop() {
       await messaging.stop();
       await app.close();
+      await uploadQueue.stop();
+      await client.close();
       await redis.stop();
       await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
     },

@@ -1,3 +1,4 @@
+import { openGuardedClient } from '@fulfilment/guarded-fetch';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig, systemClock } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
@@ -6,10 +7,15 @@ import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { keepBooking } from './statistics/keep-booking.js';
+import { UploadQueue } from './track-uploads/upload-queue.js';
 
 const config = readConfig(creatorApiSettings);
 const service = openService({ name: 'creator-api', settings: config, migrations });
-const { database, messaging, logger } = service;
+const { database, messaging, logger, shutdown } = service;
+const client = openGuardedClient(config, logger);
+shutdown.add('outbound connections', () => client.close());
+const uploadQueue = new UploadQueue(config, logger);
+shutdown.add('queue of track uploads', () => uploadQueue.stop());
 const waitingBookings = keepBooking(database, logger);
 messaging.consume(factsConsumer(() => waitingBookings.wake()));
 const app = await startApi({
@@ -18,9 +24,16 @@ const app = await startApi({
   api: 'creator',
   resourceName: 'Creator API',
   scopes: [],
-  module: CreatorApiModule.with({ database, outbox: messaging.outbox, clock: systemClock }),
+  module: CreatorApiModule.with({
+    config,
+    database,
+    outbox: messaging.outbox,
+    client,
+    uploadQueue,
+    clock: systemClock,
+  }),
 });
-await service.run(app, (shutdown) => {
+await service.run(app, () => {
   waitingBookings.start();
   shutdown.add('waiting bookings', () => waitingBookings.stop());
 });

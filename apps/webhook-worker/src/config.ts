@@ -1,11 +1,11 @@
+import { guardedClientSettings } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
-import { flag } from '@fulfilment/runtime';
+import { delaysSetting, keyPrefix, milliseconds } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const longestDelayMs = 7 * 24 * hour;
 
 /** 12 attempts in about 70 hours: dense while a receiver deploys, and longer than a weekend's half (research/webhooks.md §6.3). */
 const defaultScheduleMs = [
@@ -23,22 +23,6 @@ const defaultScheduleMs = [
   24 * hour,
 ];
 
-function milliseconds(least: number, most: number, byDefault: number) {
-  return z.coerce.number().int().min(least).max(most).default(byDefault);
-}
-
-function schedule() {
-  return z
-    .string()
-    .regex(/^\d{1,9}(,\d{1,9}){0,49}$/, 'must be milliseconds, separated by commas')
-    .default(defaultScheduleMs.join(','))
-    .transform((text) => text.split(',').map(Number))
-    .refine(
-      (delays) => delays.every((delay) => delay <= longestDelayMs),
-      'no delay may be longer than 7 days',
-    );
-}
-
 /** Keys for AES-256-GCM in base64, newest first: the first seals, all open. */
 function keyring() {
   return z
@@ -54,7 +38,7 @@ export const webhookWorkerSettings = apiSettings.extend({
   SECRET_ENCRYPTION_KEY: keyring().describe(
     "32 bytes in base64 that encrypt the subscriptions' secrets. To rotate, put the new key before the old, with a comma",
   ),
-  WEBHOOK_RETRY_SCHEDULE_MS: schedule().describe(
+  WEBHOOK_RETRY_SCHEDULE_MS: delaysSetting(defaultScheduleMs).describe(
     'Delay before each attempt of a delivery, in ms, separated by commas; the first is before the first attempt',
   ),
   WEBHOOK_TIMEOUT_MS: milliseconds(50, 60_000, 15_000).describe(
@@ -70,21 +54,10 @@ export const webhookWorkerSettings = apiSettings.extend({
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
     '… and so long without a success',
   ),
-  WEBHOOK_QUEUE_PREFIX: z
-    .string()
-    .regex(/^[\w-]{1,40}$/)
-    .default('webhooks')
-    .describe('First part of the BullMQ keys in Redis, for suites that share one'),
-  ALLOW_LOOPBACK_TARGETS: flag()
-    .default(false)
-    .describe('Development only: subscriptions may name this machine, over http too'),
-  BLOCKED_NETWORKS: z
-    .string()
-    .default('')
-    .transform((text) => text.split(',').filter((network) => network !== ''))
-    .describe(
-      "Further networks that are never delivered to, in CIDR form, separated by commas: the operator's own",
-    ),
+  WEBHOOK_QUEUE_PREFIX: keyPrefix('webhooks').describe(
+    'First part of the BullMQ keys in Redis, for suites that share one',
+  ),
+  ...guardedClientSettings,
 });
 export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
 

@@ -1,5 +1,5 @@
 import { storeScopes } from '@fulfilment/contracts';
-import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { openGuardedClient } from '@fulfilment/guarded-fetch';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
@@ -10,16 +10,7 @@ import { WebhookWorkerModule } from './webhook-worker.module.js';
 
 const config = readConfig(webhookWorkerSettings);
 const service = openService({ name: 'webhook-worker', settings: config, migrations });
-if (config.ALLOW_LOOPBACK_TARGETS) {
-  service.logger.warn(
-    'ALLOW_LOOPBACK_TARGETS is on: webhooks may be sent to this machine. Never set it in production.',
-  );
-}
-const client = new GuardedClient({
-  allowLoopback: config.ALLOW_LOOPBACK_TARGETS,
-  blockedNetworks: config.BLOCKED_NETWORKS,
-  ownUrls: [config.BASE_URL, config.AUTH_URL],
-});
+const client = openGuardedClient(config, service.logger);
 service.shutdown.add('outbound connections', () => client.close());
 const app = await startApi({
   ...service,

@@ -4,3 +4,4 @@ export { outcomes, type Outcome } from './outcome.rules.js';
 export { addressRule, type AddressPolicy, type AddressRule } from './address.rules.js';
 export { targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 export type { ResolveAddresses, ResolvedAddress } from './resolve-addresses.js';
+export { guardedClientSettings, openGuardedClient } from './settings.js';

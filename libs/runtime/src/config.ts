@@ -47,6 +47,34 @@ export function flag() {
   return z.enum(['true', 'false']).transform((text) => text === 'true');
 }
 
+/** A whole number of milliseconds. */
+export function milliseconds(least: number, most: number, byDefault: number) {
+  return z.coerce.number().int().min(least).max(most).default(byDefault);
+}
+
+const longestDelayMs = 7 * 24 * 3_600_000;
+
+/** Delays in milliseconds, separated by commas: at most 50 of at most 7 days. */
+export function delaysSetting(byDefaultMs: readonly number[]) {
+  return z
+    .string()
+    .regex(/^\d{1,9}(,\d{1,9}){0,49}$/, 'must be milliseconds, separated by commas')
+    .default(byDefaultMs.join(','))
+    .transform((text) => text.split(',').map(Number))
+    .refine(
+      (delays) => delays.every((delay) => delay <= longestDelayMs),
+      'no delay may be longer than 7 days',
+    );
+}
+
+/** First part of keys in a Redis that several suites share. */
+export function keyPrefix(byDefault: string) {
+  return z
+    .string()
+    .regex(/^[\w-]{1,40}$/)
+    .default(byDefault);
+}
+
 /** 32 bytes in base64: a key for AES-256-GCM. */
 export function key256() {
   return z

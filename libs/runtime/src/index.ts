@@ -1,4 +1,14 @@
-export { flag, key256, publicUrl, readConfig, serviceSettings, type ServiceSettings } from './config.js';
+export {
+  delaysSetting,
+  flag,
+  key256,
+  keyPrefix,
+  milliseconds,
+  publicUrl,
+  readConfig,
+  serviceSettings,
+  type ServiceSettings,
+} from './config.js';
 export {
   currentContext,
   nextTraceparent,

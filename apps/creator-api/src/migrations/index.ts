@@ -1,9 +1,11 @@
 import { CreatorsAndOrders1763600000001 } from './0001-creators-and-orders.js';
 import { Statistics1763600000002 } from './0002-statistics.js';
 import { Editions1763600000003 } from './0003-editions.js';
+import { TrackUploads1763600000004 } from './0004-track-uploads.js';
 
 export const migrations = [
   CreatorsAndOrders1763600000001,
   Statistics1763600000002,
   Editions1763600000003,
+  TrackUploads1763600000004,
 ] as const;

@@ -24,6 +24,14 @@ const insertItems = statement(
      total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
 );
 
+// What names a release to its creator: nothing else tells this service of releases that were not made through it.
+const rememberReleases = statement(
+  'orders.remember_releases',
+  `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
+   FROM jsonb_to_recordset($1::jsonb) AS i(release_id uuid, creator_id uuid) ORDER BY release_id
+   ON CONFLICT (release_id) DO NOTHING`,
+);
+
 const lockKnown = statement(
   'orders.lock',
   `SELECT id, version, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status,
@@ -87,7 +95,11 @@ async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Prom
   const rows = await tx.rows<{ id: string }>(insertNew, [JSON.stringify(orders)]);
   const ids = new Set(rows.map((row) => row.id));
   const added = orders.filter((order) => ids.has(order.id));
-  if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
+  if (added.length > 0) {
+    const items = JSON.stringify(added.flatMap((order) => order.items));
+    await tx.run(insertItems, [items]);
+    await tx.run(rememberReleases, [items]);
+  }
   return added;
 }
 

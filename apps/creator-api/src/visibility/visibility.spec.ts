@@ -13,6 +13,9 @@ const myOrder = paid(anOrder(mine.id));
 const foreignOrder = paid(anOrder(foreign.id));
 const orphan = paid(anOrder(stranger.id));
 
+let myUpload = '';
+let foreignUpload = '';
+
 type Claims = Readonly<Record<string, unknown>>;
 const insiders: [string, Claims][] = [
   ['an owner', ownerOf('org_harbour')],
@@ -29,6 +32,8 @@ const outsiders: [string, Claims][] = [
   ['an organisation that is the empty text', { org_id: '', org_role: 'owner' }],
   ['an organisation with a quote in its name', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
 ];
+
+const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
 
 /** Every operation, asked for something of Harbour's. An operation that is not here fails the last test. */
 const operations: Record<
@@ -49,6 +54,10 @@ const operations: Record<
     api.get(`/api/v1/creators/${mine.id}/stats/royalties?period=2026-03`, claims),
   'POST /creator/api/v1/releases': (api, claims) =>
     api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator: mine.id }),
+  'POST /creator/api/v1/releases/:id/track-upload': (api, claims) =>
+    api.post(`/api/v1/releases/${myOrder.items[0]?.release_id}/track-upload`, claims, upload),
+  'GET /creator/api/v1/track-uploads/:id': (api, claims) =>
+    api.get(`/api/v1/track-uploads/${myUpload}`, claims),
 };
 
 describe('who sees what', () => {
@@ -56,6 +65,12 @@ describe('who sees what', () => {
   beforeAll(async () => {
     api = await creatorApi();
     await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
+    [myUpload = '', foreignUpload = ''] = await Promise.all(
+      [myOrder, foreignOrder].map(async ({ items }) => {
+        const path = `/api/v1/releases/${items[0]?.release_id}/track-upload`;
+        return String((await api.post(path, operator, upload)).body.id);
+      }),
+    );
   });
   afterAll(() => api.stop());
 
@@ -102,7 +117,11 @@ describe('who sees what', () => {
         `/api/v1/creators/${uuidv7()}/stats/sales?period=2026-03`,
       ],
     ] as const;
-    for (const [theirs, nowhere] of pairs) {
+    const theirUpload = [
+      `/api/v1/track-uploads/${foreignUpload}`,
+      `/api/v1/track-uploads/${uuidv7()}`,
+    ] as const;
+    for (const [theirs, nowhere] of [...pairs, theirUpload]) {
       expect((await api.get(theirs, owner)).body).toEqual((await api.get(nowhere, owner)).body);
     }
   });
@@ -128,7 +147,15 @@ describe('who sees what', () => {
       release_type_id: 1,
       creator: foreign.id,
     });
-    for (const table of ['orders', 'order_items', 'order_counts', 'monthly_statistics', 'editions']) {
+    for (const table of [
+      'orders',
+      'order_items',
+      'order_counts',
+      'monthly_statistics',
+      'editions',
+      'ordered_releases',
+      'track_uploads',
+    ]) {
       const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
       const seen = await visibility.as(who, (tx) => tx.rows(owners));
       expect(seen).toEqual([{ creator_id: mine.id }]);

@@ -1,0 +1,28 @@
+import { statement } from '@fulfilment/database';
+import { notFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type CreatorApiSettings } from '../config.js';
+import { Visibility } from '../visibility/visibility.js';
+import { type TrackUploadRow, trackUploadView, type TrackUploadView } from './track-upload.view.js';
+
+const read = statement(
+  'track-uploads.read',
+  `SELECT id, workflow_id, release_id, track_id, status, audio, failure, created_at, updated_at
+   FROM track_uploads WHERE id = $1`,
+);
+
+/** How far an upload is, and what came of it. */
+@Injectable()
+export class ReadTrackUpload {
+  constructor(
+    private readonly visibility: Visibility,
+    @Inject(CONFIG) private readonly config: CreatorApiSettings,
+  ) {}
+
+  /** @throws NotFound when the caller sees no such upload */
+  async run(who: Caller, id: string): Promise<TrackUploadView> {
+    const row = await this.visibility.as(who, (tx) => tx.row<TrackUploadRow>(read, [id]));
+    return trackUploadView(row ?? notFound('track upload'), this.config.BASE_URL);
+  }
+}

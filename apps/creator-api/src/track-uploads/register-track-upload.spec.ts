@@ -1,0 +1,154 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { anOrder } from '../orders/order-snapshot.fixture.js';
+
+const countUploads = statement('test.uploads', 'SELECT count(*) AS uploads FROM track_uploads');
+const endUploads = statement(
+  'test.end-uploads',
+  `UPDATE track_uploads SET status = 'failed', failure = '{"code":"empty","message":"Empty."}', upload_url = NULL, due_at = NULL`,
+);
+const fillUp = statement(
+  'test.fill-up',
+  `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
+   SELECT gen_random_uuid(), gen_random_uuid(), $1, coalesce($2, gen_random_uuid()), gen_random_uuid(), 'https://a.example/', 'pending',
+     now(), now(), now() FROM generate_series(1, $3::int)`,
+);
+
+describe('POST /api/v1/releases/{id}/track-upload', () => {
+  let api: CreatorApi;
+  const mine = aCreator('org_harbour');
+  const foreign = aCreator('org_meridian');
+  const owner = { ...ownerOf('org_harbour'), creator_id: mine.id };
+  const theirOrder = anOrder(foreign.id);
+  const myOrder = anOrder(mine.id);
+  let release: string;
+  beforeAll(async () => {
+    api = await creatorApi(); // nobody is at work here
+    await api.record({ creators: [mine, foreign], orders: [myOrder, theirOrder] });
+    const { body } = await api.post('/api/v1/releases', owner, { title: 'Tidal Maps', release_type_id: 1 });
+    release = body.id;
+  });
+  afterAll(() => api.stop());
+
+  const aTrack = (changes: object = {}) => ({
+    track_uuid: uuidv7(),
+    upload_url: 'https://files.example.com/track.wav?signature=1',
+    ...changes,
+  });
+  const register = (body: object, id = release, who: object = owner) =>
+    api.post(`/api/v1/releases/${id}/track-upload`, { ...who }, body);
+  const uploads = async () => (await api.database.row<{ uploads: number }>(countUploads))?.uploads;
+
+  it('registers a track of a release and says where its status is', async () => {
+    const track = aTrack();
+    const { status, body, headers } = await register(track);
+    expect(status).toBe(202);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: 'pending',
+      workflow_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status_url: `${api.settings.BASE_URL}/creator/api/v1/track-uploads/${body.id}`,
+    });
+    expect(headers['location']).toBe(body.status_url);
+    const read = await api.get(`/api/v1/track-uploads/${body.id}`, owner);
+    expect(read.status).toBe(200);
+    expect(read.body).toEqual({
+      ...body,
+      release_id: release,
+      track_uuid: track.track_uuid,
+      audio: null,
+      failure: null,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: read.body.created_at,
+    });
+  });
+
+  it('answers the same registration to the same release, track and URL, also to many at once', async () => {
+    const track = aTrack();
+    const before = (await uploads()) ?? 0;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => register(track)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(202));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(await uploads()).toBe(before + 1);
+    const again = await register({ ...track, track_uuid: track.track_uuid.toUpperCase() });
+    expect(again.body).toEqual(answers[0]?.body);
+  });
+
+  it('makes another registration for another track, URL or release, and when the one before is over', async () => {
+    const track = aTrack();
+    const ids = [
+      await register(track),
+      await register({ ...track, upload_url: `${track.upload_url}2` }),
+      await register({ ...track, track_uuid: uuidv7() }),
+      await register(track, String(myOrder.items[0]?.release_id)),
+    ].map(({ body }) => body.id);
+    await api.database.run(endUploads);
+    ids.push((await register(track)).body.id);
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  it('takes a release of the catalogue that an order of the caller’s names', async () => {
+    expect((await register(aTrack(), String(myOrder.items[0]?.release_id))).status).toBe(202);
+    expect((await register(aTrack(), String(theirOrder.items[0]?.release_id), operator)).status).toBe(202);
+  });
+
+  it('knows no release that the caller does not see', async () => {
+    const before = await uploads();
+    for (const id of [uuidv7(), String(theirOrder.items[0]?.release_id)]) {
+      const { status, body } = await register(aTrack(), id);
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    }
+    expect(await uploads()).toBe(before);
+  });
+
+  it.each([
+    ['no track', { track_uuid: undefined }, 'track_uuid'],
+    ['a track that is no UUID', { track_uuid: 'one' }, 'track_uuid'],
+    ['no URL', { upload_url: undefined }, 'upload_url'],
+    ['a URL that is none', { upload_url: 'track.wav' }, 'upload_url'],
+    ['http', { upload_url: 'http://files.example.com/track.wav' }, 'upload_url'],
+    ['ftp', { upload_url: 'ftp://files.example.com/track.wav' }, 'upload_url'],
+    ['a file of the machine', { upload_url: 'file:///etc/passwd' }, 'upload_url'],
+    ['credentials', { upload_url: 'https://me:secret@files.example.com/' }, 'upload_url'],
+    ['a private address', { upload_url: 'https://10.0.0.8/track.wav' }, 'upload_url'],
+    ['the metadata service of clouds', { upload_url: 'https://169.254.169.254/' }, 'upload_url'],
+    ['a URL of 2049 characters', { upload_url: `https://a.example/${'a'.repeat(2031)}` }, 'upload_url'],
+  ])('refuses %s', async (_what, wrong, field) => {
+    const { status, body } = await register(aTrack(wrong));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
+  });
+
+  it('takes a URL of 2048 characters, and emoji in it', async () => {
+    expect((await register(aTrack({ upload_url: `https://a.example/${'🎧'.repeat(2030)}` }))).status).toBe(
+      202,
+    );
+  });
+
+  it('refuses paths that are no UUIDs', async () => {
+    for (const { status, body } of [
+      await register(aTrack(), 'prod_1'),
+      await api.get('/api/v1/track-uploads/1', owner),
+    ]) {
+      expect(status).toBe(400);
+      expect(body.details).toEqual([{ field: 'id', reason: 'must be a UUID' }]);
+    }
+  });
+
+  it('has bounds: open uploads of a creator, tracks of a release', async () => {
+    const other = aCreator('org_other');
+    await api.record({ creators: [other] });
+    const claims = { ...ownerOf('org_other'), creator_id: other.id };
+    const made = async () =>
+      String((await api.post('/api/v1/releases', claims, { title: 'Many', release_type_id: 1 })).body.id);
+    const [full, next] = [await made(), await made()];
+    await api.database.run(fillUp, [other.id, full, 500]);
+    const answer = await register(aTrack(), full, claims);
+    expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+    expect((await register(aTrack(), next, claims)).status).toBe(202);
+    await api.database.run(fillUp, [other.id, null, 499]);
+    expect((await register(aTrack(), next, claims)).status).toBe(409);
+  });
+});

@@ -1,0 +1,26 @@
+import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ReadTrackUpload } from './read-track-upload.js';
+import { RegisterTrackUpload } from './register-track-upload.js';
+import { RegisterTrackUploadDto, ReleasePath, TrackUploadPath } from './track-upload.dto.js';
+
+@Controller('api/v1')
+export class TrackUploadsController {
+  constructor(
+    private readonly registerTrackUpload: RegisterTrackUpload,
+    private readonly readTrackUpload: ReadTrackUpload,
+  ) {}
+
+  @Post('releases/:id/track-upload')
+  @HttpCode(202)
+  @Scopes()
+  register(@Principal() who: Caller, @Param() { id }: ReleasePath, @Body() upload: RegisterTrackUploadDto) {
+    return this.registerTrackUpload.run(who, id, upload);
+  }
+
+  @Get('track-uploads/:id')
+  @Scopes()
+  read(@Principal() who: Caller, @Param() { id }: TrackUploadPath) {
+    return this.readTrackUpload.run(who, id);
+  }
+}

@@ -1,0 +1,25 @@
+/** Why a track upload failed, for programs. */
+export const uploadFailureCodes = [
+  'blocked_address',
+  'broken',
+  'compressed',
+  'connection_failed',
+  'dns_error',
+  'empty',
+  'http_error',
+  'internal_error',
+  'not_audio',
+  'redirect_not_followed',
+  'timeout',
+  'tls_error',
+  'too_large',
+  'too_short',
+  'unsupported_codec',
+] as const;
+export type UploadFailureCode = (typeof uploadFailureCodes)[number];
+
+export interface UploadFailure {
+  readonly code: UploadFailureCode;
+  /** For people; never an address, never what a file or a server said. */
+  readonly message: string;
+}

@@ -1,0 +1,68 @@
+import type { Logger } from '@fulfilment/runtime';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { CreatorApiSettings } from '../config.js';
+
+export const uploadQueueName = 'track-uploads';
+
+export interface UploadJob {
+  readonly uploadId: string;
+}
+
+/**
+ * The BullMQ queue of uploads to work on. A job is a reminder that may be lost or come twice: what is to be done stands in PostgreSQL, and
+ * its lease decides who does it.
+ */
+export class UploadQueue {
+  private readonly connection: Redis;
+  private readonly queue: Queue<UploadJob>;
+  private stopping = false;
+
+  constructor(
+    config: Pick<CreatorApiSettings, 'REDIS_URL' | 'TRACK_UPLOAD_QUEUE_PREFIX'>,
+    private readonly logger: Logger,
+  ) {
+    this.connection = new Redis(config.REDIS_URL, {
+      // A reminder that cannot be left at once is not worth waiting for.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      commandTimeout: 2_000,
+      connectTimeout: 3_000,
+      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
+    });
+    this.connection.on('error', () => undefined); // the readiness probe and the worker's log tell of it
+    this.queue = new Queue<UploadJob>(uploadQueueName, {
+      connection: this.connection,
+      prefix: config.TRACK_UPLOAD_QUEUE_PREFIX,
+    });
+    this.queue.on('error', (error) => logger.debug({ error }, 'The queue of uploads reported an error.'));
+  }
+
+  /** One job an upload, however often it is added. Rejects when Redis does not take them at once. */
+  async add(uploads: readonly { readonly id: string; readonly workflow_id: string }[]): Promise<void> {
+    if (this.connection.status !== 'ready') throw new Error('Redis is not connected.');
+    await this.queue.addBulk(
+      uploads.map(({ id, workflow_id: jobId }) => ({
+        name: 'process',
+        data: { uploadId: id },
+        opts: { jobId, removeOnComplete: true, removeOnFail: true },
+      })),
+    );
+  }
+
+  /** What Redis does not take now is found again in PostgreSQL. */
+  addSoon(upload: { readonly id: string; readonly workflow_id: string }): void {
+    this.add([upload]).catch((error: unknown) => {
+      this.logger.warn(
+        { error, upload_id: upload.id },
+        'Redis took no track upload; it will be found later.',
+      );
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.allSettled([this.queue.close()]);
+    this.connection.disconnect();
+  }
+}
