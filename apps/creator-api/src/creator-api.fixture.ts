@@ -2,7 +2,7 @@ import { openGuardedClient } from '@fulfilment/guarded-fetch';
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { createLogger, systemClock } from '@fulfilment/runtime';
+import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
 import {
   eventually,
   scratchBroker,
@@ -12,6 +12,8 @@ import {
   uniqueName,
 } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import supertest from 'supertest';
 import { creatorApiSettings } from './config.js';
 import { CreatorApiModule } from './creator-api.module.js';
@@ -20,7 +22,14 @@ import { migrations } from './migrations/index.js';
 import { recordCreators } from './creators/record-creators.js';
 import { projectOrders } from './orders/project-orders.js';
 import { bookWaiting } from './statistics/book-waiting.js';
+import { ReadAudio } from './track-uploads/audio/read-audio.js';
+import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
+
+/** A thread runs what is compiled. */
+const audioThread = pathToFileURL(
+  join(import.meta.dirname, '..', 'dist', 'track-uploads', 'audio', 'audio-thread.js'),
+);
 
 /** The service as main.ts wires it, on stores of the test's own. */
 export async function creatorApi(environment: Readonly<Record<string, string>> = {}) {
@@ -44,9 +53,10 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     CURSOR_SECRET: randomBytes(32).toString('hex'),
     ALLOW_LOOPBACK_TARGETS: 'true',
     TRACK_UPLOAD_QUEUE_PREFIX: uniqueName('creator'),
+    TRACK_UPLOAD_CONCURRENCY: '0', // nobody is at work, unless a test wants it
     ...environment,
   });
-  const logger = createLogger('creator-api', 'fatal');
+  const logger = createLogger('creator-api', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
   const redis = new RedisConnection(settings.REDIS_URL, logger);
   const messaging = new Messaging(
     { url: broker.url, service: 'creator-api', namespace: broker.namespace },
@@ -56,16 +66,17 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
   messaging.consume(factsConsumer(() => void bookWaiting(database)));
   const client = openGuardedClient(settings, logger);
   const uploadQueue = new UploadQueue(settings, logger);
+  const parts = {
+    config: settings,
+    database,
+    outbox: messaging.outbox,
+    client,
+    uploadQueue,
+    clock: systemClock,
+  };
   const app = await startApi({
     settings,
-    module: CreatorApiModule.with({
-      config: settings,
-      database,
-      outbox: messaging.outbox,
-      client,
-      uploadQueue,
-      clock: systemClock,
-    }),
+    module: CreatorApiModule.with(parts),
     logger,
     redis,
     api: 'creator',
@@ -74,6 +85,8 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     readiness: { postgres: () => database.ping() },
   });
   messaging.start();
+  const processing = new Shutdown(logger);
+  keepProcessing({ ...parts, logger, readAudio: new ReadAudio(audioThread) }, processing);
   await eventually(() => (messaging.connected ? true : undefined)); // so that stopping finds a connection to close
   return {
     app,
@@ -106,6 +119,7 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     },
     async stop() {
       await messaging.stop();
+      await processing.run();
       await app.close();
       await uploadQueue.stop();
       await client.close();

@@ -7,6 +7,7 @@ import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { keepBooking } from './statistics/keep-booking.js';
+import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
 
 const config = readConfig(creatorApiSettings);
@@ -18,22 +19,17 @@ const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());
 const waitingBookings = keepBooking(database, logger);
 messaging.consume(factsConsumer(() => waitingBookings.wake()));
+const parts = { config, database, outbox: messaging.outbox, client, uploadQueue, clock: systemClock };
 const app = await startApi({
   ...service,
   settings: config,
   api: 'creator',
   resourceName: 'Creator API',
   scopes: [],
-  module: CreatorApiModule.with({
-    config,
-    database,
-    outbox: messaging.outbox,
-    client,
-    uploadQueue,
-    clock: systemClock,
-  }),
+  module: CreatorApiModule.with(parts),
 });
 await service.run(app, () => {
   waitingBookings.start();
+  keepProcessing({ ...parts, logger }, shutdown);
   shutdown.add('waiting bookings', () => waitingBookings.stop());
 });

@@ -12,8 +12,13 @@ export interface Exchange {
   readonly body: Buffer;
   /** Whether the whole body was read. */
   readonly complete: boolean;
+  /** What ended it early from our side; undefined when it came to its end, or the other side broke off. */
+  readonly cutBy: Cut | undefined;
   readonly durationMs: number;
 }
+
+/** The time was over, enough was read, or the caller wanted no more of it. */
+export type Cut = 'deadline' | 'limit' | 'caller';
 
 export interface ExchangeLimits {
   /** For everything: resolving, connecting, TLS, the answer. */
@@ -24,8 +29,15 @@ export interface ExchangeLimits {
   readonly readAtMostBytes: number;
   /** How much of what is read is kept in `body`. */
   readonly keepAtMostBytes: number;
-  /** Takes the body as it comes, for one too large to be kept. */
-  readonly onChunk?: (chunk: Buffer) => void;
+  /**
+   * Takes the body as it comes, for one too large to be kept. Nothing more is read until the promise it may answer has
+   * resolved; when that rejects, the exchange ends. The last one may be open when the exchange has ended.
+   */
+  readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
+  /** Whether the body of such an answer is wanted; else it ends there. */
+  readonly wantsBody?: (statusCode: number, headers: Readonly<IncomingHttpHeaders>) => boolean;
+  /** Ends the exchange when it aborts. */
+  readonly signal?: AbortSignal;
 }
 
 /** One request on undici's wire: own deadline and limits, without a stream or an abort signal for each (research: a quarter of the speed). */
@@ -44,7 +56,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     private readonly limits: ExchangeLimits,
     private readonly done: (exchange: Exchange) => void,
   ) {
-    this.timer = setTimeout(() => this.cut('timeout'), limits.deadlineMs);
+    this.timer = setTimeout(() => this.cut('deadline'), limits.deadlineMs);
+    if (limits.signal?.aborted === true) this.cut('caller');
+    else limits.signal?.addEventListener('abort', this.leave);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -63,21 +77,27 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     const leftMs = this.limits.deadlineMs - (performance.now() - this.startedAtMs);
     clearTimeout(this.timer);
     this.timer = setTimeout(
-      () => this.cut('timeout'),
+      () => this.cut('deadline'),
       Math.max(0, Math.min(leftMs, this.limits.bodyWithinMs)),
     );
+    if (this.limits.wantsBody?.(statusCode, headers) === false) this.cut('caller');
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.finished) return;
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // After a pause the parser tells of nothing, again and again for as long as that is paused for.
+    if (this.finished || chunk.length === 0) return;
     const room = this.limits.readAtMostBytes - this.readBytes;
     this.readBytes += chunk.length;
     const taken = chunk.subarray(0, room);
-    this.limits.onChunk?.(taken);
+    const taking = this.limits.onChunk?.(taken);
+    if (taking !== undefined) {
+      controller.pause();
+      taking.then(() => controller.resume(), this.leave);
+    }
     const keep = taken.subarray(0, this.limits.keepAtMostBytes - this.keptBytes);
     if (keep.length > 0) this.kept.push(Buffer.from(keep)); // a copy: undici's chunk is a view of its read buffer
     this.keptBytes += keep.length;
-    if (chunk.length > room) this.cut('connection_failed');
+    if (chunk.length > room) this.cut('limit');
   }
 
   onResponseEnd(): void {
@@ -96,25 +116,31 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     );
   }
 
+  private readonly leave = (): void => this.cut('caller');
+
   /** Ends it from our side. What the status said stands. */
-  private cut(outcomeWithoutStatus: Outcome): void {
+  private cut(by: Cut): void {
+    const outcomeWithoutStatus = by === 'deadline' ? 'timeout' : 'connection_failed';
     this.finish(
       this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode),
       false,
+      by,
     );
     this.controller?.abort(new Error('Enough was read, or the deadline passed.'));
   }
 
-  private finish(outcome: Outcome, complete: boolean): void {
+  private finish(outcome: Outcome, complete: boolean, cutBy?: Cut): void {
     if (this.finished) return;
     this.finished = true;
     clearTimeout(this.timer);
+    this.limits.signal?.removeEventListener('abort', this.leave);
     this.done({
       outcome,
       statusCode: this.statusCode,
       headers: this.headers,
       body: Buffer.concat(this.kept),
       complete,
+      cutBy,
       durationMs: Math.round(performance.now() - this.startedAtMs),
     });
   }

@@ -45,7 +45,7 @@ const uploads = `
     WHERE status IN ('pending', 'processing');
   CREATE INDEX track_uploads_open ON track_uploads (creator_id) WHERE status IN ('pending', 'processing');
   CREATE INDEX track_uploads_of_release ON track_uploads (release_id, track_id);
-  CREATE INDEX track_uploads_due ON track_uploads ((coalesce(due_at, lease_until)), id)
+  CREATE INDEX track_uploads_not_over ON track_uploads (id)
     WHERE status IN ('pending', 'processing');
 `;
 

@@ -23,3 +23,17 @@ export interface UploadFailure {
   /** For people; never an address, never what a file or a server said. */
   readonly message: string;
 }
+
+/** What went wrong in one run. */
+export interface UploadProblem extends UploadFailure {
+  /** Whether another run may do better. */
+  readonly mayPass: boolean;
+}
+
+export function forGood(code: UploadFailureCode, message: string): UploadProblem {
+  return { code, message, mayPass: false };
+}
+
+export function forNow(code: UploadFailureCode, message: string): UploadProblem {
+  return { code, message, mayPass: true };
+}

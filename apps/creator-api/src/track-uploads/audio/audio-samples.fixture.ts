@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Files that encoders made once: 12 s of a quiet tone (ffmpeg -f lavfi -i sine=220). */
+export function sample(name: string): Buffer {
+  return readFileSync(join(import.meta.dirname, 'samples', name));
+}
+
+export interface WaveOptions {
+  readonly seconds?: number;
+  readonly rate?: number;
+  readonly channels?: number;
+  readonly bits?: number;
+  /** 1 PCM, 3 floating point, 0xfffe extensible. */
+  readonly tag?: number;
+  /** What the header says of the bytes of sound; by default the truth. */
+  readonly claims?: number;
+  /** What the LIST chunk says. */
+  readonly title?: string;
+}
+
+/** Silence as WAV. */
+export function wave(options: WaveOptions = {}): Buffer {
+  const { seconds = 12, rate = 8000, channels = 1, bits = 16, tag = 1 } = options;
+  const frameBytes = (channels * bits) / 8;
+  const sound = Buffer.alloc(Math.round(seconds * rate) * frameBytes);
+  const format = Buffer.alloc(tag === 0xfffe ? 40 : 16);
+  format.writeUInt16LE(tag, 0);
+  format.writeUInt16LE(channels, 2);
+  format.writeUInt32LE(rate, 4);
+  format.writeUInt32LE(rate * frameBytes, 8);
+  format.writeUInt16LE(frameBytes, 12);
+  format.writeUInt16LE(bits, 14);
+  if (tag === 0xfffe) {
+    format.writeUInt16LE(22, 16);
+    format.write('0100000000001000800000aa00389b71', 24, 'hex');
+  }
+  const claimed = options.claims ?? sound.length;
+  const info =
+    options.title === undefined
+      ? Buffer.alloc(0)
+      : chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${options.title}\0`))]));
+  const chunks = [chunk('fmt ', format), info, chunk('data', sound, claimed)];
+  const body = Buffer.concat([Buffer.from('WAVE'), ...chunks]);
+  return Buffer.concat([sized('RIFF', body.length + claimed - sound.length), body]);
+}
+
+/** Silence as AIFF, or AIFF-C with a name of its compression. */
+export function aiff({ seconds = 12, compression = '', claims = 0 } = {}): Buffer {
+  const rate = 8000;
+  const frames = Math.round(seconds * rate);
+  const common = Buffer.alloc(compression === '' ? 18 : 24);
+  common.writeUInt16BE(1, 0);
+  common.writeUInt32BE(claims === 0 ? frames : claims, 2);
+  common.writeUInt16BE(16, 6);
+  common.write('400bfa00000000000000', 8, 'hex'); // 8000 in 80 bits
+  common.write(compression, 18);
+  const body = Buffer.concat([
+    Buffer.from(compression === '' ? 'AIFF' : 'AIFC'),
+    chunk('COMM', common, common.length, 'BE'),
+    chunk('SSND', Buffer.alloc(8 + frames * 2), 8 + frames * 2, 'BE'),
+  ]);
+  return Buffer.concat([sized('FORM', body.length, 'BE'), body]);
+}
+
+function chunk(name: string, content: Buffer, claims = content.length, order: 'LE' | 'BE' = 'LE'): Buffer {
+  return Buffer.concat([sized(name, claims, order), content, Buffer.alloc(content.length % 2)]);
+}
+
+function sized(name: string, length: number, order: 'LE' | 'BE' = 'LE'): Buffer {
+  const head = Buffer.alloc(8);
+  head.write(name, 'latin1');
+  if (order === 'LE') head.writeUInt32LE(Math.min(length, 0xffffffff), 4);
+  else head.writeUInt32BE(Math.min(length, 0xffffffff), 4);
+  return head;
+}

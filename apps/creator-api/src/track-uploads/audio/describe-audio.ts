@@ -1,0 +1,82 @@
+import { type IAudioMetadata, parseFile } from 'music-metadata';
+import { measureAdts } from './adts.rules.js';
+import { measureAiff } from './aiff.rules.js';
+import { type AudioFacts, audioFacts } from './audio-facts.js';
+import { AudioRefused, broken } from './audio-refused.js';
+import { type ByteSource, FileBytes, type Measured } from './byte-source.js';
+import { type FileKind, kindOfFile } from './file-kind.rules.js';
+import { measureFlac } from './flac.rules.js';
+import { measureMp4 } from './mp4.rules.js';
+import { measureMp3 } from './mpeg.rules.js';
+import { type TrackTags, trackTags } from './track-tags.rules.js';
+import { measureWave } from './wave.rules.js';
+
+const leastSeconds = 10;
+
+/** Each counts what the file really holds, and throws AudioRefused when it is not whole. */
+const measures: Readonly<Record<FileKind, (file: ByteSource, start: number) => Measured>> = {
+  WAV: measureWave,
+  AIFF: measureAiff,
+  FLAC: measureFlac,
+  MP3: measureMp3,
+  AAC: measureAdts,
+  M4A: measureMp4,
+};
+
+/** Of the others a container may tell one, which its codec does not have. */
+const withBitDepth: ReadonlySet<FileKind> = new Set(['WAV', 'AIFF', 'FLAC']);
+
+export interface DescribedAudio extends TrackTags {
+  readonly audio: AudioFacts;
+}
+
+/**
+ * Reads an open file: first whether it is audio and whole, which music-metadata does not say (it believes headers), then what it is and what
+ * its tags say. Waits for the disk: for a thread of its own.
+ * @throws AudioRefused
+ */
+export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
+  const file = new FileBytes(fd, size);
+  const { kind, seconds, ...measured } = measure(file);
+  if (seconds < leastSeconds)
+    throw new AudioRefused(
+      'too_short',
+      `The track lasts ${Math.floor(seconds * 100) / 100} s; it must last ${leastSeconds} s.`,
+    );
+  const { format, common } = await metadataOf(fd);
+  const gain = common.replaygain_track_gain?.dB ?? format.trackGain;
+  const peak = common.replaygain_track_peak?.ratio ?? format.trackPeakLevel;
+  const audio = audioFacts.safeParse({
+    container: kind,
+    codec: measured.codec ?? format.codec,
+    sample_rate: format.sampleRate,
+    bit_depth: (withBitDepth.has(kind) ? format.bitsPerSample : undefined) ?? null,
+    channels: measured.channels ?? format.numberOfChannels ?? null,
+    duration_seconds: Math.floor(seconds * 1000) / 1000,
+    loudness: gain === undefined ? null : { track_gain_db: gain, track_peak: peak ?? null },
+  });
+  if (!audio.success) return broken('The format of the file makes no sense.');
+  return { audio: audio.data, ...trackTags(common.title, common.track.no) };
+}
+
+function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
+  const found = kindOfFile(file);
+  if (found === undefined)
+    throw new AudioRefused('not_audio', 'The file is no WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
+  try {
+    return { kind: found.kind, ...measures[found.kind](file, found.start) };
+  } catch (error) {
+    // A header that ends where its fields do not.
+    if (error instanceof RangeError) return broken('The file ends within a header.');
+    throw error;
+  }
+}
+
+/** The spooled file has no name, but the operating system has one for what is open. */
+async function metadataOf(fd: number): Promise<IAudioMetadata> {
+  try {
+    return await parseFile(`/dev/fd/${fd}`, { duration: false, skipCovers: true });
+  } catch {
+    return broken('The format of the file cannot be read.');
+  }
+}

@@ -1,0 +1,49 @@
+import type { ByteSource } from './byte-source.js';
+
+export const fileKinds = ['WAV', 'AIFF', 'FLAC', 'MP3', 'AAC', 'M4A'] as const;
+export type FileKind = (typeof fileKinds)[number];
+
+/** What a file is by how it begins, and where its audio begins: an ID3v2 tag may stand before it. Its name and its server's word count for nothing. */
+export function kindOfFile(file: ByteSource): { kind: FileKind; start: number } | undefined {
+  const start = afterId3v2(file);
+  const head = file.bytes(start, 12);
+  const text = head.toString('latin1');
+  if (/^RIFF[^]{4}WAVE/.test(text)) return { kind: 'WAV', start };
+  if (/^FORM[^]{4}AIF[FC]/.test(text)) return { kind: 'AIFF', start };
+  if (text.startsWith('fLaC')) return { kind: 'FLAC', start };
+  if (text.slice(4, 8) === 'ftyp') return { kind: 'M4A', start };
+  const frames = afterZeros(file, start);
+  const [first = 0, second = 0] = file.bytes(frames, 2);
+  if (first !== 0xff) return undefined;
+  // ISO/IEC 13818-7 §6.2: an ADTS header is a sync word of 12 bits and a layer of 0, which MPEG audio has not.
+  if ((second & 0xf6) === 0xf0) return { kind: 'AAC', start: frames };
+  return (second & 0xe6) === 0xe2 ? { kind: 'MP3', start: frames } : undefined;
+}
+
+/** ID3v2 §3.1: ten bytes, whose last four are the length of the rest in 7 bits each; a footer is ten more. Tags may follow each other. */
+export function afterId3v2(file: ByteSource, offset = 0): number {
+  const head = file.bytes(offset, 10);
+  if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return offset;
+  const length = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  const footer = (head.readUInt8(5) & 0x10) === 0 ? 0 : 10;
+  return afterId3v2(file, offset + 10 + length + footer);
+}
+
+/** Padding that some writers leave between a tag and the first frame. */
+export function afterZeros(file: ByteSource, offset: number): number {
+  for (let at = offset; at < file.size;) {
+    const bytes = file.bytes(at, 65_536);
+    const found = bytes.findIndex((byte) => byte !== 0);
+    if (found >= 0) return at + found;
+    at += bytes.length;
+  }
+  return file.size;
+}
+
+const trailers = ['TAG', 'APETAGEX', 'LYRICSBEGIN', 'ID3', '3DI'];
+
+/** Whether what begins here is no audio any more but tags, zeros or nothing. */
+export function isTrailer(file: ByteSource, offset: number): boolean {
+  const text = file.bytes(offset, 11).toString('latin1');
+  return trailers.some((name) => text.startsWith(name)) || afterZeros(file, offset) === file.size;
+}

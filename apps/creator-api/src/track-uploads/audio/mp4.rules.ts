@@ -1,0 +1,219 @@
+import { AudioRefused, broken } from './audio-refused.js';
+import type { ByteSource, Measured } from './byte-source.js';
+
+const mostMovieBytes = 32 * 1024 * 1024;
+/** What a header may claim beyond the samples: encoders count their own delay differently. */
+const toleratedSeconds = 1;
+
+interface Box {
+  readonly type: string;
+  readonly content: Buffer;
+}
+type Boxes = readonly Box[];
+
+/**
+ * An MPEG-4 file with AAC (ISO/IEC 14496-12), by its table of samples, every one of which must lie in the file.
+ * @throws AudioRefused
+ */
+export function measureMp4(file: ByteSource, start: number): Measured {
+  const sound = soundOf(file, start);
+  if (codecOf(sound) !== 'mp4a')
+    throw new AudioRefused('unsupported_codec', 'Of MPEG-4 files only those with AAC are read.');
+  return { seconds: soundDuration(file, sound), channels: channelsOf(sound) };
+}
+
+/**
+ * Channels by the decoder's configuration (ISO/IEC 14496-3 §1.6.2.1); the description beside it says 2 in most files, whatever they hold.
+ * Undefined when it is not told there.
+ */
+function channelsOf(media: Boxes): number | undefined {
+  const description = find(samplesOf(media), 'stsd');
+  const at = description?.indexOf('esds') ?? -1;
+  if (description === undefined || at < 0) return undefined;
+  const configuration = decoderConfiguration(description.subarray(at + 8));
+  if (configuration === undefined || configuration.length < 2) return undefined;
+  const bits = configuration.readUInt16BE(0);
+  const [objectType, rate, channels] = [bits >>> 11, (bits >>> 7) & 15, (bits >>> 3) & 15];
+  if (objectType === 31 || rate === 15 || channels === 0) return undefined;
+  return channels === 7 ? 8 : channels;
+}
+
+/** ISO/IEC 14496-1 §7.2.6: descriptors in descriptors, each of a tag, a length in 7 bits a byte, and some fields. */
+function decoderConfiguration(descriptors: Buffer): Buffer | undefined {
+  const fieldsBefore = new Map([
+    [0x03, 3],
+    [0x04, 13],
+  ]);
+  let at = 0;
+  while (at + 1 < descriptors.length) {
+    const tag = descriptors.readUInt8(at);
+    let length = 0;
+    for (at += 1; at < descriptors.length; at += 1) {
+      const byte = descriptors.readUInt8(at);
+      length = length * 128 + (byte & 0x7f);
+      if (byte < 0x80) break;
+    }
+    at += 1;
+    if (tag === 0x05) return descriptors.subarray(at, at + length);
+    at += fieldsBefore.get(tag) ?? length;
+  }
+  return undefined;
+}
+
+function soundOf(file: ByteSource, start: number): Boxes {
+  const movie = boxesIn(movieOf(file, start));
+  if (find(movie, 'mvex') !== undefined)
+    throw new AudioRefused('unsupported_codec', 'MPEG-4 files in fragments are not read.');
+  const tracks = movie.filter(({ type }) => type === 'trak').map(({ content }) => boxesIn(content));
+  const ofKind = (kind: string) =>
+    tracks.map(mediaOf).filter((media) => textAt(find(media, 'hdlr'), 8) === kind);
+  if (ofKind('vide').some((media) => !isPicture(media)))
+    throw new AudioRefused('not_audio', 'The file is a video.');
+  const [sound] = ofKind('soun');
+  if (sound === undefined) throw new AudioRefused('not_audio', 'The file holds no sound.');
+  return sound;
+}
+
+/** The one box that describes all; it may stand at the end of the file. */
+function movieOf(file: ByteSource, start: number): Buffer {
+  let movie: Buffer | undefined;
+  for (let at = start; at < file.size;) {
+    const head = file.bytes(at, 16);
+    if (head.length < 8) break; // a few stray bytes
+    const type = head.toString('latin1', 4, 8);
+    const length = boxLength(head, file.size - at);
+    if (length === undefined || length > file.size - at)
+      return broken('A box says more than the file holds: it was cut off.');
+    if (type === 'moov') {
+      if (length > mostMovieBytes) broken('The header is too large.');
+      movie = Buffer.from(file.bytes(at, length)).subarray(8);
+    }
+    at += length;
+  }
+  return movie ?? broken('The file has no header, or was cut off before it.');
+}
+
+/** With its header; 1 means that 64 bits follow, 0 all that is left. Undefined when it makes no sense. */
+function boxLength(head: Buffer, left: number): number | undefined {
+  const length = head.readUInt32BE(0);
+  if (length === 0) return left;
+  if (length !== 1) return length >= 8 ? length : undefined;
+  if (head.length < 16) return undefined;
+  const long = Number(head.readBigUInt64BE(8));
+  return long >= 16 ? long : undefined;
+}
+
+function boxesIn(parent: Buffer): Boxes {
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= parent.length;) {
+    const length = parent.readUInt32BE(at);
+    if (length === 0) break; // four zeros may end a list
+    if (length < 8 || at + length > parent.length) return broken('A box says more than its parent holds.');
+    boxes.push({
+      type: parent.toString('latin1', at + 4, at + 8),
+      content: parent.subarray(at + 8, at + length),
+    });
+    at += length;
+  }
+  return boxes;
+}
+
+function find(boxes: Boxes, type: string): Buffer | undefined {
+  return boxes.find((box) => box.type === type)?.content;
+}
+
+function textAt(content: Buffer | undefined, at: number): string {
+  return content?.toString('latin1', at, at + 4) ?? '';
+}
+
+function mediaOf(track: Boxes): Boxes {
+  return boxesIn(find(track, 'mdia') ?? Buffer.alloc(0));
+}
+
+function samplesOf(media: Boxes): Boxes {
+  const information = boxesIn(find(media, 'minf') ?? Buffer.alloc(0));
+  return boxesIn(find(information, 'stbl') ?? Buffer.alloc(0));
+}
+
+/** Of the first description: four bytes of version, four of count, four of length, then its name. */
+function codecOf(media: Boxes): string {
+  return textAt(find(samplesOf(media), 'stsd'), 12);
+}
+
+/** A cover or the pictures of chapters stand in a track, too. */
+function isPicture(media: Boxes): boolean {
+  return ['jpeg', 'png ', 'mjpg'].includes(codecOf(media));
+}
+
+function soundDuration(file: ByteSource, media: Boxes): number {
+  const { timescale, claimed } = mediaHeader(find(media, 'mdhd'));
+  const table = samplesOf(media);
+  const durations = numbers(find(table, 'stts'), 4, 8);
+  let samples = 0;
+  let ticks = 0;
+  for (let at = 0; at + 1 < durations.length; at += 2) {
+    samples += durations[at] ?? 0;
+    ticks += (durations[at] ?? 0) * (durations[at + 1] ?? 0);
+  }
+  const held = samplesHeld(file, table);
+  if (samples > held || claimed > ticks / timescale + toleratedSeconds)
+    broken('The header says more than the file holds.');
+  return ticks / timescale;
+}
+
+/** Version 1 has its times in 64 bits. */
+function mediaHeader(content: Buffer | undefined): { timescale: number; claimed: number } {
+  const long = content?.[0] === 1;
+  if (content === undefined || content.length < (long ? 36 : 24)) return broken('The file has no format.');
+  const timescale = content.readUInt32BE(long ? 20 : 12);
+  if (timescale === 0) broken('The format makes no sense.');
+  const ticks = long ? Number(content.readBigUInt64BE(24)) : content.readUInt32BE(16);
+  const unknown = long ? 2 ** 64 : 2 ** 32 - 1;
+  return { timescale, claimed: ticks >= unknown ? 0 : ticks / timescale };
+}
+
+/** The 32-bit numbers of a table. @param countAt where their number stands @param from where they begin */
+function numbers(content: Buffer | undefined, countAt: number, from: number, perEntry = 2): number[] {
+  if (content === undefined || content.length < from) return broken('The file has no table of samples.');
+  const count = content.readUInt32BE(countAt) * perEntry;
+  if (from + count * 4 > content.length) return broken('The table of samples is cut off.');
+  return Array.from({ length: count }, (_, index) => content.readUInt32BE(from + index * 4));
+}
+
+/** How many samples lie in the file with all their bytes. @throws AudioRefused when one does not */
+function samplesHeld(file: ByteSource, table: Boxes): number {
+  const [small, large] = [find(table, 'stco'), find(table, 'co64')];
+  const offsets =
+    small === undefined && large !== undefined
+      ? longOffsets(numbers(large, 4, 8, 2))
+      : numbers(small, 4, 8, 1);
+  const sizes = find(table, 'stsz');
+  const oneSize = sizes !== undefined && sizes.length >= 12 ? sizes.readUInt32BE(4) : 0;
+  const sizeOf = oneSize > 0 ? undefined : numbers(sizes, 8, 12, 1);
+  const runs = numbers(find(table, 'stsc'), 4, 8, 3);
+  const total = sizes?.readUInt32BE(8) ?? 0;
+  let sample = 0;
+  for (const [index, offset] of offsets.entries()) {
+    const count = samplesInChunk(runs, index + 1);
+    const last = Math.min(sample + count, total);
+    let bytes = sizeOf === undefined ? oneSize * (last - sample) : 0;
+    for (let at = sample; sizeOf !== undefined && at < last; at += 1) bytes += sizeOf[at] ?? 0;
+    if (offset + bytes > file.size) broken('The file ends before its last sample: it was cut off.');
+    sample = last;
+  }
+  return sample;
+}
+
+function longOffsets(halves: readonly number[]): number[] {
+  return Array.from(
+    { length: halves.length / 2 },
+    (_, index) => (halves[2 * index] ?? 0) * 2 ** 32 + (halves[2 * index + 1] ?? 0),
+  );
+}
+
+/** Runs of (first chunk, samples in each, description). */
+function samplesInChunk(runs: readonly number[], chunk: number): number {
+  let count = 0;
+  for (let at = 0; at < runs.length && (runs[at] ?? 0) <= chunk; at += 3) count = runs[at + 1] ?? 0;
+  return count;
+}

@@ -1,0 +1,61 @@
+import type { Exchange } from '@fulfilment/guarded-fetch';
+import { forGood, forNow, type UploadProblem } from './upload-failure.rules.js';
+
+/** Statuses of a server that has it, but not now (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4). */
+const passingStatuses = new Set([408, 425, 429]);
+const encodingsOfNothing = new Set([undefined, '', 'identity']);
+
+export type Fetch = Pick<Exchange, 'outcome' | 'statusCode' | 'headers' | 'complete' | 'cutBy'> & {
+  /** How many bytes of the file came. */
+  readonly bytes: number;
+};
+
+/** Whether such an answer can be the file. Its size may still turn out too large. */
+export function holdsFile(statusCode: number, headers: Fetch['headers'], mostBytes: number): boolean {
+  return statusCode === 200 && !isCompressed(headers) && !(Number(headers['content-length']) > mostBytes);
+}
+
+/** Why a fetch did not bring the whole file, or undefined when it did. */
+export function fetchProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefined {
+  const { outcome, statusCode = 0 } = fetch;
+  switch (outcome) {
+    case 'succeeded':
+      return answerProblem(fetch, mostBytes);
+    case 'http_error':
+      return (statusCode >= 500 || passingStatuses.has(statusCode) ? forNow : forGood)(
+        'http_error',
+        `The server answered ${statusCode}.`,
+      );
+    case 'redirect_not_followed':
+      return forGood(
+        outcome,
+        `The server answered ${statusCode}: redirects are not followed. Give the address it leads to.`,
+      );
+    case 'blocked_address':
+      return forGood(outcome, 'The name of the server leads to a private or reserved address.');
+    case 'tls_error':
+      return forGood(outcome, 'The certificate of the server was not accepted.');
+    case 'dns_error':
+      return forNow(outcome, 'The name of the server was not found.');
+    case 'timeout':
+      return forNow(outcome, 'The server took too long.');
+    case 'connection_failed':
+      return forNow(outcome, 'The server could not be reached, or broke off.');
+  }
+}
+
+function answerProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefined {
+  const { statusCode = 0, headers, complete, cutBy, bytes } = fetch;
+  if (statusCode !== 200) return forGood('http_error', `The server answered ${statusCode} instead of 200.`);
+  if (isCompressed(headers))
+    return forGood('compressed', 'The server sent the file compressed, although it was asked not to.');
+  if (bytes > mostBytes || Number(headers['content-length']) > mostBytes)
+    return forGood('too_large', `The file is larger than ${mostBytes} bytes.`);
+  if (cutBy === 'deadline') return forNow('timeout', 'The server took too long.');
+  if (!complete) return forNow('connection_failed', 'The server broke off before the end of the file.');
+  return bytes === 0 ? forGood('empty', 'The file is empty.') : undefined;
+}
+
+function isCompressed(headers: Fetch['headers']): boolean {
+  return !encodingsOfNothing.has(headers['content-encoding']?.trim().toLowerCase());
+}

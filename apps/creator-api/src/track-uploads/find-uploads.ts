@@ -1,0 +1,46 @@
+import { type Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
+import { uploadMetrics } from './upload-metrics.js';
+import type { UploadQueue } from './upload-queue.js';
+
+const everyMs = 2_000;
+const pageSize = 500;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+// Due for so long with nobody at work: Redis was not told, has lost it, or has more than it can do. It takes the same job once.
+const forgotten = statement(
+  'track-uploads.forgotten',
+  `SELECT id, workflow_id FROM track_uploads
+   WHERE status IN ('pending', 'processing') AND coalesce(due_at, lease_until) < now() - interval '2 seconds' AND id > $1
+   ORDER BY id LIMIT ${pageSize}`,
+);
+const measure = statement(
+  'track-uploads.gauge',
+  `SELECT count(*) AS open, coalesce(extract(epoch FROM now() - min(coalesce(due_at, lease_until))), 0)::float8 AS seconds
+   FROM track_uploads WHERE status IN ('pending', 'processing')`,
+);
+
+/** Adds again to the queue what a lost reminder, a death or a flushed Redis left behind, by looking at PostgreSQL alone. Every replica may. */
+export function findUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
+  let after = firstId;
+  return new BackgroundLoop({
+    name: 'track-upload-finder',
+    intervalMs: everyMs,
+    logger,
+    round: async () => {
+      const uploads = await database.rows<{ id: string; workflow_id: string }>(forgotten, [after]);
+      const last = uploads.at(-1);
+      const more = uploads.length === pageSize && last !== undefined;
+      after = more ? last.id : firstId;
+      const measured = await database.row<{ open: number; seconds: number }>(measure);
+      uploadMetrics.open.set(measured?.open ?? 0);
+      uploadMetrics.oldestDue.set(Math.max(0, measured?.seconds ?? 0));
+      if (uploads.length === 0) return false;
+      uploadMetrics.found.inc(uploads.length);
+      await queue.add(uploads).catch((error: unknown) => {
+        logger.warn({ error, uploads: uploads.length }, 'Redis took no track uploads; trying again.');
+      });
+      return more;
+    },
+  });
+}

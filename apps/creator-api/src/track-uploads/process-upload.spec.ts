@@ -1,0 +1,133 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import type { CreatorApi } from '../creator-api.fixture.js';
+import { sample, wave } from './audio/audio-samples.fixture.js';
+import {
+  type AudioServer,
+  audioServer,
+  startUploads,
+  type UploadDesk,
+  uploadDesk,
+} from './track-uploads.fixture.js';
+
+const urlOf = statement('test.url', 'SELECT upload_url FROM track_uploads WHERE id = $1');
+
+describe('a registered track upload', () => {
+  let api: CreatorApi;
+  let server: AudioServer;
+  let desk: UploadDesk;
+  beforeAll(async () => {
+    server = await audioServer();
+    api = await startUploads();
+  });
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    desk = await uploadDesk(api);
+  });
+
+  it('is fetched and read: the status says what it is, and the Store is told once', async () => {
+    server.send(sample('tone.flac'));
+    const trackId = uuidv7();
+    const { id, workflow_id, status_url } = await desk.register(server.url(), trackId);
+    const upload = await desk.over(id);
+    expect(upload).toEqual({
+      id,
+      status: 'completed',
+      workflow_id,
+      status_url,
+      release_id: desk.releaseId,
+      track_uuid: trackId,
+      audio: {
+        container: 'FLAC',
+        codec: 'FLAC',
+        sample_rate: 8000,
+        bit_depth: 16,
+        channels: 1,
+        duration_seconds: 12,
+        loudness: { track_gain_db: -6.5, track_peak: 0.5 },
+      },
+      failure: null,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    await eventually(() => (desk.told().length > 0 ? true : undefined));
+    expect(desk.told()).toEqual([
+      {
+        release_id: desk.releaseId,
+        track_id: trackId,
+        title: 'Slow Signal',
+        position: 3,
+        duration_seconds: 12,
+      },
+    ]);
+  });
+
+  it('forgets the URL when it is over: it may be a signed one', async () => {
+    server.send(wave());
+    const { id } = await desk.register(server.url());
+    await desk.over(id);
+    expect(await api.database.row(urlOf, [id])).toEqual({ upload_url: null });
+  });
+
+  it('says null for what the tags do not', async () => {
+    server.send(wave());
+    await desk.over((await desk.register(server.url())).id);
+    await eventually(() => (desk.told().length > 0 ? true : undefined));
+    expect(desk.told()).toEqual([
+      expect.objectContaining({ title: null, position: null, duration_seconds: 12 }),
+    ]);
+  });
+
+  it.each([
+    ['HTML', Buffer.from('<!doctype html><title>Sign in</title>'.repeat(100)), 'not_audio'],
+    ['nothing', Buffer.alloc(0), 'empty'],
+    ['less than 10 s', wave({ seconds: 9.99 }), 'too_short'],
+    ['a file that was cut off', wave().subarray(0, 100_000), 'broken'],
+    ['more bytes than may be', wave({ seconds: 300 }), 'too_large'],
+  ])('fails for good when it gets %s', async (_what, file, code) => {
+    server.send(file);
+    const before = server.requests();
+    const upload = await desk.over((await desk.register(server.url())).id);
+    expect(upload).toMatchObject({
+      status: 'failed',
+      audio: null,
+      failure: { code, message: expect.stringMatching(/^[A-Z].*\.$/) },
+    });
+    expect(server.requests()).toBe(before + 1);
+    expect(desk.told()).toEqual([]);
+  });
+
+  it('tries again what may pass, and then is as if nothing had been', async () => {
+    let asked = 0;
+    server.answerWith((_request, response) => {
+      asked += 1;
+      if (asked < 3) response.writeHead(503).end();
+      else response.end(wave());
+    });
+    expect(await desk.over((await desk.register(server.url())).id)).toMatchObject({ status: 'completed' });
+    expect(asked).toBe(3);
+  });
+
+  it('gives up after the last repetition, with what went wrong', async () => {
+    const before = server.requests();
+    server.answerWith((_request, response) => response.writeHead(500).end('no'));
+    const upload = await desk.over((await desk.register(server.url())).id);
+    expect(upload.failure).toEqual({ code: 'http_error', message: 'The server answered 500.' });
+    expect(server.requests()).toBe(before + 3);
+  });
+
+  it('may be registered anew when it has failed', async () => {
+    const [url, trackId] = [server.url(), uuidv7()];
+    server.answerWith((_request, response) => response.writeHead(404).end());
+    const first = await desk.register(url, trackId);
+    expect((await desk.over(first.id)).failure.code).toBe('http_error');
+    server.send(wave());
+    const second = await desk.register(url, trackId);
+    expect(second.id).not.toBe(first.id);
+    expect((await desk.over(second.id)).status).toBe('completed');
+  });
+});

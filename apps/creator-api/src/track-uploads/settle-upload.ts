@@ -1,0 +1,61 @@
+import { messages } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
+import type { Clock } from '@fulfilment/runtime';
+import type { DescribedAudio } from './audio/describe-audio.js';
+import type { LeasedUpload } from './upload-lease.js';
+import type { UploadFailure } from './upload-failure.rules.js';
+
+// Whoever holds the lease settles, and once: both are in the condition.
+const held = "WHERE id = $1 AND lease_token = $2 AND status = 'processing'";
+const complete = statement(
+  'track-uploads.complete',
+  `UPDATE track_uploads SET status = 'completed', audio = $3, upload_url = NULL, lease_token = NULL, lease_until = NULL,
+     updated_at = $4 ${held} RETURNING release_id, track_id`,
+);
+const fail = statement(
+  'track-uploads.fail',
+  `UPDATE track_uploads SET status = 'failed', failure = $3, upload_url = NULL, lease_token = NULL, lease_until = NULL,
+     updated_at = $4 ${held}`,
+);
+const postpone = statement(
+  'track-uploads.postpone',
+  `UPDATE track_uploads SET failed_runs = failed_runs + 1, due_at = now() + $3 * interval '1 millisecond', lease_token = NULL,
+     lease_until = NULL, updated_at = $4 ${held}`,
+);
+
+/** Writes down how a run ended. Each answers whether it was this run's to end. */
+export class SettleUpload {
+  constructor(
+    private readonly database: Database,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** With the message that tells the Store, in one commit. */
+  complete({ id, token }: LeasedUpload, { audio, title, position }: DescribedAudio): Promise<boolean> {
+    const occurredAt = this.clock();
+    return this.database.transaction(async (tx) => {
+      const track = await tx.row<{ release_id: string; track_id: string }>(complete, [
+        id,
+        token,
+        JSON.stringify(audio),
+        occurredAt,
+      ]);
+      if (track === undefined) return false;
+      const duration = Math.round(audio.duration_seconds);
+      const fact = { ...track, title, position, duration_seconds: duration };
+      await this.outbox.add(tx, messages.trackProcessed.make(fact, { occurredAt }));
+      return true;
+    });
+  }
+
+  async fail({ id, token }: LeasedUpload, { code, message }: UploadFailure): Promise<boolean> {
+    const failure = JSON.stringify({ code, message });
+    return (await this.database.run(fail, [id, token, failure, this.clock()])) > 0;
+  }
+
+  async postpone({ id, token }: LeasedUpload, delayMs: number): Promise<boolean> {
+    return (await this.database.run(postpone, [id, token, delayMs, this.clock()])) > 0;
+  }
+}

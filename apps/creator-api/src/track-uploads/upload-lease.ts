@@ -1,0 +1,126 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
+import type { CreatorApiSettings } from '../config.js';
+
+const renewalsInALease = 3;
+
+/** An upload that is this process's to work on, until its lease ends. */
+export interface LeasedUpload {
+  readonly id: string;
+  readonly url: string;
+  /** Of this run, from 1; runs whose process died count. */
+  readonly run: number;
+  /** How many before it met something that may pass. */
+  readonly failedRuns: number;
+  readonly token: string;
+}
+
+/** Somebody else is at work, it is not due yet, or its creator has as many as may be. */
+export interface Busy {
+  readonly againInMs: number;
+}
+
+const claim = statement(
+  'track-uploads.claim',
+  `UPDATE track_uploads u SET status = 'processing', runs = runs + 1, due_at = NULL, lease_token = $2,
+     lease_until = now() + $3 * interval '1 millisecond', updated_at = now()
+   WHERE id = $1 AND status IN ('pending', 'processing') AND coalesce(due_at, lease_until) <= now()
+     AND (SELECT count(*) FROM track_uploads other WHERE other.creator_id = u.creator_id
+            AND other.status = 'processing' AND other.lease_until > now()) < $4
+   RETURNING id, upload_url AS url, runs AS run, failed_runs AS "failedRuns"`,
+);
+const look = statement(
+  'track-uploads.look',
+  `SELECT greatest(0, ceil(extract(epoch FROM coalesce(due_at, lease_until) - now()) * 1000))::bigint AS ms
+   FROM track_uploads WHERE id = $1 AND status IN ('pending', 'processing')`,
+);
+const renew = statement(
+  'track-uploads.renew',
+  `UPDATE track_uploads SET lease_until = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`,
+);
+const giveBack = statement(
+  'track-uploads.give-back',
+  `UPDATE track_uploads SET runs = runs - 1, due_at = now(), lease_token = NULL, lease_until = NULL
+   WHERE id = $1 AND lease_token = $2`,
+);
+
+const creatorIsBusyMs = 1_000;
+
+/**
+ * Uploads are taken by a lease in PostgreSQL: that, and no lock in Redis, decides who works on one. A process that dies, or stops for longer than the
+ * lease, loses it; one that comes back finds that it has, and stops.
+ */
+export class UploadLeases {
+  private readonly leaseMs: number;
+
+  constructor(
+    private readonly database: Database,
+    private readonly config: Pick<
+      CreatorApiSettings,
+      'TRACK_UPLOAD_LEASE_MS' | 'TRACK_UPLOAD_CREATOR_CONCURRENCY'
+    >,
+    private readonly logger: Logger,
+  ) {
+    this.leaseMs = config.TRACK_UPLOAD_LEASE_MS;
+  }
+
+  /** Undefined when there is nothing left to do. */
+  async take(id: string): Promise<LeasedUpload | Busy | undefined> {
+    const token = uuidv7();
+    const upload = await this.database.row<Omit<LeasedUpload, 'token'>>(claim, [
+      id,
+      token,
+      this.leaseMs,
+      this.config.TRACK_UPLOAD_CREATOR_CONCURRENCY,
+    ]);
+    if (upload !== undefined) return { ...upload, token };
+    const wait = await this.database.row<{ ms: number }>(look, [id]);
+    return wait === undefined ? undefined : { againInMs: Math.max(wait.ms, creatorIsBusyMs) };
+  }
+
+  /** Renews the lease while the work goes on. Its signal aborts when the lease is lost, or the given one does. */
+  async hold<Result>(
+    { id, token }: LeasedUpload,
+    stopping: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const lost = new AbortController();
+    let endsAtMs = performance.now() + this.leaseMs;
+    const renewing = new BackgroundLoop({
+      name: 'track-upload-lease',
+      intervalMs: this.leaseMs / renewalsInALease,
+      logger: this.logger,
+      round: async () => {
+        const askedAtMs = performance.now();
+        if (askedAtMs > endsAtMs) lost.abort(new LeaseLost());
+        if ((await this.database.run(renew, [id, token, this.leaseMs])) === 0) lost.abort(new LeaseLost());
+        endsAtMs = askedAtMs + this.leaseMs;
+        return false;
+      },
+    });
+    const watch = setInterval(() => {
+      if (performance.now() > endsAtMs) lost.abort(new LeaseLost());
+    }, this.leaseMs / renewalsInALease);
+    renewing.start();
+    try {
+      return await work(AbortSignal.any([stopping, lost.signal]));
+    } finally {
+      clearInterval(watch);
+      await renewing.stop();
+    }
+  }
+
+  /** For work that was broken off in order: the run does not count. */
+  async giveBack({ id, token }: LeasedUpload): Promise<void> {
+    await this.database.run(giveBack, [id, token]);
+  }
+}
+
+/** Somebody else may be at work on it now. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+  constructor() {
+    super('The lease of the track upload was lost.');
+  }
+}
