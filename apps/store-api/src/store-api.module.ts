@@ -7,6 +7,7 @@ import { ApproveRelease } from './catalogue/approve-release.js';
 import { ArtistOfEditions } from './catalogue/artist-of-editions.js';
 import { ChangeProducts } from './catalogue/change-products.js';
 import { CreateEdition } from './catalogue/create-edition.js';
+import { ListTracks } from './catalogue/list-tracks.js';
 import { ReadReleases } from './catalogue/read-releases.js';
 import { SellableProducts } from './catalogue/sellable-products.js';
 import { Stock } from './catalogue/stock.js';
@@ -58,6 +59,7 @@ export interface Infrastructure {
     ApproveRelease,
     CreateEdition,
     ArtistOfEditions,
+    ListTracks,
     ReadReleases,
     QuoteRates,
     HonourRate,

@@ -3,6 +3,7 @@ import { each, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { ArtistOfEditions } from '../catalogue/artist-of-editions.js';
 import { CreateEdition } from '../catalogue/create-edition.js';
+import { ListTracks } from '../catalogue/list-tracks.js';
 import { RecordCreator } from './record-creator.js';
 
 /** What auth-server and creator-api tell of creators and their releases. */
@@ -13,6 +14,7 @@ export class CreatorsConsumer {
     recordCreator: RecordCreator,
     createEdition: CreateEdition,
     artistOfEditions: ArtistOfEditions,
+    listTracks: ListTracks,
   ) {
     messaging.consume({
       queue: 'store-api.creators',
@@ -23,6 +25,9 @@ export class CreatorsConsumer {
           await artistOfEditions.fillIn(tx, message.data.creator.id);
         } else if (messages.editionCreated.is(message)) {
           await createEdition.run(tx, message.data.edition);
+          await listTracks.fillIn(tx, message.data.edition.id);
+        } else if (messages.trackProcessed.is(message)) {
+          await listTracks.take(tx, message.data, message.occurred_at);
         }
       }),
     });

@@ -2,6 +2,7 @@ import { Store1764000000001 } from './0001-store.js';
 import { Payments1764000000002 } from './0002-payments.js';
 import { HeldReports1764000000003 } from './0003-held-reports.js';
 import { ListsAndSearch1764000000004 } from './0004-lists-and-search.js';
+import { ProcessedTracks1764000000005 } from './0005-processed-tracks.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   Payments1764000000002,
   HeldReports1764000000003,
   ListsAndSearch1764000000004,
+  ProcessedTracks1764000000005,
 ];

@@ -51,8 +51,7 @@ export class ReadAudio {
     });
     const ended = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
     try {
-      const [message]: unknown[] = await once(thread, 'message', { signal: ended });
-      const read = report.parse(message);
+      const read = report.parse((await once(thread, 'message', { signal: ended }))[0]);
       if ('refused' in read) throw new AudioRefused(read.refused.code, read.refused.message);
       return read.described;
     } catch (error) {

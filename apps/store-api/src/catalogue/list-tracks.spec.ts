@@ -1,0 +1,143 @@
+import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import type { TrackFact } from './list-tracks.js';
+
+describe('tracks that the Creator API has read', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    await store.release(creator.id); // loads the product types
+  });
+  afterAll(() => store.stop());
+
+  const at = (second: number) => ({ occurredAt: new Date(Date.UTC(2026, 10, 1, 12, 0, second)) });
+  const processed = (
+    release_id: string,
+    second: number,
+    {
+      track_id = uuidv7(),
+      title = 'Slow Signal',
+      position = null,
+      duration_seconds = 214,
+    }: Partial<TrackFact>,
+  ) => messages.trackProcessed.make({ release_id, track_id, title, position, duration_seconds }, at(second));
+  const created = (id: string) =>
+    messages.editionCreated.make(
+      {
+        edition: {
+          id,
+          creator_id: creator.id,
+          title: 'Tidal Maps',
+          release_type_id: 1,
+          ean: null,
+          created_at: at(0).occurredAt.toISOString(),
+        },
+      },
+      at(0),
+    );
+  const publish = async (...facts: Message[]) => {
+    await store.broker.publish(...facts);
+    for (const { id } of facts) await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
+  };
+  const products = async (releaseId: string) => {
+    const { body } = await store.get(`/store/v1/releases/${publicId('prod', releaseId)}`, creator.token);
+    return body.products;
+  };
+  const listing = async (releaseId: string) => (await products(releaseId))[0].track_listing;
+
+  it('are listed for each product of the release, in place', async () => {
+    const id = uuidv7();
+    await publish(
+      created(id),
+      processed(id, 1, { title: 'Low Water', position: 2, duration_seconds: 215 }),
+      processed(id, 2, { title: 'Slow Signal', position: 1 }),
+      processed(id, 3, { title: null }),
+    );
+    expect(await listing(id)).toEqual([
+      { position: 1, title: 'Slow Signal', duration_seconds: 214, side: null },
+      { position: 2, title: 'Low Water', duration_seconds: 215, side: null },
+      { position: 3, title: 'Track 3', duration_seconds: 214, side: null },
+    ]);
+  });
+
+  it('wait for a release that comes after them', async () => {
+    const id = uuidv7();
+    await publish(processed(id, 1, { position: 1 }), processed(id, 2, { position: 2, title: 'Low Water' }));
+    await publish(created(id));
+    expect((await listing(id)).map(({ title }: { title: string }) => title)).toEqual([
+      'Slow Signal',
+      'Low Water',
+    ]);
+  });
+
+  it('stand beside those of the catalogue, on every product', async () => {
+    const { uuid } = await store.release(creator.id, [{}, {}]);
+    await publish(processed(uuid, 1, { title: 'New', position: 1 }));
+    for (const product of await products(uuid)) {
+      expect(product.track_listing).toEqual([
+        { position: 1, title: 'Low Water', duration_seconds: 215, side: 'A' },
+        { position: 2, title: 'New', duration_seconds: 214, side: null },
+      ]);
+    }
+  });
+
+  it('are replaced by their next version, and not by one that comes late', async () => {
+    const [id, track_id] = [uuidv7(), uuidv7()];
+    await publish(
+      created(id),
+      processed(id, 5, { track_id, title: 'Second take', position: 3, duration_seconds: 100 }),
+      processed(id, 1, { track_id, title: 'First take', position: 1, duration_seconds: 90 }),
+    );
+    expect(await listing(id)).toEqual([
+      { position: 3, title: 'Second take', duration_seconds: 100, side: null },
+    ]);
+    await publish(processed(id, 9, { track_id, title: 'Third take', duration_seconds: 80 }));
+    expect(await listing(id)).toEqual([
+      { position: 1, title: 'Third take', duration_seconds: 80, side: null },
+    ]);
+  });
+
+  it('end the same in any order, also when they come twice', async () => {
+    const ends = [];
+    const stories: ((facts: Message[]) => Message[])[] = [
+      (facts) => facts,
+      (facts) => facts.toReversed(),
+      (facts) => [...facts.slice(2), ...facts.slice(0, 2), ...facts],
+      (facts) => [...facts.slice(4), ...facts.slice(0, 4)],
+    ];
+    const tracks = Array.from({ length: 3 }, () => uuidv7());
+    for (const story of stories) {
+      const id = uuidv7();
+      const facts = [
+        created(id),
+        processed(id, 1, { track_id: tracks[0], title: 'One', position: 1 }),
+        processed(id, 2, { track_id: tracks[1], title: 'Two', position: 1 }),
+        processed(id, 3, { track_id: tracks[2], title: null }),
+        processed(id, 4, { track_id: tracks[0], title: 'One again', position: 4 }),
+      ];
+      await publish(...story(facts));
+      ends.push(await listing(id));
+    }
+    expect(
+      ends[0].map(({ position, title }: { position: number; title: string }) => [position, title]),
+    ).toEqual([
+      [1, 'Two'],
+      [4, 'One again'],
+      [5, 'Track 5'],
+    ]);
+    for (const end of ends) expect(end).toEqual(ends[0]);
+  });
+
+  it('make another ETag', async () => {
+    const id = uuidv7();
+    await publish(created(id));
+    const path = `/store/v1/releases/${publicId('prod', id)}`;
+    const before = (await store.get(path, creator.token)).headers['etag'];
+    await publish(processed(id, 1, {}));
+    expect((await store.get(path, creator.token)).headers['etag']).not.toBe(before);
+  });
+});

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
+
+let made = 0;
+const aTrack = (position: number | null, minute: number, title: string | null = null): ProcessedTrack => ({
+  track_id: `track-${String((made += 1)).padStart(4, '0')}`,
+  title,
+  position,
+  duration_seconds: 200,
+  first_processed_at: new Date(Date.UTC(2026, 0, 1, 0, minute)),
+});
+const places = (taken: readonly number[], tracks: readonly ProcessedTrack[]) =>
+  trackListing(taken, tracks).map(({ track_id, position }) => [position, track_id]);
+
+describe('trackListing', () => {
+  it('puts each track where its tags say', () => {
+    const [one, two, nine] = [aTrack(1, 3), aTrack(2, 1), aTrack(9, 2)];
+    expect(places([], [nine, one, two])).toEqual([
+      [1, one.track_id],
+      [2, two.track_id],
+      [9, nine.track_id],
+    ]);
+  });
+
+  it('puts the others behind the last, the oldest first', () => {
+    const [first, late, early, nameless] = [aTrack(2, 0), aTrack(2, 9), aTrack(2, 5), aTrack(null, 7)];
+    expect(places([1, 4], [late, nameless, early, first])).toEqual([
+      [2, first.track_id],
+      [5, early.track_id],
+      [6, nameless.track_id],
+      [7, late.track_id],
+    ]);
+  });
+
+  it('leaves alone what was loaded with the catalogue', () => {
+    const track = aTrack(1, 0);
+    expect(places([1, 2], [track])).toEqual([[3, track.track_id]]);
+  });
+
+  it('names what has no title by its place', () => {
+    expect(trackListing([], [aTrack(null, 0), aTrack(null, 1, 'Low Water')])).toMatchObject([
+      { position: 1, title: 'Track 1' },
+      { position: 2, title: 'Low Water' },
+    ]);
+  });
+
+  it('gives every track one place of its own, whatever the order they come in', () => {
+    const anyTrack = fc.record({
+      track_id: fc.uuid(),
+      title: fc.constant(null),
+      position: fc.option(fc.integer({ min: 1, max: 6 })),
+      duration_seconds: fc.nat(1000),
+      first_processed_at: fc.integer({ min: 0, max: 3 }).map((second) => new Date(second * 1000)),
+    });
+    const tracks = fc.uniqueArray(anyTrack, { selector: ({ track_id }) => track_id, maxLength: 12 });
+    const taken = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
+    fc.assert(
+      fc.property(tracks, taken, fc.infiniteStream(fc.nat()), (given, fixed, chances) => {
+        const listed = trackListing(fixed, given);
+        const positions = listed.map(({ position }) => position);
+        expect(new Set([...positions, ...fixed]).size).toBe(given.length + fixed.length);
+        expect(new Set(listed.map(({ track_id }) => track_id)).size).toBe(given.length);
+        const shuffled = given
+          .map((track) => ({ track, chance: chances.next().value ?? 0 }))
+          .toSorted((one, other) => one.chance - other.chance)
+          .map(({ track }) => track);
+        expect(trackListing(fixed, shuffled)).toEqual(listed);
+      }),
+    );
+  });
+});
