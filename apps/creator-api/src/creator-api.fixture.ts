@@ -15,7 +15,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import supertest from 'supertest';
-import { creatorApiSettings } from './config.js';
+import { type CreatorApiSettings, creatorApiSettings } from './config.js';
 import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
@@ -85,15 +85,21 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     readiness: { postgres: () => database.ping() },
   });
   messaging.start();
-  const processing = new Shutdown(logger);
-  keepProcessing({ ...parts, logger, readAudio: new ReadAudio(audioThread) }, processing);
+  const readAudio = new ReadAudio(audioThread);
+  const processings: { stop(): Promise<void> }[] = [];
+  const startProcessing = (changes: Partial<CreatorApiSettings> = {}) => {
+    const processing = new Shutdown(logger);
+    keepProcessing({ ...parts, config: { ...settings, ...changes }, logger, readAudio }, processing);
+    processings.push({ stop: () => processing.run() });
+    return { stop: () => processing.run() };
+  };
+  startProcessing();
   await eventually(() => (messaging.connected ? true : undefined)); // so that stopping finds a connection to close
   return {
     app,
     settings,
-    messaging,
-    client,
-    uploadQueue,
+    /** One more that works at track uploads, as a second replica would. */
+    startProcessing,
     database,
     broker,
     tokens,
@@ -119,7 +125,7 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     },
     async stop() {
       await messaging.stop();
-      await processing.run();
+      await Promise.all(processings.map((processing) => processing.stop()));
       await app.close();
       await uploadQueue.stop();
       await client.close();

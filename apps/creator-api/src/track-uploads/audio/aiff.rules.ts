@@ -3,21 +3,11 @@ import type { ByteSource, Measured } from './byte-source.js';
 import { chunksOf } from './wave.rules.js';
 
 /** AIFF-C's names of samples that are not compressed. */
-const uncompressed = new Set([
-  'NONE',
-  'twos',
-  'sowt',
-  'raw ',
-  'in24',
-  'in32',
-  'fl32',
-  'FL32',
-  'fl64',
-  'FL64',
-]);
+const integers = new Set(['NONE', 'twos', 'sowt', 'raw ', 'in24', 'in32']);
+const floatingPoints = new Set(['fl32', 'FL32', 'fl64', 'FL64']);
 const soundHeaderBytes = 8; // offset and block size
 
-/** Seconds of sound in an AIFF or AIFF-C file ("Audio Interchange File Format" 1.3). @throws AudioRefused */
+/** AIFF or AIFF-C ("Audio Interchange File Format" 1.3). @throws AudioRefused */
 export function measureAiff(file: ByteSource, start: number): Measured {
   const compressible = file.bytes(start + 8, 4).toString('latin1') === 'AIFC';
   const chunks = chunksOf(file, start, 'BE');
@@ -25,14 +15,15 @@ export function measureAiff(file: ByteSource, start: number): Measured {
   if (common === undefined || common.length < (compressible ? 22 : 18) || sound === undefined)
     return broken('The file has no format or no sound.');
   const head = file.bytes(common.at, 22);
-  if (compressible && !uncompressed.has(head.toString('latin1', 18, 22)))
+  const samples = compressible ? head.toString('latin1', 18, 22) : 'NONE';
+  if (!integers.has(samples) && !floatingPoints.has(samples))
     throw new AudioRefused('unsupported_codec', 'Of AIFF files only those that are not compressed are read.');
   const [channels, frames, bits] = [head.readUInt16BE(0), head.readUInt32BE(2), head.readUInt16BE(6)];
   const rate = extendedPrecision(head.subarray(8, 18));
   if (channels === 0 || bits === 0 || !(rate > 0)) broken('The format makes no sense.');
   if (frames * channels * Math.ceil(bits / 8) > sound.length - soundHeaderBytes)
     broken('The header says more than the file holds.');
-  return { seconds: frames / rate };
+  return { seconds: frames / rate, codec: integers.has(samples) ? 'PCM' : 'IEEE_FLOAT' };
 }
 
 /** IEEE 754's 80 bits: sign and exponent in 16, then 64 of mantissa with its leading one. */

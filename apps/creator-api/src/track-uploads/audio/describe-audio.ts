@@ -1,4 +1,5 @@
-import { type IAudioMetadata, parseFile } from 'music-metadata';
+import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
+import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
 import { measureAiff } from './aiff.rules.js';
 import { type AudioFacts, audioFacts } from './audio-facts.js';
@@ -23,6 +24,16 @@ const measures: Readonly<Record<FileKind, (file: ByteSource, start: number) => M
   M4A: measureMp4,
 };
 
+/** By which music-metadata chooses its parser. */
+const mediaTypes: Readonly<Record<FileKind, string>> = {
+  WAV: 'audio/wav',
+  AIFF: 'audio/aiff',
+  FLAC: 'audio/flac',
+  MP3: 'audio/mpeg',
+  AAC: 'audio/aac',
+  M4A: 'audio/mp4',
+};
+
 /** Of the others a container may tell one, which its codec does not have. */
 const withBitDepth: ReadonlySet<FileKind> = new Set(['WAV', 'AIFF', 'FLAC']);
 
@@ -43,7 +54,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
       'too_short',
       `The track lasts ${Math.floor(seconds * 100) / 100} s; it must last ${leastSeconds} s.`,
     );
-  const { format, common } = await metadataOf(fd);
+  const { format, common } = await metadataOf(fd, kind);
   const gain = common.replaygain_track_gain?.dB ?? format.trackGain;
   const peak = common.replaygain_track_peak?.ratio ?? format.trackPeakLevel;
   const audio = audioFacts.safeParse({
@@ -73,10 +84,14 @@ function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
 }
 
 /** The spooled file has no name, but the operating system has one for what is open. */
-async function metadataOf(fd: number): Promise<IAudioMetadata> {
+async function metadataOf(fd: number, kind: FileKind): Promise<IAudioMetadata> {
+  const tokenizer = await fromFile(`/dev/fd/${fd}`);
+  tokenizer.fileInfo.mimeType = mediaTypes[kind]; // found out here: nothing is guessed again
   try {
-    return await parseFile(`/dev/fd/${fd}`, { duration: false, skipCovers: true });
+    return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
   } catch {
     return broken('The format of the file cannot be read.');
+  } finally {
+    await tokenizer.close();
   }
 }

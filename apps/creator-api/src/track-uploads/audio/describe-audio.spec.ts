@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Spool } from '../spool.js';
+import { AudioRefused } from './audio-refused.js';
+import { aiff, sample, wave } from './audio-samples.fixture.js';
+import { describeAudio } from './describe-audio.js';
+
+const directory = join(tmpdir(), `describe-audio-${randomUUID()}`);
+const spool = new Spool(directory);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function describeFile(bytes: Buffer) {
+  const file = await spool.open();
+  try {
+    await file.append(bytes);
+    return await describeAudio(file.fd, file.size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The code it is refused with. */
+async function refusal(bytes: Buffer): Promise<string> {
+  try {
+    const { audio } = await describeFile(bytes);
+    return `taken: ${audio.container}, ${audio.duration_seconds} s`;
+  } catch (error) {
+    if (error instanceof AudioRefused) return error.code;
+    throw error;
+  }
+}
+
+/** A header that is not what it was. */
+function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
+  const copy = Buffer.from(bytes);
+  change(copy);
+  return copy;
+}
+
+const id3v2 = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x02\0', 'latin1'), Buffer.alloc(256)]);
+const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125)]);
+
+describe('reading audio', () => {
+  const tagged = { title: 'Slow Signal', position: 3 };
+  const untagged = { title: null, position: null };
+  const mp3 = {
+    container: 'MP3',
+    codec: 'MPEG 2 Layer 3',
+    sample_rate: 22_050,
+    bit_depth: null,
+    channels: 1,
+  };
+  const m4a = { container: 'M4A', codec: 'MPEG-4/AAC', sample_rate: 16_000, bit_depth: null, channels: 1 };
+  const wav = { container: 'WAV', codec: 'PCM', sample_rate: 8000, bit_depth: 16, channels: 1 };
+  it.each([
+    [
+      'tone.flac',
+      12,
+      { container: 'FLAC', codec: 'FLAC', sample_rate: 8000, bit_depth: 16, channels: 1 },
+      tagged,
+    ],
+    ['tone-cbr.mp3', 12.068, mp3, tagged],
+    ['tone-vbr.mp3', 12.068, mp3, { ...tagged, position: null }],
+    ['tone-plain.mp3', 12.068, mp3, untagged],
+    [
+      'tone.aac',
+      12.096,
+      { container: 'AAC', codec: 'AAC', sample_rate: 16_000, bit_depth: null, channels: 1 },
+      untagged,
+    ],
+    ['tone.m4a', 12.064, m4a, tagged],
+    ['tone-faststart.m4a', 12.064, m4a, untagged],
+  ])('%s', async (name, seconds, audio, tags) => {
+    expect(await describeFile(sample(name))).toMatchObject({
+      audio: { ...audio, duration_seconds: seconds },
+      ...tags,
+    });
+  });
+
+  it.each([
+    ['WAV', wave(), wav],
+    [
+      'WAV in 24 bits, extensible',
+      wave({ bits: 24, channels: 2, rate: 44_100, tag: 0xfffe }),
+      { ...wav, bit_depth: 24, channels: 2, sample_rate: 44_100 },
+    ],
+    ['WAV in floating point', wave({ bits: 32, tag: 3 }), { ...wav, codec: 'IEEE_FLOAT', bit_depth: 32 }],
+    ['AIFF', aiff(), { ...wav, container: 'AIFF' }],
+    ['AIFF-C', aiff({ compression: 'sowt' }), { ...wav, container: 'AIFF' }],
+  ])('%s', async (_name, bytes, audio) => {
+    expect((await describeFile(bytes)).audio).toMatchObject({
+      ...audio,
+      duration_seconds: 12,
+      loudness: null,
+    });
+  });
+
+  it('takes loudness and a title from the tags', async () => {
+    expect((await describeFile(sample('tone.flac'))).audio.loudness).toEqual({
+      track_gain_db: -6.5,
+      track_peak: 0.5,
+    });
+    expect((await describeFile(wave({ title: 'Low Water' }))).title).toBe('Low Water');
+  });
+
+  it('counts the sound where a header says less', async () => {
+    const modest = changed(sample('tone-cbr.mp3'), (copy) => {
+      copy.writeUInt32BE(5, copy.indexOf('Info') + 8);
+    });
+    expect((await describeFile(modest)).audio.duration_seconds).toBe(12.068);
+  });
+
+  it.each([
+    ['an ID3v2 tag before FLAC', Buffer.concat([id3v2, sample('tone.flac')])],
+    [
+      'an ID3v2 tag and zeros before MP3',
+      Buffer.concat([id3v2, Buffer.alloc(500), sample('tone-plain.mp3')]),
+    ],
+    ['an ID3v1 tag behind MP3', Buffer.concat([sample('tone-plain.mp3'), id3v1])],
+    [
+      'an APE tag behind MP3',
+      Buffer.concat([sample('tone-plain.mp3'), Buffer.from('APETAGEX'), Buffer.alloc(100, 1)]),
+    ],
+    ['an ID3v1 tag behind FLAC', Buffer.concat([sample('tone.flac'), id3v1])],
+    ['zeros behind AAC', Buffer.concat([sample('tone.aac'), Buffer.alloc(300)])],
+    ['FLAC that does not say how long it is', changed(sample('tone.flac'), (copy) => copy.fill(0, 22, 26))],
+  ])('takes %s', async (_what, bytes) => {
+    expect((await describeFile(bytes)).audio.duration_seconds).toBeCloseTo(12, 0);
+  });
+});
+
+describe('audio that is refused', () => {
+  const flac = sample('tone.flac');
+  const cbr = sample('tone-cbr.mp3');
+  const m4a = sample('tone.m4a');
+  it.each([
+    ['HTML', Buffer.from('<!doctype html><html><body>Sign in</body></html>'), 'not_audio'],
+    ['text', Buffer.from('RIFF is a nice word, but this is no WAVE'), 'not_audio'],
+    ['one byte', Buffer.from([0xff]), 'not_audio'],
+    ['zeros', Buffer.alloc(100_000), 'not_audio'],
+    ['nothing but a tag', id3v2, 'not_audio'],
+    ['a tag larger than the file', Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1'), 'not_audio'],
+    ['PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'not_audio'],
+    ['Ogg', Buffer.concat([Buffer.from('OggS'), Buffer.alloc(1000)]), 'not_audio'],
+    ['WAV of 9.99 s', wave({ seconds: 9.99 }), 'too_short'],
+    ['AIFF of 5 s', aiff({ seconds: 5 }), 'too_short'],
+    ['WAV without sound', wave({ seconds: 0 }), 'too_short'],
+    ['WAV that claims more', wave({ claims: 10_000_000 }), 'broken'],
+    ['WAV that claims 4 GiB, as a stream does', wave({ claims: 0xffffffff }), 'broken'],
+    ['WAV with 0 channels', changed(wave(), (copy) => copy.writeUInt16LE(0, 22)), 'broken'],
+    ['WAV with a rate of 0', changed(wave(), (copy) => copy.writeUInt32LE(0, 24)), 'broken'],
+    ['WAV in ADPCM', wave({ tag: 2 }), 'unsupported_codec'],
+    ['AIFF that claims more', aiff({ claims: 1_000_000 }), 'broken'],
+    ['AIFF-C in ima4', aiff({ compression: 'ima4' }), 'unsupported_codec'],
+    ['FLAC that claims more', changed(flac, (copy) => copy.writeUInt32BE(8000 * 3600, 22)), 'broken'],
+    [
+      'FLAC with a bit turned round',
+      changed(flac, (copy) => copy.writeUInt8((copy[30_000] ?? 0) ^ 1, 30_000)),
+      'broken',
+    ],
+    [
+      'MP3 that claims more',
+      changed(cbr, (copy) => copy.writeUInt32BE(100_000, copy.indexOf('Info') + 8)),
+      'broken',
+    ],
+    [
+      'MP3 with something between its frames',
+      Buffer.concat([cbr, Buffer.from('<html>'), cbr.subarray(-500)]),
+      'broken',
+    ],
+    [
+      'ALAC',
+      Buffer.concat([
+        m4a.subarray(0, m4a.indexOf('mp4a')),
+        Buffer.from('alac'),
+        m4a.subarray(m4a.indexOf('mp4a') + 4),
+      ]),
+      'unsupported_codec',
+    ],
+    ['a video', changed(m4a, (copy) => copy.write('vide', copy.indexOf('soun'))), 'not_audio'],
+    [
+      'M4A that claims more',
+      changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('mdhd') + 20)),
+      'broken',
+    ],
+    [
+      'M4A whose samples lie elsewhere',
+      changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('stco') + 12)),
+      'broken',
+    ],
+    [
+      'M4A with a table of 4 G entries',
+      changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('stsz') + 12)),
+      'broken',
+    ],
+  ])('%s', async (_what, bytes, code) => {
+    expect(await refusal(bytes)).toBe(code);
+  });
+
+  const whole = ['tone.flac', 'tone-cbr.mp3', 'tone-vbr.mp3', 'tone.m4a', 'tone-faststart.m4a'] as const;
+  it.each(whole)('%s, wherever it is cut off', async (name) => {
+    const bytes = sample(name);
+    const cut = fc.integer({ min: 1, max: bytes.length - 1 });
+    await fc.assert(
+      fc.asyncProperty(cut, async (length) => {
+        expect(await refusal(bytes.subarray(0, length))).toMatch(/^(broken|not_audio)$/);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each(['tone-plain.mp3', 'tone.aac'])(
+    '%s within a frame; between two it is a shorter file',
+    async (name) => {
+      const bytes = sample(name);
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: bytes.length - 1 }), async (length) => {
+          expect(await refusal(bytes.subarray(0, length))).toMatch(
+            /^(broken|not_audio|too_short|taken: \w+, 1[012]\.\d+ s)$/,
+          );
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it('or taken, but never a surprise, whatever bytes are changed', async () => {
+    const files = [...whole, 'tone-plain.mp3', 'tone.aac'].map(sample).concat(wave({ title: 'a' }), aiff());
+    const change = fc.record({ at: fc.nat(), byte: fc.nat(255), inHeader: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...files),
+        fc.array(change, { minLength: 1, maxLength: 8 }),
+        async (file, changes) => {
+          const bytes = changed(file, (copy) => {
+            for (const { at, byte, inHeader } of changes) copy[at % (inHeader ? 600 : copy.length)] = byte;
+          });
+          await refusal(bytes);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});

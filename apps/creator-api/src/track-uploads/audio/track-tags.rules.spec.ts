@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { trackTags } from './track-tags.rules.js';
+
+describe('trackTags', () => {
+  it.each([
+    ['  Slow   Signal ', 'Slow Signal'],
+    ['Cafe\u0301', 'Café'],
+    ['line\nbreak\ttab\0nul', 'line break tab nul'],
+    ['evil\u202egnp.exe', 'evil gnp.exe'],
+    ['🎸'.repeat(300), '🎸'.repeat(200)],
+    ['lone \ud800 surrogate', 'lone surrogate'],
+    [' \u200b \u0000 ', '\u200b'],
+    ['   ', null],
+    ['', null],
+    [undefined, null],
+    [7, null],
+  ])('makes of the title %j %j', (title, tidy) => {
+    expect(trackTags(title, null).title).toBe(tidy);
+  });
+
+  it.each([
+    [1, 1],
+    [999, 999],
+    [0, null],
+    [1000, null],
+    [-1, null],
+    [1.5, null],
+    [Number.NaN, null],
+    ['3', null],
+    [null, null],
+  ])('makes of the position %j %j', (position, tidy) => {
+    expect(trackTags(null, position).position).toBe(tidy);
+  });
+
+  it('never lets through what people cannot read, and never more than 200 characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+        const { title } = trackTags(text, null);
+        if (title === null) return;
+        expect(title).not.toMatch(/[\p{Cc}\p{Cs}\u2028-\u202e]/u);
+        expect([...title].length).toBeLessThanOrEqual(200);
+        expect(title).toBe(title.normalize('NFC').trim());
+      }),
+    );
+  });
+});

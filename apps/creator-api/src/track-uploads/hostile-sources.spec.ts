@@ -1,0 +1,173 @@
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { listen } from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { wave } from './audio/audio-samples.fixture.js';
+import { FetchAudio } from './fetch-audio.js';
+import { Spool } from './spool.js';
+import { type AudioServer, audioServer } from './track-uploads.fixture.js';
+
+const mostBytes = 300_000;
+const file = wave();
+
+/** Pours for as long as the other side takes it. */
+function pourInto(response: ServerResponse): void {
+  const pour = (): void => {
+    while (!response.destroyed && response.write(Buffer.alloc(65_536, 'a')));
+    if (!response.destroyed) response.once('drain', pour);
+  };
+  pour();
+}
+
+describe('fetching audio from a server that means no good', () => {
+  const directory = join(tmpdir(), `hostile-sources-${randomUUID()}`);
+  const spool = new Spool(directory);
+  const client = new GuardedClient({ allowLoopback: true });
+  const outside = new GuardedClient({ allowLoopback: false });
+  let server: AudioServer;
+  beforeAll(async () => {
+    server = await audioServer();
+  });
+  afterAll(async () => {
+    await Promise.all([server.stop(), client.close(), outside.close()]);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const fetchFrom = async (url: string, by = client, signal = new AbortController().signal) => {
+    const spooled = await spool.open();
+    const startedAtMs = performance.now();
+    try {
+      const limits = { TRACK_UPLOAD_MAX_BYTES: mostBytes, TRACK_UPLOAD_TIMEOUT_MS: 600 };
+      const problem = await new FetchAudio(by, limits).run(url, spooled, signal);
+      return { problem, bytes: spooled.size, tookMs: performance.now() - startedAtMs };
+    } finally {
+      await spooled.close();
+    }
+  };
+  const answered = (listener: RequestListener) => {
+    server.answerWith(listener);
+    return fetchFrom(server.url());
+  };
+
+  it('has no problem with one that sends the file, and asks for it as it is', async () => {
+    let encoding: string | undefined;
+    const { problem, bytes } = await answered((request, response) => {
+      encoding = request.headers['accept-encoding'];
+      response.end(file);
+    });
+    expect([problem, bytes, encoding]).toEqual([undefined, file.length, 'identity']);
+  });
+
+  it.each<[string, string, boolean, RequestListener]>([
+    ['an endless body', 'too_large', false, (_request, response) => pourInto(response)],
+    [
+      'a body one byte too long',
+      'too_large',
+      false,
+      (_request, response) => response.end(Buffer.alloc(mostBytes + 1)),
+    ],
+    [
+      'a length beyond the limit',
+      'too_large',
+      false,
+      (_request, response) => response.writeHead(200, { 'content-length': String(2 ** 40) }).write('RIFF'),
+    ],
+    ['nothing', 'empty', false, (_request, response) => response.end()],
+    [
+      'a compressed body',
+      'compressed',
+      false,
+      (_request, response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024))),
+    ],
+    ['an endless 404', 'http_error', false, (_request, response) => pourInto(response.writeHead(404))],
+    ['401', 'http_error', false, (_request, response) => response.writeHead(401).end()],
+    ['a part of it', 'http_error', false, (_request, response) => response.writeHead(206).end(file)],
+    ['204', 'http_error', false, (_request, response) => response.writeHead(204).end()],
+    ['429', 'http_error', true, (_request, response) => response.writeHead(429).end()],
+    ['500', 'http_error', true, (_request, response) => response.writeHead(500).end()],
+    [
+      'a body that drips',
+      'timeout',
+      true,
+      (_request, response) => {
+        const drip = setInterval(() => response.write('x'), 20);
+        response.on('close', () => clearInterval(drip));
+      },
+    ],
+    ['no answer', 'timeout', true, () => undefined],
+    [
+      'less than it said',
+      'connection_failed',
+      true,
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': String(file.length) });
+        response.write(file.subarray(0, 1000), () => response.destroy());
+      },
+    ],
+  ])('%s: %s', async (_what, code, mayPass, listener) => {
+    const { problem, bytes, tookMs } = await answered(listener);
+    expect(problem).toMatchObject({ code, mayPass, message: expect.stringMatching(/^The .*\.$/) });
+    expect(bytes).toBeLessThanOrEqual(mostBytes + 1);
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  it.each([301, 302, 303, 307, 308])('follows no %i to an address inside', async (status) => {
+    let visited = 0;
+    const inside = await listen(createServer((socket) => (visited += 1) && socket.destroy()));
+    const { problem } = await answered((_request, response) =>
+      response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/secret` }).end(),
+    );
+    await inside.close();
+    expect(problem).toMatchObject({ code: 'redirect_not_followed', mayPass: false });
+    expect(visited).toBe(0);
+  });
+
+  it('connects to no address inside, whatever its name resolves to by now', async () => {
+    const before = server.requests();
+    const rebinding = new GuardedClient({
+      allowLoopback: false,
+      resolve: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
+    });
+    const named = await fetchFrom(`http://files.example:${server.port}/`, rebinding);
+    expect(named.problem).toMatchObject({ code: 'blocked_address', mayPass: false });
+    expect((await fetchFrom(server.url(), outside)).problem).toMatchObject({ code: 'blocked_address' });
+    expect(server.requests()).toBe(before);
+    await rebinding.close();
+  });
+
+  it('takes no more than the length says', async () => {
+    const sockets: Socket[] = [];
+    const raw = await listen(
+      createServer((socket) => {
+        sockets.push(socket.on('error', () => undefined));
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${'a'.repeat(1000)}`);
+      }),
+    );
+    expect(await fetchFrom(`http://127.0.0.1:${raw.port}/`)).toMatchObject({ problem: undefined, bytes: 10 });
+    for (const socket of sockets) socket.destroy();
+    await raw.close();
+  });
+
+  it('does not know a server that is not there', async () => {
+    expect((await fetchFrom('http://127.0.0.1:1/')).problem).toMatchObject({
+      code: 'connection_failed',
+      mayPass: true,
+    });
+  });
+
+  it('stops at once when it is told to', async () => {
+    const stopping = new AbortController();
+    server.answerWith(() => stopping.abort(new Error('Stopping.')));
+    await expect(fetchFrom(server.url(), client, stopping.signal)).rejects.toThrow('Stopping.');
+  });
+
+  it('leaves nothing on the disk that has a name', async () => {
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
