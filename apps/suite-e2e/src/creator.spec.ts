@@ -1,6 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApiClient } from './suite/api-client.js';
+import { audioFile } from './suite/audio.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import {
   type Merchant,
@@ -13,7 +14,7 @@ import {
 import { operate } from './suite/operator.js';
 import { placeOrder, unitPrice } from './suite/orders.js';
 import { dashboardToken } from './suite/sign-in.js';
-import { demoUser } from './suite/the-suite.js';
+import { demoUser, suite } from './suite/the-suite.js';
 
 const api = '/creator/api/v1';
 const month = () => new Date().toISOString().slice(0, 7);
@@ -191,6 +192,52 @@ describe('the Creator API', () => {
       products: [{ id: sku, status: 'available' }],
     });
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
+  });
+
+  it('reads the audio of a track, and the Store lists it', async () => {
+    const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
+    const { body: release } = await merchant.dashboard
+      .post(`${api}/releases`, { title, release_type_id: 2 })
+      .expect(201);
+    const audio = await audioFile('Slow Signal');
+    const path = `${api}/releases/${release.id}/track-upload`;
+    const upload = { track_uuid: randomUUID(), upload_url: audio.url };
+    const registered = await merchant.dashboard.post(path, upload).expect(202);
+    expect(registered.body).toEqual({
+      id: expect.any(String),
+      status: expect.stringMatching(/^(pending|processing)$/),
+      workflow_id: expect.any(String),
+      status_url: `${suite.base_url}${api}/track-uploads/${registered.body.id}`,
+    });
+    expect(registered.headers['location']).toBe(registered.body.status_url);
+    const status = `${api}/track-uploads/${registered.body.id}`;
+    const read = await eventually(async () => {
+      const { body } = await merchant.dashboard.get(status).expect(200);
+      return body.status === 'completed' || body.status === 'failed' ? body : undefined;
+    });
+    expect(read).toMatchObject({
+      status: 'completed',
+      track_uuid: upload.track_uuid,
+      failure: null,
+      audio: {
+        container: 'WAV',
+        codec: 'PCM',
+        sample_rate: 8000,
+        bit_depth: 8,
+        channels: 1,
+        duration_seconds: 12,
+      },
+    });
+    await audio.stop();
+    const id = await storeReleaseId(merchant, title);
+    const listing = await eventually(async () => {
+      const { body } = await merchant.store.get(`/store/v1/releases/${id}`).expect(200);
+      const [product] = body.products;
+      return product.track_listing.length > 0 ? product.track_listing : undefined;
+    });
+    expect(listing).toEqual([{ position: 1, title: 'Slow Signal', duration_seconds: 12, side: null }]);
+    await stranger.dashboard.get(status).expect(404);
+    await stranger.dashboard.post(path, upload).expect(404);
   });
 
   it.each([
