@@ -1,61 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
-import { GuardedClient, type GuardedRequest } from './guarded-client.js';
+import { createServer as createTcpServer } from 'node:net';
+import { client, portOf, post, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
 
-const limits = { deadlineMs: 2_000, bodyWithinMs: 300, readAtMostBytes: 16_384, keepAtMostBytes: 4_096 };
-const stops: (() => Promise<void>)[] = [];
-
-function client(allowLoopback = true, resolve?: ConstructorParameters<typeof GuardedClient>[0]['resolve']) {
-  const made = new GuardedClient({ allowLoopback, resolve });
-  stops.push(() => made.close());
-  return made;
-}
-
-async function portOf(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
-}
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  const port = await portOf(server);
-  stops.push(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  return `http://127.0.0.1:${port}/`;
-}
-
-/** A server below HTTP: anything can be answered. */
-async function serveRaw(onConnection: (socket: Socket) => void) {
-  const sockets: Socket[] = [];
-  const server = createTcpServer((socket) => {
-    sockets.push(socket);
-    socket.on('error', () => undefined);
-    onConnection(socket);
-  });
-  const port = await portOf(server);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    await once(server, 'close');
-  });
-  return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
-}
-
-function post(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
-  return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
-}
-
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
+afterEach(stopAll);
 
 describe('the guarded client', () => {
   it('sends the bytes and headers it was given, and asks for no compression', async () => {
@@ -182,45 +129,6 @@ describe('the guarded client', () => {
     expect(await client().send(post(url, { deadlineMs: 300 }))).toMatchObject({ outcome: 'timeout' });
   });
 
-  it('takes the status for the outcome when the body drips, and does not wait for it', async () => {
-    const url = await serve((_request, response) => {
-      response.writeHead(200);
-      const drip = setInterval(() => response.write('x'), 20);
-      response.on('close', () => clearInterval(drip));
-    });
-    const exchange = await client().send(post(url, { deadlineMs: 10_000 }));
-    expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
-    expect(exchange.durationMs).toBeLessThan(2_000);
-  });
-
-  it('stops reading an endless body, keeps its beginning and closes the connection', async () => {
-    let tellClosed: () => void = () => undefined;
-    const closed = new Promise<void>((resolve) => {
-      tellClosed = resolve;
-    });
-    const url = await serve((_request, response) => {
-      response.on('close', tellClosed);
-      const pour = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536, 'a')));
-        if (!response.destroyed) response.once('drain', pour);
-      };
-      pour();
-    });
-    const exchange = await client().send(post(url));
-    expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
-    expect(exchange.body.toString()).toBe('a'.repeat(4_096));
-    await closed;
-  });
-
-  it('does not inflate a compressed body', async () => {
-    const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024));
-    const url = await serve((_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
-    );
-    const exchange = await client().send(post(url));
-    expect(exchange.body.equals(bomb.subarray(0, 4_096))).toBe(true);
-  });
-
   it('refuses headers of more than 16 KiB', async () => {
     const { url } = await serveRaw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(20_000)}\r\ncontent-length: 0\r\n\r\n`);
@@ -231,116 +139,6 @@ describe('the guarded client', () => {
   it('says connection_failed when the answer is not HTTP', async () => {
     const { url } = await serveRaw((socket) => socket.write('220 mail.example ESMTP\r\n'));
     expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
-  });
-
-  it('hands a large body on as it comes, up to its limit', async () => {
-    const url = await serve((_request, response) => response.end(Buffer.alloc(300_000)));
-    let bytes = 0;
-    const onChunk = (chunk: Buffer): void => {
-      bytes += chunk.length;
-    };
-    const large = {
-      method: 'GET' as const,
-      body: undefined,
-      bodyWithinMs: 2_000,
-      keepAtMostBytes: 0,
-      onChunk,
-    };
-    expect(await client().send(post(url, { ...large, readAtMostBytes: 300_000 }))).toMatchObject({
-      complete: true,
-    });
-    expect(bytes).toBe(300_000);
-    bytes = 0;
-    expect(await client().send(post(url, { ...large, readAtMostBytes: 100_000 }))).toMatchObject({
-      complete: false,
-    });
-    expect(bytes).toBe(100_000);
-  });
-
-  it('reads no faster than the body is taken', async () => {
-    let sent = 0;
-    const url = await serve((_request, response) => {
-      const pour = (): void => {
-        let room = true;
-        while (room && sent < 64 * 1024 * 1024) {
-          room = response.write(Buffer.alloc(65_536));
-          sent += 65_536;
-        }
-        if (sent < 64 * 1024 * 1024) response.once('drain', pour);
-        else response.end();
-      };
-      pour();
-    });
-    let taken = 0;
-    let atWork = 0;
-    let mostAtWork = 0;
-    let mostAhead = 0;
-    const exchange = await client().send(
-      post(url, {
-        deadlineMs: 30_000,
-        bodyWithinMs: 30_000,
-        readAtMostBytes: Infinity,
-        keepAtMostBytes: 0,
-        onChunk: async (chunk) => {
-          mostAtWork = Math.max(mostAtWork, ++atWork);
-          mostAhead = Math.max(mostAhead, sent - taken);
-          await new Promise((resolve) => setImmediate(resolve));
-          taken += chunk.length;
-          atWork -= 1;
-        },
-      }),
-    );
-    expect(exchange).toMatchObject({ complete: true, cutBy: undefined });
-    expect([taken, mostAtWork]).toEqual([64 * 1024 * 1024, 1]);
-    expect(mostAhead).toBeLessThan(32 * 1024 * 1024); // what sockets hold, not the whole body
-  });
-
-  it('waits for more when all that came was taken at once', async () => {
-    let answer: ServerResponse | undefined;
-    const url = await serve((_request, response) => {
-      answer = response;
-      response.write('first');
-    });
-    const taken: string[] = [];
-    const exchange = await client().send(
-      post(url, {
-        keepAtMostBytes: 0,
-        onChunk: (chunk) => {
-          taken.push(chunk.toString());
-          if (chunk.toString() === 'first') setImmediate(() => answer?.end('second'));
-          return Promise.resolve();
-        },
-      }),
-    );
-    expect(exchange.complete).toBe(true);
-    expect(taken).toEqual(['first', 'second']);
-  });
-
-  it('says what cut an exchange short', async () => {
-    const url = await serve((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' });
-      response.write(Buffer.alloc(100_000));
-    });
-    const controller = new AbortController();
-    const cutBy = async (changes: Partial<GuardedRequest>) => (await client().send(post(url, changes))).cutBy;
-    expect(await cutBy({})).toBe('limit');
-    expect(await cutBy({ readAtMostBytes: 200_000, bodyWithinMs: 50 })).toBe('deadline');
-    expect(
-      await cutBy({
-        wantsBody: (status, headers) => status === 200 && headers['content-type'] === 'audio/mpeg',
-      }),
-    ).toBe('caller');
-    const patient = { readAtMostBytes: 200_000, bodyWithinMs: 2_000 };
-    expect(await cutBy({ ...patient, onChunk: () => Promise.reject(new Error('The disk is full.')) })).toBe(
-      'caller',
-    );
-    expect(await cutBy({ ...patient, signal: controller.signal, onChunk: () => controller.abort() })).toBe(
-      'caller',
-    );
-    expect(await client().send(post(url, { signal: AbortSignal.abort() }))).toMatchObject({
-      outcome: 'connection_failed',
-      cutBy: 'caller',
-    });
   });
 
   it('uses no proxy of the environment', async () => {

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { GuardedClient, type GuardedRequest } from './guarded-client.js';
+
+const limits = { deadlineMs: 2_000, bodyWithinMs: 300, readAtMostBytes: 16_384, keepAtMostBytes: 4_096 };
+const stops: (() => Promise<void>)[] = [];
+
+/** A client that `stopAll` closes. */
+export function client(
+  allowLoopback = true,
+  resolve?: ConstructorParameters<typeof GuardedClient>[0]['resolve'],
+) {
+  const made = new GuardedClient({ allowLoopback, resolve });
+  stops.push(() => made.close());
+  return made;
+}
+
+export async function portOf(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}
+
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  const port = await portOf(server);
+  stops.push(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${port}/`;
+}
+
+/** A server below HTTP: anything can be answered. */
+export async function serveRaw(onConnection: (socket: Socket) => void) {
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  const port = await portOf(server);
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
+}
+
+export function post(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
+  return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
+}
+
+/** Ends what a test has opened. */
+export async function stopAll(): Promise<void> {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+}
