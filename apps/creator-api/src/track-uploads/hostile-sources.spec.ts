@@ -14,6 +14,7 @@ import { type AudioServer, audioServer } from './track-uploads.fixture.js';
 
 const mostBytes = 300_000;
 const file = wave();
+const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 
 /** Pours for as long as the other side takes it. */
 function pourInto(response: ServerResponse): void {
@@ -42,7 +43,7 @@ describe('fetching audio from a server that means no good', () => {
     const spooled = await spool.open();
     const startedAtMs = performance.now();
     try {
-      const limits = { TRACK_UPLOAD_MAX_BYTES: mostBytes, TRACK_UPLOAD_TIMEOUT_MS: 600 };
+      const limits = { TRACK_UPLOAD_MAX_BYTES: mostBytes, TRACK_UPLOAD_TIMEOUT_MS: 1_000 };
       const problem = await new FetchAudio(by, limits).run(url, spooled, signal);
       return { problem, bytes: spooled.size, tookMs: performance.now() - startedAtMs };
     } finally {
@@ -82,8 +83,7 @@ describe('fetching audio from a server that means no good', () => {
       'a compressed body',
       'compressed',
       false,
-      (_request, response) =>
-        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024))),
+      (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     ],
     ['an endless 404', 'http_error', false, (_request, response) => pourInto(response.writeHead(404))],
     ['401', 'http_error', false, (_request, response) => response.writeHead(401).end()],
@@ -114,7 +114,7 @@ describe('fetching audio from a server that means no good', () => {
     const { problem, bytes, tookMs } = await answered(listener);
     expect(problem).toMatchObject({ code, mayPass, message: expect.stringMatching(/^The .*\.$/) });
     expect(bytes).toBeLessThanOrEqual(mostBytes + 1);
-    expect(tookMs).toBeLessThan(2_000);
+    expect(tookMs).toBeLessThan(5_000);
   });
 
   it.each([301, 302, 303, 307, 308])('follows no %i to an address inside', async (status) => {

@@ -32,8 +32,10 @@ const claim = statement(
 );
 const look = statement(
   'track-uploads.look',
-  `SELECT greatest(0, ceil(extract(epoch FROM coalesce(due_at, lease_until) - now()) * 1000))::bigint AS ms
-   FROM track_uploads WHERE id = $1 AND status IN ('pending', 'processing')`,
+  `SELECT ceil(extract(epoch FROM coalesce(due_at, lease_until) - now()) * 1000)::bigint AS ms,
+     (SELECT count(*) FROM track_uploads other
+      WHERE other.creator_id = u.creator_id AND other.status IN ('pending', 'processing')) AS open
+   FROM track_uploads u WHERE id = $1 AND status IN ('pending', 'processing')`,
 );
 const renew = statement(
   'track-uploads.renew',
@@ -44,8 +46,6 @@ const giveBack = statement(
   `UPDATE track_uploads SET runs = runs - 1, due_at = now(), lease_token = NULL, lease_until = NULL
    WHERE id = $1 AND lease_token = $2`,
 );
-
-const creatorIsBusyMs = 1_000;
 
 /**
  * Uploads are taken by a lease in PostgreSQL: that, and no lock in Redis, decides who works on one. A process that dies, or stops for longer than the
@@ -75,8 +75,8 @@ export class UploadLeases {
       this.config.TRACK_UPLOAD_CREATOR_CONCURRENCY,
     ]);
     if (upload !== undefined) return { ...upload, token };
-    const wait = await this.database.row<{ ms: number }>(look, [id]);
-    return wait === undefined ? undefined : { againInMs: Math.max(wait.ms, creatorIsBusyMs) };
+    const wait = await this.database.row<{ ms: number; open: number }>(look, [id]);
+    return wait === undefined ? undefined : { againInMs: Math.max(wait.ms, askAgainMs(wait.open)) };
   }
 
   /** Renews the lease while the work goes on. Its signal aborts when the lease is lost, or the given one does. */
@@ -115,6 +115,11 @@ export class UploadLeases {
   async giveBack({ id, token }: LeasedUpload): Promise<void> {
     await this.database.run(giveBack, [id, token]);
   }
+}
+
+/** While a creator has as many at work as may be, the others ask again: all of them together at most 20 times a second. */
+function askAgainMs(openOfCreator: number): number {
+  return 250 + 50 * openOfCreator;
 }
 
 /** Somebody else may be at work on it now. */

@@ -63,6 +63,35 @@ export function aiff({ seconds = 12, compression = '', claims = 0 } = {}): Buffe
   return Buffer.concat([sized('FORM', body.length, 'BE'), body]);
 }
 
+/** FLAC of one constant value a frame of 4096 samples (RFC 9639 §9), at 8000 Hz. */
+export function flac(values: readonly number[]): Buffer {
+  const info = Buffer.alloc(34);
+  info.writeUInt16BE(4096, 0);
+  info.writeUInt16BE(4096, 2);
+  info.writeUIntBE((8000 << 4) | 0, 10, 3); // 20 bits of rate, 3 of channels - 1, one of bits - 1
+  info.writeUInt8(15 << 4, 13);
+  info.writeUInt32BE(values.length * 4096, 14);
+  const frames = values.map((value, number) => {
+    const coded = Buffer.from(String.fromCodePoint(number), 'utf8'); // numbers are coded as characters are
+    const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0xc0, 0x08]), coded]);
+    const frame = Buffer.concat([header, Buffer.from([crc(header, 8, 0x07), 0, value >>> 8, value & 0xff])]);
+    const checksum = Buffer.alloc(2);
+    checksum.writeUInt16BE(crc(frame, 16, 0x8005));
+    return Buffer.concat([frame, checksum]);
+  });
+  return Buffer.concat([Buffer.from('fLaC'), Buffer.from([0x80, 0, 0, 34]), info, ...frames]);
+}
+
+function crc(bytes: Buffer, bits: 8 | 16, polynomial: number): number {
+  let sum = 0;
+  for (const byte of bytes) {
+    sum ^= byte << (bits - 8);
+    for (let bit = 0; bit < 8; bit += 1)
+      sum = ((sum << 1) ^ ((sum >>> (bits - 1)) & 1 ? polynomial : 0)) & (2 ** bits - 1);
+  }
+  return sum;
+}
+
 function chunk(name: string, content: Buffer, claims = content.length, order: 'LE' | 'BE' = 'LE'): Buffer {
   return Buffer.concat([sized(name, claims, order), content, Buffer.alloc(content.length % 2)]);
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Spool } from '../spool.js';
 import { AudioRefused } from './audio-refused.js';
-import { aiff, sample, wave } from './audio-samples.fixture.js';
+import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
 import { describeAudio } from './describe-audio.js';
 
 const directory = join(tmpdir(), `describe-audio-${randomUUID()}`);
@@ -106,6 +106,11 @@ describe('reading audio', () => {
     expect((await describeFile(wave({ title: 'Low Water' }))).title).toBe('Low Water');
   });
 
+  it('finds the end of every frame of FLAC, whatever its checksum', async () => {
+    const values = Array.from({ length: 8192 }, (_, index) => (index * 40_503) & 0xffff);
+    expect((await describeFile(flac(values))).audio.duration_seconds).toBe((8192 * 4096) / 8000);
+  });
+
   it('counts the sound where a header says less', async () => {
     const modest = changed(sample('tone-cbr.mp3'), (copy) => {
       copy.writeUInt32BE(5, copy.indexOf('Info') + 8);
@@ -133,7 +138,7 @@ describe('reading audio', () => {
 });
 
 describe('audio that is refused', () => {
-  const flac = sample('tone.flac');
+  const tone = sample('tone.flac');
   const cbr = sample('tone-cbr.mp3');
   const m4a = sample('tone.m4a');
   it.each([
@@ -155,10 +160,10 @@ describe('audio that is refused', () => {
     ['WAV in ADPCM', wave({ tag: 2 }), 'unsupported_codec'],
     ['AIFF that claims more', aiff({ claims: 1_000_000 }), 'broken'],
     ['AIFF-C in ima4', aiff({ compression: 'ima4' }), 'unsupported_codec'],
-    ['FLAC that claims more', changed(flac, (copy) => copy.writeUInt32BE(8000 * 3600, 22)), 'broken'],
+    ['FLAC that claims more', changed(tone, (copy) => copy.writeUInt32BE(8000 * 3600, 22)), 'broken'],
     [
       'FLAC with a bit turned round',
-      changed(flac, (copy) => copy.writeUInt8((copy[30_000] ?? 0) ^ 1, 30_000)),
+      changed(tone, (copy) => copy.writeUInt8((copy[30_000] ?? 0) ^ 1, 30_000)),
       'broken',
     ],
     [
@@ -226,6 +231,29 @@ describe('audio that is refused', () => {
       );
     },
   );
+
+  it.each([
+    [
+      'FLAC with zeros for ever',
+      Buffer.concat([sample('tone.flac').subarray(0, 20_000), Buffer.alloc(8_000_000), Buffer.from([1])]),
+    ],
+    [
+      'tags, one behind the other',
+      Buffer.concat(Array(300_000).fill(Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'))),
+    ],
+    [
+      'zeros and a last byte',
+      Buffer.concat([
+        Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'),
+        Buffer.alloc(8_000_000),
+        Buffer.from([1]),
+      ]),
+    ],
+  ])('%s, in reasonable time', async (_what, bytes) => {
+    const startedAtMs = performance.now();
+    expect(await refusal(bytes)).toMatch(/^(broken|not_audio)$/);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+  });
 
   it('or taken, but never a surprise, whatever bytes are changed', async () => {
     const files = [...whole, 'tone-plain.mp3', 'tone.aac'].map(sample).concat(wave({ title: 'a' }), aiff());

@@ -13,6 +13,8 @@ import { type TrackTags, trackTags } from './track-tags.rules.js';
 import { measureWave } from './wave.rules.js';
 
 const leastSeconds = 10;
+/** Tags with pictures are read as a whole; the heap's bound does not count such memory. */
+const mostTagBytes = 64 * 1024 * 1024;
 
 /** Each counts what the file really holds, and throws AudioRefused when it is not whole. */
 const measures: Readonly<Record<FileKind, (file: ByteSource, start: number) => Measured>> = {
@@ -55,16 +57,17 @@ export async function describeAudio(fd: number, size: number): Promise<Described
       `The track lasts ${Math.floor(seconds * 100) / 100} s; it must last ${leastSeconds} s.`,
     );
   const { format, common } = await metadataOf(fd, kind);
-  const gain = common.replaygain_track_gain?.dB ?? format.trackGain;
-  const peak = common.replaygain_track_peak?.ratio ?? format.trackPeakLevel;
+  const gain = finite(common.replaygain_track_gain?.dB ?? format.trackGain);
+  const peak = finite(common.replaygain_track_peak?.ratio ?? format.trackPeakLevel);
   const audio = audioFacts.safeParse({
     container: kind,
     codec: measured.codec ?? format.codec,
-    sample_rate: format.sampleRate,
+    sample_rate: Math.round(format.sampleRate ?? 0), // AIFF has fractions
+
     bit_depth: (withBitDepth.has(kind) ? format.bitsPerSample : undefined) ?? null,
     channels: measured.channels ?? format.numberOfChannels ?? null,
     duration_seconds: Math.floor(seconds * 1000) / 1000,
-    loudness: gain === undefined ? null : { track_gain_db: gain, track_peak: peak ?? null },
+    loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
   });
   if (!audio.success) return broken('The format of the file makes no sense.');
   return { audio: audio.data, ...trackTags(common.title, common.track.no) };
@@ -85,7 +88,7 @@ function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
 
 /** The spooled file has no name, but the operating system has one for what is open. */
 async function metadataOf(fd: number, kind: FileKind): Promise<IAudioMetadata> {
-  const tokenizer = await fromFile(`/dev/fd/${fd}`);
+  const tokenizer = await fromFile(`/dev/fd/${fd}`, { maxBufferSize: mostTagBytes });
   tokenizer.fileInfo.mimeType = mediaTypes[kind]; // found out here: nothing is guessed again
   try {
     return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
@@ -94,4 +97,9 @@ async function metadataOf(fd: number, kind: FileKind): Promise<IAudioMetadata> {
   } finally {
     await tokenizer.close();
   }
+}
+
+/** Tags say `-inf`, too. */
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
 }

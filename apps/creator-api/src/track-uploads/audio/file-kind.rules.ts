@@ -21,12 +21,14 @@ export function kindOfFile(file: ByteSource): { kind: FileKind; start: number } 
 }
 
 /** ID3v2 §3.1: ten bytes, whose last four are the length of the rest in 7 bits each; a footer is ten more. Tags may follow each other. */
-export function afterId3v2(file: ByteSource, offset = 0): number {
-  const head = file.bytes(offset, 10);
-  if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return offset;
-  const length = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  const footer = (head.readUInt8(5) & 0x10) === 0 ? 0 : 10;
-  return afterId3v2(file, offset + 10 + length + footer);
+export function afterId3v2(file: ByteSource): number {
+  for (let at = 0; ;) {
+    const head = file.bytes(at, 10);
+    if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return at;
+    const length = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+    const footer = (head.readUInt8(5) & 0x10) === 0 ? 0 : 10;
+    at += 10 + length + footer;
+  }
 }
 
 /** Padding that some writers leave between a tag and the first frame. */

@@ -1,6 +1,6 @@
 import { broken } from './audio-refused.js';
 import type { ByteSource, Measured } from './byte-source.js';
-import { isTrailer } from './file-kind.rules.js';
+import { afterZeros, isTrailer } from './file-kind.rules.js';
 
 const streamInfo = 0;
 const blockHeaderBytes = 4;
@@ -81,7 +81,12 @@ function endOfFrame(file: ByteSource, start: number): number {
       count += 1;
     } while (crc !== 0 && count < bytes.length);
     at += count;
-    if (crc === 0 && at - start >= leastFrameBytes && followsFrame(file, at)) return at;
+    if (crc !== 0 || at - start < leastFrameBytes) continue;
+    // Zeros keep it 0, those of the frame's own checksum, too: the end may be behind any of them, so behind the last.
+    for (const end of [at, afterZeros(file, at)]) {
+      if (followsFrame(file, end)) return end;
+      at = end;
+    }
   }
   return broken('A frame is damaged or cut off.');
 }

@@ -193,9 +193,10 @@ function samplesHeld(file: ByteSource, table: Boxes): number {
   const runs = numbers(find(table, 'stsc'), 4, 8, 3);
   const total = sizes?.readUInt32BE(8) ?? 0;
   let sample = 0;
+  let run = 0; // of (first chunk, samples in each, description)
   for (const [index, offset] of offsets.entries()) {
-    const count = samplesInChunk(runs, index + 1);
-    const last = Math.min(sample + count, total);
+    while ((runs[run + 3] ?? Infinity) <= index + 1) run += 3;
+    const last = Math.min(sample + (runs[run + 1] ?? 0), total);
     let bytes = sizeOf === undefined ? oneSize * (last - sample) : 0;
     for (let at = sample; sizeOf !== undefined && at < last; at += 1) bytes += sizeOf[at] ?? 0;
     if (offset + bytes > file.size) broken('The file ends before its last sample: it was cut off.');
@@ -209,11 +210,4 @@ function longOffsets(halves: readonly number[]): number[] {
     { length: halves.length / 2 },
     (_, index) => (halves[2 * index] ?? 0) * 2 ** 32 + (halves[2 * index + 1] ?? 0),
   );
-}
-
-/** Runs of (first chunk, samples in each, description). */
-function samplesInChunk(runs: readonly number[], chunk: number): number {
-  let count = 0;
-  for (let at = 0; at < runs.length && (runs[at] ?? 0) <= chunk; at += 3) count = runs[at + 1] ?? 0;
-  return count;
 }

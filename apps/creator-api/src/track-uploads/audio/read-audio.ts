@@ -6,7 +6,7 @@ import { audioFacts } from './audio-facts.js';
 import { AudioRefused } from './audio-refused.js';
 import type { DescribedAudio } from './describe-audio.js';
 
-const withinMs = 120_000;
+const withinMs = 60_000;
 const mostHeapMegabytes = 192;
 const program = new URL('./audio-thread.js', import.meta.url);
 
