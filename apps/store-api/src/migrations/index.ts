@@ -3,6 +3,7 @@ import { Payments1764000000002 } from './0002-payments.js';
 import { HeldReports1764000000003 } from './0003-held-reports.js';
 import { ListsAndSearch1764000000004 } from './0004-lists-and-search.js';
 import { ProcessedTracks1764000000005 } from './0005-processed-tracks.js';
+import { PaymentTries1764000000006 } from './0006-payment-tries.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   HeldReports1764000000003,
   ListsAndSearch1764000000004,
   ProcessedTracks1764000000005,
+  PaymentTries1764000000006,
 ];

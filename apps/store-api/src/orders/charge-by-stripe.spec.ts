@@ -4,6 +4,9 @@ import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { standInSecretKey, type StripeStandIn, stripeStandIn } from '../payments/stripe-stand-in.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { startStoreProcess } from '../store-process.fixture.js';
+import { ChargeOrder } from './charge-order.js';
+import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { SettleOrder } from './settle-order.js';
 
@@ -17,6 +20,21 @@ const openCharge = statement(
   `SELECT c.id, o.id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
    WHERE o.creator_id = $1 AND c.status = 'pending'`,
 );
+const openChargeRow = statement(
+  'test.open-charge-row',
+  `SELECT ${openChargeColumns('c')} FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 AND c.status = 'pending'`,
+);
+const dueNow = statement('test.due-now', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
+const keysOf = statement(
+  'test.keys-of',
+  `SELECT c.key_number AS "keyNumber", c.key_spent_at IS NOT NULL AS spent FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1`,
+);
+const spentLongAgo = statement(
+  'test.spent-long-ago',
+  "UPDATE charges SET key_spent_at = now() - interval '5 minutes' WHERE key_spent_at IS NOT NULL",
+);
 const references = statement(
   'test.references',
   `SELECT c.provider_reference AS reference, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
@@ -29,13 +47,7 @@ describe('orders whose creators are charged by Stripe', () => {
 
   beforeAll(async () => {
     standIn = await stripeStandIn();
-    store = await startStoreApi({
-      NODE_ENV: 'test',
-      PAYMENT_PROVIDER: 'stripe',
-      STRIPE_SECRET_KEY: standInSecretKey,
-      STRIPE_API_URL: standIn.url,
-      PAYMENT_TIMEOUT_MS: '500',
-    });
+    store = await startStoreApi(byStripe());
     desk = orderDesk(store);
   });
   afterAll(async () => {
@@ -43,6 +55,13 @@ describe('orders whose creators are charged by Stripe', () => {
     await standIn.stop();
   });
 
+  const byStripe = () => ({
+    NODE_ENV: 'test',
+    PAYMENT_PROVIDER: 'stripe',
+    STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_API_URL: standIn.url,
+    PAYMENT_TIMEOUT_MS: '500',
+  });
   const place = async (paymentMethod: string) => {
     const who = await store.creator(paymentMethod);
     const [sku = ''] = (await store.release(who.id, [{ quantity: 4 }])).skus;
@@ -87,6 +106,53 @@ describe('orders whose creators are charged by Stripe', () => {
     await desk.complete(who);
     expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('processing');
     expect(intents()).toHaveLength(1);
+  });
+
+  describe('when Stripe answers 500 and repeats it under the key', () => {
+    /** A pending order whose key is known to be spent, long enough ago to look what came of it. */
+    const placeSpent = async (fault: 'broken-before' | 'broken-after') => {
+      standIn.fail(intentsPath, fault);
+      const placed = await place('pm_card_visa');
+      await desk.complete(placed.who);
+      expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 1, spent: true }]);
+      await store.database.run(spentLongAgo);
+      return placed;
+    };
+    const statusOf = async ({ who, order }: Awaited<ReturnType<typeof place>>) =>
+      (await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status;
+
+    it.each([
+      ['broken-before', 2],
+      ['broken-after', 1],
+    ] as const)('are charged once (%s)', async (fault, keyNumber) => {
+      const placed = await placeSpent(fault);
+      await desk.complete(placed.who);
+      expect(await statusOf(placed)).toBe('processing');
+      expect(placed.intents()).toHaveLength(1);
+      expect(await store.database.rows(keysOf, [placed.who.id])).toMatchObject([{ keyNumber }]);
+    });
+
+    it.each(['next-key-taken', 'charged'])('are charged once when the process dies at %s', async (point) => {
+      const placed = await placeSpent('broken-before');
+      const dying = await startStoreProcess(store, { ...byStripe(), FAULT_POINT: point });
+      await store.database.run(dueNow, [placed.who.id]);
+      expect(await dying.ended).toBe('SIGKILL');
+      expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 2, spent: false }]);
+      expect(placed.intents()).toHaveLength(point === 'charged' ? 1 : 0);
+      await desk.complete(placed.who);
+      expect(await statusOf(placed)).toBe('processing');
+      expect(placed.intents()).toHaveLength(1);
+    });
+
+    it('are charged once when many look at the same moment', async () => {
+      const placed = await placeSpent('broken-before');
+      const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.who.id]);
+      if (charge === undefined) throw new Error('The order has no open charge.');
+      const ask = () => store.app.get(ChargeOrder).run(charge);
+      await Promise.all(Array.from({ length: 8 }, ask));
+      expect(await statusOf(placed)).toBe('processing');
+      expect(placed.intents()).toHaveLength(1);
+    });
   });
 
   it('stay pending while Stripe has the charge in hand, and are asked after by its name', async () => {

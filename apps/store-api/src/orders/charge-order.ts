@@ -6,12 +6,23 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import { type ChargeOutcome, PaymentGateway } from '../payments/payment-gateway.js';
 import { FaultPoints } from './fault-points.js';
-import type { OpenCharge } from './open-charge.js';
+import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { SettleOrder } from './settle-order.js';
 
 const keepReference = statement(
   'charges.keep-reference',
   `UPDATE charges SET provider_reference = $2 WHERE id = $1 AND status = 'pending'`,
+);
+const keepSpentKey = statement(
+  'charges.keep-spent-key',
+  `UPDATE charges SET key_spent_at = now() WHERE id = $1 AND key_number = $2 AND key_spent_at IS NULL AND status = 'pending'`,
+);
+// Of several who found that nothing was charged, one takes the next key.
+const takeNextKey = statement(
+  'charges.take-next-key',
+  `UPDATE charges c SET key_number = key_number + 1, key_spent_at = NULL
+   WHERE id = $1 AND key_number = $2 AND key_spent_at IS NOT NULL AND status = 'pending'
+   RETURNING ${openChargeColumns('c')}`,
 );
 
 /** The middle phase: asks the provider, with no transaction open. Without an answer in time the order stays pending, and the completer asks again. */
@@ -32,7 +43,7 @@ export class ChargeOrder {
     const { orderId } = charge;
     const pending: RememberedResponse = { id: publicId('ord', orderId), status: 'pending' };
     try {
-      const outcome = await this.ask(charge);
+      const outcome = await this.outcomeOf(charge);
       this.faultPoints.pass('charged');
       if (outcome !== undefined) return await this.settleOrder.run(orderId, charge.id, outcome);
       await this.keys.rememberUnlessKnown(orderId, pending);
@@ -42,25 +53,45 @@ export class ChargeOrder {
     return pending;
   }
 
-  private async ask(charge: OpenCharge): Promise<ChargeOutcome | undefined> {
-    const signal = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
+  /** Undefined while the provider does not tell it. */
+  private async outcomeOf(charge: OpenCharge): Promise<ChargeOutcome | undefined> {
     try {
-      const answer = await this.payments.charge(
-        {
-          idempotencyKey: charge.id,
-          orderId: publicId('ord', charge.orderId),
-          amount: { amount: charge.amount, currency: charge.currency },
-          paymentMethod: charge.paymentMethod,
-          reference: charge.reference,
-          since: charge.createdAt,
-        },
-        signal,
-      );
-      if (answer.status !== 'under_way') return answer;
-      await this.database.run(keepReference, [charge.id, answer.reference]);
+      return await this.ask(charge, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
     } catch (error) {
       this.logger.warn({ error, charge_id: charge.id }, 'The outcome of a charge is not known yet.');
+      return undefined;
     }
-    return undefined;
+  }
+
+  private async ask(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | undefined> {
+    const answer = await this.payments.charge(
+      {
+        idempotencyKey: charge.id,
+        orderId: publicId('ord', charge.orderId),
+        amount: { amount: charge.amount, currency: charge.currency },
+        paymentMethod: charge.paymentMethod,
+        reference: charge.reference,
+        since: charge.createdAt,
+        keyNumber: charge.keyNumber,
+        keySpentAt: charge.keySpentAt,
+      },
+      signal,
+    );
+    switch (answer.status) {
+      case 'succeeded':
+      case 'declined':
+        return answer;
+      case 'under_way':
+        await this.database.run(keepReference, [charge.id, answer.reference]);
+        return undefined;
+      case 'key_spent':
+        await this.database.run(keepSpentKey, [charge.id, charge.keyNumber]);
+        return undefined;
+      case 'nothing_charged': {
+        const next = await this.database.row<OpenCharge>(takeNextKey, [charge.id, charge.keyNumber]);
+        this.faultPoints.pass('next-key-taken');
+        return next && this.ask(next, signal);
+      }
+    }
   }
 }

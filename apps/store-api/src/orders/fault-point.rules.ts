@@ -4,6 +4,7 @@ export const faultPoints = [
   'order-written', // not committed
   'order-placed',
   'charged',
+  'next-key-taken', // written, not used
   'order-settled-uncommitted',
   'order-settled', // not answered
   'refunded', // the provider knows, the order does not

@@ -161,6 +161,8 @@ export class PlaceOrder {
       paymentMethod: terms.paymentMethod,
       reference: null,
       createdAt: row.created_at,
+      keyNumber: 1,
+      keySpentAt: null,
     };
   }
 

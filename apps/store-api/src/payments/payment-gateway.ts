@@ -2,7 +2,7 @@ import type { Money } from '@fulfilment/contracts';
 
 /** One attempt at charging an order, as its charge row has it. */
 export interface Charge {
-  /** The charge row's id. The provider charges once for one key, however often it is asked. */
+  /** The charge row's id: its first key. The provider charges once for one key, however often it is asked. */
   readonly idempotencyKey: string;
   /** What the provider calls this charge, once it has said so. */
   readonly reference: string | null;
@@ -15,6 +15,10 @@ export interface ChargeRequest extends Charge {
   readonly paymentMethod: string;
   /** When the charge row was written: no provider was asked earlier. */
   readonly since: Date;
+  /** 1, and one more each time a key was spent with nothing charged. */
+  readonly keyNumber: number;
+  /** When the key of this number was found to be spent. */
+  readonly keySpentAt: Date | null;
 }
 
 export type ChargeOutcome =
@@ -28,13 +32,27 @@ export interface ChargeUnderWay {
   readonly reference: string;
 }
 
+/** The provider answers this key with an error of its own, for good: what it did, only its books tell, and not at once. */
+export interface KeySpent {
+  readonly status: 'key_spent';
+}
+
+/** By the provider's books nothing came of a spent key: the next one may be used, once its number is written down. */
+export interface NothingCharged {
+  readonly status: 'nothing_charged';
+}
+
 /** The payment provider, as the orders see it. What every one of them promises stands in payment-gateway.spec.ts. */
 export abstract class PaymentGateway {
   /**
-   * Charges once for the key. Asked again, with the same key and the same amount, it tells what became of it.
+   * Charges once for the key. Asked again, with the same key and the same amount, it tells what became of it. Of a spent key it
+   * tells what came of any of the charge's keys, and never asks under it again.
    * @throws when the outcome cannot be known in time, or the key stands for another charge
    */
-  abstract charge(request: ChargeRequest, signal: AbortSignal): Promise<ChargeOutcome | ChargeUnderWay>;
+  abstract charge(
+    request: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged>;
   /**
    * Gives all of a charge back; a second time changes nothing.
    * @throws when nothing was charged under the key, or it cannot be known in time whether it was given back

@@ -1,5 +1,4 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { systemClock } from '@fulfilment/runtime';
 import type { ChargeRequest } from './payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
 import {
@@ -12,19 +11,23 @@ import {
 const intentsPath = '/v1/payment_intents';
 const refundsPath = '/v1/refunds';
 const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 /** What only Stripe does; what every provider does stands in payment-gateway.spec.ts. */
 describe('the Stripe payment gateway', () => {
   let standIn: StripeStandIn;
   let gateway: StripePaymentGateway;
+  let laterMs: number;
+  const clock = () => new Date(Date.now() + laterMs);
   beforeEach(async () => {
-    standIn = await stripeStandIn();
+    laterMs = 0;
+    standIn = await stripeStandIn(clock);
     gateway = open(standInSecretKey);
   });
   afterEach(() => standIn.stop());
 
   const open = (secretKey: string) =>
-    new StripePaymentGateway({ secretKey, apiUrl: new URL(standIn.url), timeoutMs: 2_000 }, systemClock);
+    new StripePaymentGateway({ secretKey, apiUrl: new URL(standIn.url), timeoutMs: 2_000 }, clock);
   const request = (given: Partial<ChargeRequest> = {}): ChargeRequest => ({
     idempotencyKey: uuidv7(),
     orderId: 'ord_00000000000000000000000001',
@@ -32,11 +35,18 @@ describe('the Stripe payment gateway', () => {
     paymentMethod: 'pm_card_visa',
     reference: null,
     since: new Date(),
+    keyNumber: 1,
+    keySpentAt: null,
     ...given,
   });
   const charge = (what: ChargeRequest, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
   const refund = (idempotencyKey: string, reference: string | null) =>
     gateway.refund({ idempotencyKey, reference }, AbortSignal.timeout(2_000));
+  /** The name of the PaymentIntent. */
+  const charged = async (what: ChargeRequest): Promise<string | null> => {
+    const told = await charge(what);
+    return 'reference' in told ? told.reference : null;
+  };
   const asked = (path: string) => standIn.requests.filter((sent) => sent.path === path);
 
   it("creates and confirms in one request, under the charge's key, and tells Stripe nothing of a person", async () => {
@@ -75,7 +85,6 @@ describe('the Stripe payment gateway', () => {
     ['409, the key is in use', [{ answer: 409, error: busy }]],
     ['429', [{ answer: 429, error: limited }]],
     ['400 as a rate limit', [{ answer: 400, error: limited }]],
-    ['500', [{ answer: 500, error: broken }]],
     ['503', [{ answer: 503, error: broken }]],
     ['a connection cut before the charge', ['lost-request', 'lost-request']],
     ['a connection cut after the charge', ['lost-answer', 'lost-answer']],
@@ -101,9 +110,91 @@ describe('the Stripe payment gateway', () => {
     expect(underWay).toEqual({ status: 'under_way', reference: intent?.id });
     if (intent !== undefined) intent.status = 'succeeded';
     standIn.forgetKeys();
-    const { reference } = underWay;
+    const reference = intent?.id ?? null;
     expect(await charge({ ...what, reference })).toMatchObject({ status: 'succeeded', reference });
     expect(standIn.intents()).toHaveLength(1);
+  });
+
+  describe('when Stripe breaks and repeats its 500 under the key', () => {
+    /** The request as it stands when the key has been found to be spent. */
+    const spent = async (fault: StandInFault, given: Partial<ChargeRequest> = {}): Promise<ChargeRequest> => {
+      const what = request(given);
+      standIn.fail(intentsPath, fault);
+      await expect(charge(what)).rejects.toThrow();
+      expect(await charge(what)).toEqual({ status: 'key_spent' });
+      return { ...what, keySpentAt: clock() };
+    };
+    const keys = () => asked(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
+
+    it('charges once, under the next key, when its books have no charge', async () => {
+      const what = await spent('broken-before');
+      laterMs += 2 * minuteMs;
+      expect(await charge(what)).toEqual({ status: 'nothing_charged' });
+      const next = { ...what, keyNumber: 2, keySpentAt: null };
+      expect(await charge(next)).toMatchObject({ status: 'succeeded' });
+      expect(await charge(next)).toMatchObject({ status: 'succeeded' });
+      const first = what.idempotencyKey;
+      expect(keys()).toEqual([first, first, `${first}:2`, `${first}:2`]);
+      expect(standIn.intents()).toHaveLength(1);
+    });
+
+    it('does not look, nor ask under another key, before Stripe had time to mend it', async () => {
+      const what = await spent('broken-before');
+      const before = standIn.requests.length;
+      laterMs += minuteMs / 2;
+      expect(await charge(what)).toEqual({ status: 'key_spent' });
+      expect(standIn.requests).toHaveLength(before);
+    });
+
+    it('finds the charge that was made, which searching does not know, among others of the customer', async () => {
+      standIn.letSearchBeBehind();
+      const what = await spent('broken-after');
+      const [made] = standIn.intents();
+      for (let others = 0; others < 7; others += 1) await charge(request());
+      laterMs += 2 * minuteMs;
+      expect(await charge(what)).toMatchObject({ status: 'succeeded', reference: made?.id });
+      expect(standIn.intents()).toHaveLength(8);
+    });
+
+    it('finds the decline', async () => {
+      const what = await spent('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
+      laterMs += 2 * minuteMs;
+      expect(await charge(what)).toMatchObject({ status: 'declined', reason: 'insufficient_funds' });
+    });
+
+    it.each([
+      ['pm_card_visa', { status: 'succeeded' }],
+      ['pm_card_chargeDeclined', { status: 'declined', reason: 'generic_decline' }],
+    ])('goes on with what was made and not confirmed (%s)', async (paymentMethod, outcome) => {
+      const what = await spent('broken-between', { paymentMethod });
+      laterMs += 2 * minuteMs;
+      expect(await charge(what)).toMatchObject({ ...outcome, reference: standIn.intents()[0]?.id });
+      expect(await charge(what)).toMatchObject(outcome);
+      expect(standIn.intents()).toHaveLength(1);
+    });
+
+    it('takes the money of an earlier key that came late for the outcome, whatever became of the later one', async () => {
+      const first = await spent('broken-between');
+      const [late] = standIn.intents();
+      const second = { ...first, keyNumber: 2, keySpentAt: null };
+      standIn.fail(intentsPath, 'broken-between');
+      await expect(charge(second)).rejects.toThrow();
+      expect(await charge(second)).toEqual({ status: 'key_spent' });
+      if (late !== undefined) late.status = 'succeeded'; // Stripe rolled it forward
+      const spentAt = clock();
+      laterMs += 2 * minuteMs;
+      expect(await charge({ ...second, keySpentAt: spentAt })).toMatchObject({ reference: late?.id });
+      expect(standIn.intents().filter(({ status }) => status === 'succeeded')).toHaveLength(1);
+    });
+
+    it('does not take a 5xx from before the API for the end of a key', async () => {
+      const what = request();
+      standIn.fail(intentsPath, { answer: 504, error: broken }, { answer: 500, error: broken });
+      await expect(charge(what)).rejects.toThrow();
+      await expect(charge(what)).rejects.toThrow();
+      expect(await charge(what)).toMatchObject({ status: 'succeeded' });
+      expect(new Set(keys())).toEqual(new Set([what.idempotencyKey]));
+    });
   });
 
   describe('when the idempotency key may be forgotten', () => {
@@ -125,7 +216,7 @@ describe('the Stripe payment gateway', () => {
 
     it('takes a refund that was made for done', async () => {
       const what = request();
-      const { reference } = await charge(what);
+      const reference = await charged(what);
       await refund(what.idempotencyKey, reference);
       standIn.forgetKeys();
       await refund(what.idempotencyKey, reference);
@@ -135,7 +226,7 @@ describe('the Stripe payment gateway', () => {
 
   it('finds the charge when an earlier release asked for it in other words', async () => {
     const what = request();
-    const { reference } = await charge(what);
+    const reference = await charged(what);
     expect(await charge({ ...what, orderId: 'ord_00000000000000000000000002' })).toMatchObject({ reference });
     expect(standIn.intents()).toHaveLength(1);
   });
@@ -150,7 +241,7 @@ describe('the Stripe payment gateway', () => {
 
   it('owes a refund that failed', async () => {
     const what = request();
-    const { reference } = await charge(what);
+    const reference = await charged(what);
     standIn.refundWith('failed');
     await expect(refund(what.idempotencyKey, reference)).rejects.toThrow(/failed/);
     standIn.forgetKeys();

@@ -6,8 +6,11 @@ import {
   type ChargeOutcome,
   type ChargeRequest,
   type ChargeUnderWay,
+  type KeySpent,
+  type NothingCharged,
   PaymentGateway,
 } from './payment-gateway.js';
+import { declineOf, furthest, isUntried, outcomeOf, tellsSpentKey } from './stripe-outcome.rules.js';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -21,6 +24,15 @@ export interface StripeSettings {
  * (https://docs.stripe.com/api/idempotent_requests). An hour before, a charge is looked for before it is asked for.
  */
 const keysAreKeptForMs = 23 * 3_600_000;
+
+/**
+ * Stripe mends what a 500 left half done, by rolling it forward or back (https://docs.stripe.com/error-low-level#server-errors).
+ * Its books are asked what came of a spent key when it had this long for it, and no other key is used before.
+ */
+const mendedWithinMs = 60_000;
+
+/** How far Stripe's clock may be behind PostgreSQL's. */
+const clocksDifferByMs = 300_000;
 
 /**
  * Charges cards by Stripe's PaymentIntents, created and confirmed in one request while the creator is away
@@ -44,26 +56,45 @@ export class StripePaymentGateway extends PaymentGateway {
     });
   }
 
-  charge(request: ChargeRequest, signal: AbortSignal): Promise<ChargeOutcome | ChargeUnderWay> {
-    return within(signal, () => this.chargeOnce(request));
+  charge(
+    request: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
+    return within(signal, () => this.chargeOnce(request, signal));
   }
 
   refund(charge: Charge, signal: AbortSignal): Promise<void> {
     return within(signal, () => this.refundOnce(charge));
   }
 
-  private async chargeOnce(request: ChargeRequest): Promise<ChargeOutcome | ChargeUnderWay> {
-    if (request.reference !== null || this.keyMayBeForgotten(request)) {
-      const known = await this.find(request);
-      if (known !== undefined) return outcomeOf(request, known);
+  private async chargeOnce(
+    request: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
+    const { reference, keySpentAt } = request;
+    if (reference !== null) return this.goOn(request, await this.stripe.paymentIntents.retrieve(reference));
+    if (keySpentAt !== null) {
+      if (this.ageMs(keySpentAt) < mendedWithinMs) return { status: 'key_spent' };
+      const made = await this.inTheBooks(request, signal);
+      return made === undefined ? { status: 'nothing_charged' } : this.goOn(request, made);
     }
+    if (this.ageMs(request.since) > keysAreKeptForMs) {
+      const made = await this.search(request);
+      if (made !== undefined) return this.goOn(request, made);
+    }
+    return this.begin(request);
+  }
+
+  private async begin(request: ChargeRequest): Promise<ChargeOutcome | ChargeUnderWay | KeySpent> {
+    const customer = await this.customerOf(request.paymentMethod);
     try {
-      return outcomeOf(request, await this.create(request));
+      return outcomeOf(request, await this.create(request, customer));
     } catch (error) {
+      if (tellsSpentKey(error)) return { status: 'key_spent' };
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
         // The key stands for a request we made in other words, as an earlier release may have done.
-        const known = await this.find(request);
-        if (known !== undefined) return outcomeOf(request, known);
+        const made = await this.search(request);
+        if (made !== undefined) return this.goOn(request, made);
       }
       const declined = declineOf(error);
       if (declined === undefined) throw error;
@@ -71,8 +102,10 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  private async create({ idempotencyKey, orderId, amount, paymentMethod }: ChargeRequest) {
-    const customer = await this.customerOf(paymentMethod);
+  private create(
+    { idempotencyKey, keyNumber, orderId, amount, paymentMethod }: ChargeRequest,
+    customer: string | undefined,
+  ): Promise<Stripe.PaymentIntent> {
     return this.stripe.paymentIntents.create(
       {
         amount: amount.amount,
@@ -84,8 +117,25 @@ export class StripePaymentGateway extends PaymentGateway {
         off_session: true,
         metadata: { order_id: orderId, charge_id: idempotencyKey }, // ours only; nothing of a person
       },
-      { idempotencyKey },
+      { idempotencyKey: numberedKey(idempotencyKey, keyNumber) },
     );
+  }
+
+  /** A PaymentIntent that Stripe made and left there is confirmed: it is charged once at most, however often it is confirmed. */
+  private async goOn(
+    request: ChargeRequest,
+    intent: Stripe.PaymentIntent,
+  ): Promise<ChargeOutcome | ChargeUnderWay> {
+    const known = outcomeOf(request, intent);
+    if (!isUntried(intent)) return known;
+    try {
+      const confirmation = { payment_method: request.paymentMethod, off_session: true };
+      return outcomeOf(request, await this.stripe.paymentIntents.confirm(intent.id, confirmation));
+    } catch (error) {
+      const declined = error instanceof Stripe.errors.StripeCardError ? declineOf(error) : undefined;
+      if (declined === undefined) throw error;
+      return declined;
+    }
   }
 
   /** Stripe wants the customer a saved payment method belongs to named beside it. Of one it does not know, the charge itself tells. */
@@ -99,19 +149,40 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  /** Searching sees a charge about a minute after it was made, which is soon enough for one whose key is a day old. */
-  private async find({ idempotencyKey, reference }: Charge): Promise<Stripe.PaymentIntent | undefined> {
-    if (reference !== null) return this.stripe.paymentIntents.retrieve(reference);
-    const query = `metadata['charge_id']:'${idempotencyKey}'`;
-    return (await this.stripe.paymentIntents.search({ query, limit: 1 })).data[0];
+  /** What Stripe's list has of any of the charge's keys: unlike searching it knows what was made a moment ago. */
+  private async inTheBooks(
+    { idempotencyKey, paymentMethod, since }: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<Stripe.PaymentIntent | undefined> {
+    const customer = await this.customerOf(paymentMethod);
+    const made: Stripe.PaymentIntent[] = [];
+    const page = {
+      ...(customer === undefined ? {} : { customer }),
+      created: { gte: Math.floor((since.getTime() - clocksDifferByMs) / 1000) },
+      limit: 100,
+    };
+    for await (const intent of this.stripe.paymentIntents.list(page)) {
+      signal.throwIfAborted();
+      if (intent.metadata['charge_id'] === idempotencyKey) made.push(intent);
+    }
+    return furthest(made);
   }
 
-  private keyMayBeForgotten({ since }: ChargeRequest): boolean {
-    return this.clock().getTime() - since.getTime() > keysAreKeptForMs;
+  /**
+   * Searching sees a charge within a minute, at times an hour (https://docs.stripe.com/api/payment_intents/search): soon enough for one
+   * whose key is a day old, or is refused for other words, for a younger one is still kept from being charged twice by its key.
+   */
+  private async search({ idempotencyKey }: Charge): Promise<Stripe.PaymentIntent | undefined> {
+    const query = `metadata['charge_id']:'${idempotencyKey}'`;
+    return furthest((await this.stripe.paymentIntents.search({ query, limit: 100 })).data);
+  }
+
+  private ageMs(since: Date): number {
+    return this.clock().getTime() - since.getTime();
   }
 
   private async refundOnce(charge: Charge): Promise<void> {
-    const reference = charge.reference ?? (await this.find(charge))?.id;
+    const reference = charge.reference ?? (await this.search(charge))?.id;
     if (reference === undefined) throw new Error('Stripe knows no charge of this idempotency key.');
     try {
       const { status } = await this.stripe.refunds.create(
@@ -127,37 +198,8 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 }
 
-/** @throws when the PaymentIntent is of another amount */
-function outcomeOf({ amount }: ChargeRequest, intent: Stripe.PaymentIntent): ChargeOutcome | ChargeUnderWay {
-  if (intent.amount !== amount.amount || intent.currency !== amount.currency.toLowerCase())
-    throw new Error('This idempotency key was used for another charge.');
-  const reference = intent.id;
-  switch (intent.status) {
-    case 'succeeded':
-      return { status: 'succeeded', at: new Date(intent.created * 1000), reference };
-    case 'requires_payment_method':
-    case 'requires_action': // the creator is not there to act
-    case 'canceled':
-      return { status: 'declined', reason: reasonOf(intent.last_payment_error) ?? intent.status, reference };
-    default:
-      return { status: 'under_way', reference };
-  }
-}
-
-/** What Stripe refused for good, with nothing charged; undefined when it may be otherwise another time, or is not known. */
-function declineOf(error: unknown): ChargeOutcome | undefined {
-  if (!(error instanceof Stripe.errors.StripeError)) return undefined;
-  const refused = error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400;
-  if (!refused && !(error instanceof Stripe.errors.StripeCardError)) return undefined;
-  const reference = error.payment_intent?.id ?? null;
-  return { status: 'declined', reason: reasonOf(error) ?? 'refused', reference };
-}
-
-/** The bank's word if there is one, else Stripe's. The library makes a missing one the empty text. */
-function reasonOf(
-  error: { readonly decline_code?: string; readonly code?: string } | null,
-): string | undefined {
-  return error?.decline_code || error?.code;
+function numberedKey(first: string, number: number): string {
+  return number === 1 ? first : `${first}:${number}`;
 }
 
 /** The library cannot be told to give up by a signal; its own timeout begins anew with each byte. */

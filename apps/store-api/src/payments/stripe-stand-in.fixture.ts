@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@fulfilment/runtime';
 import { listen, uniqueName } from '@fulfilment/testing';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -27,9 +28,12 @@ interface Answered {
   readonly body: object;
 }
 
-/** What goes wrong with a request: before it is worked on, or with its answer. */
+/** What goes wrong with a request: before it is worked on, while it is, or with its answer. */
 export type StandInFault =
-  | { readonly answer: number; readonly error: object }
+  | { readonly answer: number; readonly error: object } // by what stands before the API: no key remembers it
+  | 'broken-before' // worked on, given up with 500 before anything was done; the key remembers the 500
+  | 'broken-between' // as well, with the PaymentIntent made and not confirmed
+  | 'broken-after' // as well, with everything done
   | 'lost-request' // the connection is cut before Stripe has done anything
   | 'lost-answer' // done, and the connection is cut
   | 'silent' // done, and no answer comes
@@ -40,6 +44,9 @@ export const standInSecretKey = 'sk_test_standin';
 /** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
 const largestAmount = 99_999_999;
 
+/** https://docs.stripe.com/api/idempotent_requests */
+const keysAreKeptForMs = 24 * 3_600_000;
+
 const cardErrors: Readonly<Record<string, object>> = {
   pm_card_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
   pm_card_insufficientFunds: { code: 'card_declined', decline_code: 'insufficient_funds' },
@@ -47,19 +54,21 @@ const cardErrors: Readonly<Record<string, object>> = {
 };
 
 /**
- * Stands in for Stripe's HTTP API as Stripe documents it: PaymentIntents that are created and confirmed at once, searching them,
- * refunds, and idempotent requests (https://docs.stripe.com/api/idempotent_requests).
+ * Stands in for Stripe's HTTP API as Stripe documents it: PaymentIntents that are created and confirmed at once, listing and searching
+ * them, refunds, and idempotent requests, whose first answer is remembered whatever it is once they are worked on.
  */
-export async function stripeStandIn() {
+export async function stripeStandIn(clock: Clock = systemClock) {
   const intents = new Map<string, StandInIntent>();
   const refunds: StandInRefund[] = [];
   const requests: { method: string; path: string; key: string | undefined; form: URLSearchParams }[] = [];
   const faults: { path: string; fault: StandInFault }[] = [];
-  const remembered = new Map<string, { form: string; answer: Answered }>();
+  const remembered = new Map<string, { form: string; answer: Answered; atMs: number }>();
+  const unsearchable = new Set<string>();
+  let searchIsBehind = false;
   const nextRefundStatuses: string[] = [];
   const nextIntentStatuses: string[] = [];
 
-  const createIntent = (form: URLSearchParams): Answered => {
+  const createIntent = (form: URLSearchParams, fault?: StandInFault): Answered => {
     const amount = Number(form.get('amount'));
     if (form.has('payment_method_types'))
       return invalid('payment_method_types_no_longer_supported', 'payment_method_types');
@@ -67,20 +76,31 @@ export async function stripeStandIn() {
     if (amount > largestAmount) return invalid('amount_too_large', 'amount');
     const paymentMethod = form.get('payment_method') ?? '';
     if (!paymentMethod.startsWith('pm_card_')) return invalid('resource_missing', 'payment_method');
-    const cardError = cardErrors[paymentMethod];
+    if (fault === 'broken-before') return broken();
     const intent: StandInIntent = {
       id: uniqueName('pi'),
       object: 'payment_intent',
       amount,
       currency: form.get('currency') ?? '',
-      created: Math.floor(Date.now() / 1000),
+      created: Math.floor(clock().getTime() / 1000),
       customer: form.get('customer'),
       metadata: metadataOf(form),
-      status:
-        cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method',
-      last_payment_error: cardError ?? null,
+      status: 'requires_confirmation',
+      last_payment_error: null,
     };
     intents.set(intent.id, intent);
+    if (searchIsBehind) unsearchable.add(intent.id);
+    if (fault === 'broken-between') return broken();
+    const answer = confirm(intent, paymentMethod);
+    return fault === 'broken-after' ? broken() : answer;
+  };
+
+  const confirm = (intent: StandInIntent, paymentMethod: string): Answered => {
+    if (intent.status !== 'requires_confirmation') return invalid('payment_intent_unexpected_state');
+    const cardError = cardErrors[paymentMethod];
+    intent.status =
+      cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method';
+    intent.last_payment_error = cardError ?? null;
     if (cardError === undefined) return { status: 200, body: intent };
     const error = {
       type: 'card_error',
@@ -91,7 +111,8 @@ export async function stripeStandIn() {
     return { status: 402, body: { error } };
   };
 
-  const createRefund = (form: URLSearchParams): Answered => {
+  const createRefund = (form: URLSearchParams, fault?: StandInFault): Answered => {
+    if (fault === 'broken-before') return broken();
     const intent = intents.get(form.get('payment_intent') ?? '');
     if (intent?.status !== 'succeeded') return invalid('payment_intent_unexpected_state', 'payment_intent');
     const given = refunds.some((refund) => refund.payment_intent === intent.id && refund.status !== 'failed');
@@ -103,7 +124,7 @@ export async function stripeStandIn() {
       status: nextRefundStatuses.shift() ?? 'succeeded',
     };
     refunds.push(refund);
-    return { status: 200, body: refund };
+    return fault === 'broken-after' ? broken() : { status: 200, body: refund };
   };
 
   const read = (path: string, query: URLSearchParams): Answered => {
@@ -113,25 +134,55 @@ export async function stripeStandIn() {
         ? { status: 200, body: { id: name, object: 'payment_method', customer: 'cus_standin' } }
         : missing();
     if (kind !== 'payment_intents') return missing();
+    if (name === '') return list(query);
     if (name !== 'search') {
       const intent = intents.get(name);
       return intent === undefined ? missing() : { status: 200, body: intent };
     }
     const wanted = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
-    const data = [...intents.values()].filter(({ metadata }) => metadata['charge_id'] === wanted);
+    const data = [...intents.values()].filter(
+      ({ id, metadata }) => metadata['charge_id'] === wanted && !unsearchable.has(id),
+    );
     return { status: 200, body: { object: 'search_result', data, has_more: false } };
   };
 
+  /** The newest first, in pages of at most 3, so that one who asks for more must turn them. */
+  const list = (query: URLSearchParams): Answered => {
+    const matching = [...intents.values()]
+      .reverse()
+      .filter(({ customer }) => !query.has('customer') || customer === query.get('customer'))
+      .filter(({ created }) => created >= Number(query.get('created[gte]') ?? 0));
+    const after = matching.findIndex(({ id }) => id === query.get('starting_after'));
+    const rest = matching.slice(after + 1);
+    const data = rest.slice(0, 3);
+    return { status: 200, body: { object: 'list', data, has_more: rest.length > data.length } };
+  };
+
+  const write = (path: string, form: URLSearchParams, fault?: StandInFault): Answered => {
+    const [, , kind, name = '', action] = path.split('/');
+    if (kind === 'refunds') return createRefund(form, fault);
+    if (action !== 'confirm') return createIntent(form, fault);
+    const intent = intents.get(name);
+    return intent === undefined ? missing() : confirm(intent, form.get('payment_method') ?? '');
+  };
+
   /** Under one key one request is worked on once; what was refused before it began is not remembered. */
-  const writeOnce = (path: string, key: string, form: URLSearchParams): Answered & { replayed: boolean } => {
-    const known = remembered.get(key);
+  const writeOnce = (
+    path: string,
+    key: string,
+    form: URLSearchParams,
+    fault?: StandInFault,
+  ): Answered & { replayed: boolean } => {
+    const nowMs = clock().getTime();
+    const kept = remembered.get(key);
+    const known = kept !== undefined && nowMs - kept.atMs < keysAreKeptForMs ? kept : undefined;
     if (known !== undefined && known.form !== form.toString()) {
       const message = 'Keys for idempotent requests can only be used with the same parameters.';
       return { status: 400, body: { error: { type: 'idempotency_error', message } }, replayed: false };
     }
     if (known !== undefined) return { ...known.answer, replayed: true };
-    const answer = path === '/v1/payment_intents' ? createIntent(form) : createRefund(form);
-    if (answer.status !== 400) remembered.set(key, { form: form.toString(), answer });
+    const answer = write(path, form, fault);
+    if (answer.status !== 400) remembered.set(key, { form: form.toString(), answer, atMs: nowMs });
     return { ...answer, replayed: false };
   };
 
@@ -151,7 +202,7 @@ export async function stripeStandIn() {
     }
     const answer =
       method === 'POST'
-        ? writeOnce(url.pathname, key ?? uniqueName('key'), form)
+        ? writeOnce(url.pathname, key ?? uniqueName('key'), form, fault)
         : read(url.pathname, url.searchParams);
     if (fault === 'lost-answer') return void request.socket.destroy();
     if (fault === 'silent') return;
@@ -174,6 +225,10 @@ export async function stripeStandIn() {
       void faults.push(...next.map((fault) => ({ path, fault }))),
     refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
     confirmWith: (...statuses: readonly string[]) => void nextIntentStatuses.push(...statuses),
+    /** What is made from now on is not found by searching, as in Stripe's outages. */
+    letSearchBeBehind: () => {
+      searchIsBehind = true;
+    },
     /** As Stripe may when keys are 24 hours old. */
     forgetKeys: () => remembered.clear(),
     stop: close,
@@ -199,6 +254,10 @@ function invalid(code: string, param?: string): Answered {
 function missing(): Answered {
   const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object.' };
   return { status: 404, body: { error } };
+}
+
+function broken(): Answered {
+  return { status: 500, body: { error: { type: 'api_error', message: 'Something went wrong.' } } };
 }
 
 function send(response: ServerResponse, { status, body }: Answered): void {
