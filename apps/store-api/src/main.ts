@@ -5,6 +5,7 @@ import { openService } from '@fulfilment/service-host';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { HoldReports } from './orders/hold-reports.js';
+import { RefundCharges } from './orders/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
@@ -21,10 +22,13 @@ const app = await startApi({
   module: StoreApiModule.with({ config, ...service }),
 });
 const resumeOrders = app.get(ResumeOrders);
+const refundCharges = app.get(RefundCharges);
 const holdReports = app.get(HoldReports);
 await service.run(app, (shutdown) => {
   resumeOrders.start();
+  refundCharges.start();
   holdReports.start();
   shutdown.add('held reports', () => holdReports.stop());
+  shutdown.add('refund charges', () => refundCharges.stop());
   shutdown.add('resume orders', () => resumeOrders.stop());
 });

@@ -17,6 +17,7 @@ import request from 'supertest';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
+import { RefundCharges } from './orders/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { referenceDocument } from './reference-document.js';
 import { loadShipping } from './shipping/load-shipping.js';
@@ -243,7 +244,10 @@ export async function startStoreApi(
         .expect(documented.check);
       return answer.body.data[0].id;
     },
-    resumeOrders: () => app.get(ResumeOrders).round(),
+    /** All that is due of the completer's work: pending orders and refunds. */
+    resumeOrders: async () => {
+      await Promise.all([app.get(ResumeOrders).round(), app.get(RefundCharges).round()]);
+    },
     published: (type: string) => broker.published.filter((message) => message.type === type),
     orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,
     stop: async () => {

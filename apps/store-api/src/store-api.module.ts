@@ -24,6 +24,7 @@ import { MoveOrder } from './orders/move-order.js';
 import { PaymentMethods } from './orders/payment-methods.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { ReadOrders } from './orders/read-orders.js';
+import { RefundCharges } from './orders/refund-charges.js';
 import { ReportOnOrder } from './orders/report-on-order.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { SettleOrder } from './orders/settle-order.js';
@@ -49,6 +50,7 @@ export interface Infrastructure {
     ChargeOrder,
     SettleOrder,
     ResumeOrders,
+    RefundCharges,
     MoveOrder,
     HoldReports,
     ReportOnOrder,

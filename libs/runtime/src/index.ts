@@ -20,4 +20,5 @@ export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './met
 export { startInternalServer, type InternalRoute } from './internal-server.js';
 export { Shutdown } from './shutdown.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
+export { SlotLoop, type SlotLoopOptions } from './slot-loop.js';
 export { CLOCK, systemClock, type Clock } from './clock.js';

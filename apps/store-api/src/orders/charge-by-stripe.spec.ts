@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { standInSecretKey, type StripeStandIn, stripeStandIn } from '../payments/stripe-stand-in.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
@@ -184,20 +184,84 @@ describe('orders whose creators are charged by Stripe', () => {
     expect(standIn.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
   });
 
-  it('are refunded once when they are cancelled, also when the answer is lost', async () => {
-    const { who, order, intents } = await place('pm_card_visa');
-    const message = messages.fulfilmentCancelled.make(
-      { order_id: order.id, reason: 'pressing fault' },
-      { occurredAt: new Date() },
-    );
-    await store.broker.publish(message);
-    await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
-    standIn.fail('/v1/refunds', 'lost-answer', 'lost-answer');
-    await store.resumeOrders();
-    expect(await store.database.rows(references, [who.id])).toMatchObject([{ status: 'refund_due' }]);
-    await store.database.run(refundsDueNow);
-    await store.resumeOrders();
-    expect(await store.database.rows(references, [who.id])).toMatchObject([{ status: 'refunded' }]);
-    expect(standIn.refunds.filter((refund) => refund.payment_intent === intents()[0]?.id)).toHaveLength(1);
+  describe('when they are cancelled', () => {
+    const cancel = async () => {
+      const placed = await place('pm_card_visa');
+      const message = messages.fulfilmentCancelled.make(
+        { order_id: placed.order.id, reason: 'pressing fault' },
+        { occurredAt: new Date() },
+      );
+      await store.broker.publish(message);
+      await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+      return {
+        ...placed,
+        refunds: () => standIn.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
+      };
+    };
+    const status = async (who: TestCreator) =>
+      (await store.database.row<{ status: string }>(references, [who.id]))?.status;
+    const billing = async (who: TestCreator, order: { id: string }) =>
+      (await store.get(`/store/v1/orders/${order.id}`, who.token)).body.billing.payment_status;
+    /** The completer, without waiting for its time. */
+    const askAgain = async () => {
+      await store.database.run(refundsDueNow);
+      await store.resumeOrders();
+    };
+
+    it('are refunded once, also when the answer is lost', async () => {
+      const { who, refunds } = await cancel();
+      standIn.fail('/v1/refunds', 'lost-answer', 'lost-answer');
+      await store.resumeOrders();
+      expect(await status(who)).toBe('refund_due');
+      await askAgain();
+      expect(await status(who)).toBe('refunded');
+      expect(refunds()).toHaveLength(1);
+    });
+
+    it('are owed their refund until Stripe says that it succeeded', async () => {
+      const { who, order, refunds } = await cancel();
+      standIn.refundWith('pending');
+      await store.resumeOrders();
+      await askAgain();
+      expect([await status(who), await billing(who, order)]).toEqual(['refund_due', 'refunded']);
+      for (const refund of refunds()) refund.status = 'succeeded';
+      await askAgain();
+      expect([await status(who), await billing(who, order)]).toEqual(['refunded', 'refunded']);
+      expect(refunds()).toHaveLength(1);
+    });
+
+    it('are refunded once more when the refund fails, at once or later', async () => {
+      const { who, refunds } = await cancel();
+      standIn.refundWith('failed', 'pending');
+      await store.resumeOrders();
+      await askAgain();
+      for (const refund of refunds()) refund.status = 'failed';
+      await askAgain();
+      expect(await status(who)).toBe('refund_due');
+      await askAgain();
+      expect(await status(who)).toBe('refunded');
+      expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
+    });
+
+    it('are refunded once when Stripe answers 500 and repeats it under the key', async () => {
+      const { who, refunds } = await cancel();
+      standIn.fail('/v1/refunds', 'broken-after');
+      await store.resumeOrders();
+      await askAgain(); // the key is spent
+      expect(await status(who)).toBe('refund_due');
+      await askAgain();
+      expect(await status(who)).toBe('refunded');
+      expect(refunds()).toHaveLength(1);
+    });
+
+    it('do not have their refund asked for at once again', async () => {
+      const { who } = await cancel();
+      standIn.fail('/v1/refunds', { answer: 503, error: { type: 'api_error', message: 'x' } });
+      await store.resumeOrders();
+      await store.resumeOrders();
+      expect(await status(who)).toBe('refund_due');
+      await askAgain();
+      expect(await status(who)).toBe('refunded');
+    });
   });
 });

@@ -1,17 +1,15 @@
 import { Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Charge, PaymentGateway } from '../payments/payment-gateway.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { forgetQuotes } from '../shipping/forget-quotes.js';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { ChargeOrder } from './charge-order.js';
-import { FaultPoints } from './fault-points.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
 
 const lookEveryMs = 2_000;
 const batchSize = 20;
-/** Beside the provider's time, what an order or a refund is left to the completer that took it before another does. */
+/** Beside the provider's time, what an order is left to the completer that took it before another does. */
 const resumeWithinMs = 5_000;
 
 const takePending = statement(
@@ -22,24 +20,7 @@ const takePending = statement(
    WHERE o.id = due.id
    RETURNING ${openChargeColumns('c')}`,
 );
-const takeRefunds = statement(
-  'charges.take-refunds',
-  `UPDATE charges c SET settled_at = now() + $1::int * interval '1 millisecond'
-   FROM (SELECT id FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
-   WHERE c.id = due.id
-   RETURNING c.id AS "idempotencyKey", c.provider_reference AS reference`,
-);
-// Not at once again: one that the provider refuses holds up nobody.
-const laterRefund = statement(
-  'charges.later-refund',
-  "UPDATE charges SET settled_at = now() + interval '1 minute' WHERE id = $1 AND status = 'refund_due'",
-);
-const refunded = statement(
-  'charges.refunded',
-  "UPDATE charges SET status = 'refunded' WHERE id = $1 AND status = 'refund_due'",
-);
-
-/** The completer: goes on with orders that a crash or a silent provider left pending, and gives back what is owed. Any number of replicas may run. */
+/** The completer: goes on with orders that a crash or a silent provider left pending. Any number of replicas may run. */
 @Injectable()
 export class ResumeOrders {
   private readonly loop: BackgroundLoop;
@@ -47,9 +28,7 @@ export class ResumeOrders {
   constructor(
     private readonly database: Database,
     private readonly chargeOrder: ChargeOrder,
-    private readonly payments: PaymentGateway,
     private readonly keys: IdempotencyKeys,
-    private readonly faultPoints: FaultPoints,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -73,29 +52,13 @@ export class ResumeOrders {
   async round(): Promise<boolean> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs;
     const due = await this.database.rows<OpenCharge>(takePending, [leaseMs]);
-    const owed = await this.database.rows<Charge>(takeRefunds, [leaseMs]);
-    await Promise.all([
-      ...due.map((charge) => this.resume(charge)),
-      ...owed.map((charge) => this.refund(charge)),
-    ]);
+    await Promise.all(due.map((charge) => this.resume(charge)));
     const forgotMany = (await this.keys.forgetOld()) || (await forgetQuotes(this.database));
-    return due.length === batchSize || owed.length === batchSize || forgotMany;
+    return due.length === batchSize || forgotMany;
   }
 
   private async resume(charge: OpenCharge): Promise<void> {
     const { status } = await this.chargeOrder.run(charge);
     this.logger.info({ order_id: charge.orderId, status }, 'Resumed an order.');
-  }
-
-  private async refund(charge: Charge): Promise<void> {
-    const { idempotencyKey: id } = charge;
-    try {
-      await this.payments.refund(charge, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
-      this.faultPoints.pass('refunded');
-      await this.database.run(refunded, [id]);
-    } catch (error) {
-      this.logger.error({ error, charge_id: id }, 'A refund could not be made yet; it is owed on.');
-      await this.database.run(laterRefund, [id]);
-    }
   }
 }

@@ -42,6 +42,21 @@ export interface NothingCharged {
   readonly status: 'nothing_charged';
 }
 
+/** A charge of which all is owed back, as its charge row has it. */
+export interface RefundRequest extends Charge {
+  /** What the provider calls the refund that is under way, once it has said so. */
+  readonly refundReference: string | null;
+  /** 1, and one more each time a refund failed. */
+  readonly refundKeyNumber: number;
+}
+
+export type RefundOutcome =
+  | { readonly status: 'refunded'; readonly reference: string | null }
+  /** The provider has it in hand, for seconds or days, and may still fail. */
+  | { readonly status: 'under_way'; readonly reference: string }
+  /** This one gives nothing back any more: another is asked for under the next key. */
+  | { readonly status: 'failed'; readonly reason: string };
+
 /** The payment provider, as the orders see it. What every one of them promises stands in payment-gateway.spec.ts. */
 export abstract class PaymentGateway {
   /**
@@ -54,8 +69,8 @@ export abstract class PaymentGateway {
     signal: AbortSignal,
   ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged>;
   /**
-   * Gives all of a charge back; a second time changes nothing.
-   * @throws when nothing was charged under the key, or it cannot be known in time whether it was given back
+   * Gives all of a charge back, once: a second time, also under another key, tells what became of it.
+   * @throws when nothing was charged under the key, or it cannot be known in time what became of it
    */
-  abstract refund(charge: Charge, signal: AbortSignal): Promise<void>;
+  abstract refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome>;
 }

@@ -1,7 +1,13 @@
 import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { once } from 'node:events';
-import { type Charge, type ChargeOutcome, type ChargeRequest, PaymentGateway } from './payment-gateway.js';
+import {
+  type ChargeOutcome,
+  type ChargeRequest,
+  PaymentGateway,
+  type RefundOutcome,
+  type RefundRequest,
+} from './payment-gateway.js';
 
 // The update that changes nothing returns the row another request booked. `same`: it stands for this charge.
 const book = statement(
@@ -53,9 +59,10 @@ export class SandboxPaymentGateway extends PaymentGateway {
     return { status: 'succeeded', at: booked.charged_at, reference: null };
   }
 
-  async refund({ idempotencyKey }: Charge): Promise<void> {
+  async refund({ idempotencyKey }: RefundRequest): Promise<RefundOutcome> {
     const charges = await this.database.run(giveBack, [idempotencyKey]);
     if (charges === 0) throw new Error('Nothing was charged under this idempotency key.');
+    return { status: 'refunded', reference: null };
   }
 }
 

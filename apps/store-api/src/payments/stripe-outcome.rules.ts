@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { ChargeOutcome, ChargeRequest, ChargeUnderWay } from './payment-gateway.js';
+import type { ChargeOutcome, ChargeRequest, ChargeUnderWay, RefundOutcome } from './payment-gateway.js';
 
 /** @throws when the PaymentIntent is of another amount */
 export function outcomeOf(
@@ -59,6 +59,19 @@ export function tellsSpentKey(error: unknown): boolean {
     (error.statusCode ?? 0) >= 500 &&
     error.headers?.['idempotent-replayed'] === 'true'
   );
+}
+
+/** https://docs.stripe.com/api/refunds/object#refund_object-status */
+export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): RefundOutcome {
+  if (status === 'succeeded') return { status: 'refunded', reference: id };
+  if (status === 'failed' || status === 'canceled')
+    return { status: 'failed', reason: failure_reason ?? status };
+  return { status: 'under_way', reference: id };
+}
+
+/** All of it; a refund that is pending counts, one that failed does not. */
+export function tellsAlreadyRefunded(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
 }
 
 /** The bank's word if there is one, else Stripe's. The library makes a missing one the empty text. */

@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import type { ChargeRequest } from './payment-gateway.js';
+import type { ChargeRequest, RefundRequest } from './payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
 import {
   standInSecretKey,
@@ -40,8 +40,11 @@ describe('the Stripe payment gateway', () => {
     ...given,
   });
   const charge = (what: ChargeRequest, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
-  const refund = (idempotencyKey: string, reference: string | null) =>
-    gateway.refund({ idempotencyKey, reference }, AbortSignal.timeout(2_000));
+  const refund = (idempotencyKey: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
+    gateway.refund(
+      { idempotencyKey, reference, refundReference: null, refundKeyNumber: 1, ...given },
+      AbortSignal.timeout(2_000),
+    );
   /** The name of the PaymentIntent. */
   const charged = async (what: ChargeRequest): Promise<string | null> => {
     const told = await charge(what);
@@ -239,13 +242,70 @@ describe('the Stripe payment gateway', () => {
     expect(standIn.refunds).toHaveLength(1);
   });
 
-  it('owes a refund that failed', async () => {
-    const what = request();
-    const reference = await charged(what);
-    standIn.refundWith('failed');
-    await expect(refund(what.idempotencyKey, reference)).rejects.toThrow(/failed/);
-    standIn.forgetKeys();
-    await refund(what.idempotencyKey, reference);
-    expect(standIn.refunds.map(({ status }) => status)).toEqual(['failed', 'succeeded']);
+  describe('a refund', () => {
+    let chargeId: string;
+    let reference: string | null;
+    beforeEach(async () => {
+      const what = request();
+      chargeId = what.idempotencyKey;
+      reference = await charged(what);
+    });
+    const ask = (given: Partial<RefundRequest> = {}) => refund(chargeId, reference, given);
+    const becomes = (status: string) => {
+      const [made] = standIn.refunds;
+      if (made !== undefined) made.status = status;
+      return made?.id ?? '';
+    };
+
+    it.each([
+      ['pending', 'succeeded', { status: 'refunded' }],
+      ['requires_action', 'pending', { status: 'under_way' }],
+      ['pending', 'failed', { status: 'failed', reason: 'failed' }],
+      ['pending', 'canceled', { status: 'failed', reason: 'canceled' }],
+    ])('that is %s is under way, and is asked after by its name when it is %s', async (first, then, told) => {
+      standIn.refundWith(first);
+      const underWay = await ask();
+      const refundReference = becomes(then);
+      expect(underWay).toEqual({ status: 'under_way', reference: refundReference });
+      expect(await ask({ refundReference })).toMatchObject(told);
+      expect(asked(refundsPath)).toHaveLength(1);
+    });
+
+    it('whose name was not kept is told as at first by its key: its name tells more', async () => {
+      standIn.refundWith('pending');
+      await ask();
+      const refundReference = becomes('succeeded');
+      expect(await ask()).toEqual({ status: 'under_way', reference: refundReference });
+      expect(standIn.refunds).toHaveLength(1);
+    });
+
+    it('that failed is made again under the next key', async () => {
+      standIn.refundWith('failed');
+      expect(await ask()).toMatchObject({ status: 'failed' });
+      expect(await ask()).toMatchObject({ status: 'failed' });
+      expect(await ask({ refundKeyNumber: 2 })).toMatchObject({ status: 'refunded' });
+      expect(standIn.refunds.map(({ status }) => status)).toEqual(['failed', 'succeeded']);
+      expect(asked(refundsPath).at(-1)?.key).toBe(`${chargeId}:refund:2`);
+    });
+
+    it.each<StandInFault>(['broken-before', 'broken-after'])(
+      'is made once when Stripe breaks and repeats its 500 (%s)',
+      async (fault) => {
+        standIn.fail(refundsPath, fault);
+        await expect(ask()).rejects.toThrow();
+        expect(await ask()).toEqual({ status: 'failed', reason: 'key_spent' });
+        expect(await ask({ refundKeyNumber: 2 })).toMatchObject({ status: 'refunded' });
+        expect(standIn.refunds).toHaveLength(1);
+      },
+    );
+
+    it('that another key finds made, but pending, is under way', async () => {
+      standIn.refundWith('pending');
+      await ask();
+      expect(await ask({ refundKeyNumber: 2 })).toEqual({
+        status: 'under_way',
+        reference: becomes('pending'),
+      });
+    });
   });
 });

@@ -9,8 +9,18 @@ import {
   type KeySpent,
   type NothingCharged,
   PaymentGateway,
+  type RefundOutcome,
+  type RefundRequest,
 } from './payment-gateway.js';
-import { declineOf, furthest, isUntried, outcomeOf, tellsSpentKey } from './stripe-outcome.rules.js';
+import {
+  declineOf,
+  furthest,
+  isUntried,
+  outcomeOf,
+  refundOutcomeOf,
+  tellsAlreadyRefunded,
+  tellsSpentKey,
+} from './stripe-outcome.rules.js';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -63,8 +73,8 @@ export class StripePaymentGateway extends PaymentGateway {
     return within(signal, () => this.chargeOnce(request, signal));
   }
 
-  refund(charge: Charge, signal: AbortSignal): Promise<void> {
-    return within(signal, () => this.refundOnce(charge));
+  refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome> {
+    return within(signal, () => this.refundOnce(request));
   }
 
   private async chargeOnce(
@@ -181,19 +191,27 @@ export class StripePaymentGateway extends PaymentGateway {
     return this.clock().getTime() - since.getTime();
   }
 
-  private async refundOnce(charge: Charge): Promise<void> {
-    const reference = charge.reference ?? (await this.search(charge))?.id;
+  private async refundOnce(request: RefundRequest): Promise<RefundOutcome> {
+    if (request.refundReference !== null)
+      return refundOutcomeOf(await this.stripe.refunds.retrieve(request.refundReference));
+    const reference = request.reference ?? (await this.search(request))?.id;
     if (reference === undefined) throw new Error('Stripe knows no charge of this idempotency key.');
+    const idempotencyKey = numberedKey(`${request.idempotencyKey}:refund`, request.refundKeyNumber);
     try {
-      const { status } = await this.stripe.refunds.create(
-        { payment_intent: reference },
-        { idempotencyKey: `${charge.idempotencyKey}:refund` },
+      return refundOutcomeOf(
+        await this.stripe.refunds.create({ payment_intent: reference }, { idempotencyKey }),
       );
-      if (status === 'failed' || status === 'canceled') throw new Error(`Stripe's refund is ${status}.`);
     } catch (error) {
-      const alreadyDone =
-        error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
-      if (!alreadyDone) throw error;
+      // The next key may be used at once: Stripe gives no more back than was charged.
+      if (tellsSpentKey(error)) return { status: 'failed', reason: 'key_spent' };
+      if (!tellsAlreadyRefunded(error)) throw error;
+      const { data } = await this.stripe.refunds.list({ payment_intent: reference, limit: 100 });
+      const given = data.map(refundOutcomeOf);
+      const told =
+        given.find(({ status }) => status === 'refunded') ??
+        given.find(({ status }) => status === 'under_way');
+      if (told === undefined) throw error;
+      return told;
     }
   }
 }

@@ -20,7 +20,7 @@ interface StandInRefund {
   readonly id: string;
   readonly object: 'refund';
   readonly payment_intent: string;
-  readonly status: string;
+  status: string;
 }
 
 interface Answered {
@@ -101,7 +101,7 @@ export async function stripeStandIn(clock: Clock = systemClock) {
     intent.status =
       cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method';
     intent.last_payment_error = cardError ?? null;
-    if (cardError === undefined) return { status: 200, body: intent };
+    if (cardError === undefined) return { status: 200, body: { ...intent } };
     const error = {
       type: 'card_error',
       message: 'Your card was declined.',
@@ -124,7 +124,7 @@ export async function stripeStandIn(clock: Clock = systemClock) {
       status: nextRefundStatuses.shift() ?? 'succeeded',
     };
     refunds.push(refund);
-    return fault === 'broken-after' ? broken() : { status: 200, body: refund };
+    return fault === 'broken-after' ? broken() : { status: 200, body: { ...refund } };
   };
 
   const read = (path: string, query: URLSearchParams): Answered => {
@@ -133,17 +133,21 @@ export async function stripeStandIn(clock: Clock = systemClock) {
       return name.startsWith('pm_card_')
         ? { status: 200, body: { id: name, object: 'payment_method', customer: 'cus_standin' } }
         : missing();
+    if (kind === 'refunds')
+      return name === '' ? listRefunds(query) : found(refunds.find(({ id }) => id === name));
     if (kind !== 'payment_intents') return missing();
     if (name === '') return list(query);
-    if (name !== 'search') {
-      const intent = intents.get(name);
-      return intent === undefined ? missing() : { status: 200, body: intent };
-    }
+    if (name !== 'search') return found(intents.get(name));
     const wanted = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
     const data = [...intents.values()].filter(
       ({ id, metadata }) => metadata['charge_id'] === wanted && !unsearchable.has(id),
     );
     return { status: 200, body: { object: 'search_result', data, has_more: false } };
+  };
+
+  const listRefunds = (query: URLSearchParams): Answered => {
+    const data = refunds.filter(({ payment_intent }) => payment_intent === query.get('payment_intent'));
+    return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
   };
 
   /** The newest first, in pages of at most 3, so that one who asks for more must turn them. */
@@ -244,6 +248,10 @@ function metadataOf(form: URLSearchParams): Record<string, string> {
       return member === undefined ? [] : [[member, value]];
     }),
   );
+}
+
+function found(object: object | undefined): Answered {
+  return object === undefined ? missing() : { status: 200, body: { ...object } };
 }
 
 function invalid(code: string, param?: string): Answered {

@@ -1,0 +1,59 @@
+import { createLogger } from './logger.js';
+import { SlotLoop } from './slot-loop.js';
+
+const logger = createLogger('test', 'silent');
+
+describe('SlotLoop', () => {
+  /** Numbers that are due, and what is done with them. */
+  const loopOver = (due: number[], slots: number, work: (item: number) => Promise<void>) =>
+    new SlotLoop<number>({
+      name: 'test',
+      intervalMs: 60_000,
+      logger,
+      slots,
+      take: (most) => Promise.resolve(due.splice(0, most)),
+      work,
+    });
+
+  it('gives a free slot to the next item, while another is held', async () => {
+    const done: number[] = [];
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let allOthers: () => void = () => undefined;
+    const othersDone = new Promise<void>((resolve) => (allOthers = resolve));
+    const loop = loopOver([1, 2, 3, 4, 5], 2, async (item) => {
+      if (item === 1) await held;
+      done.push(item);
+      if (done.length === 4) allOthers();
+    });
+    loop.start();
+    await othersDone;
+    expect(done).toEqual([2, 3, 4, 5]);
+    release();
+    await loop.stop();
+    expect(done).toEqual([2, 3, 4, 5, 1]);
+  });
+
+  it('holds no more items than it has slots', async () => {
+    let inHand = 0;
+    let most = 0;
+    const loop = loopOver([1, 2, 3, 4, 5, 6, 7], 3, async () => {
+      inHand += 1;
+      most = Math.max(most, inHand);
+      await new Promise(setImmediate);
+      inHand -= 1;
+    });
+    await loop.drain();
+    expect([most, inHand]).toEqual([3, 0]);
+  });
+
+  it('goes on after an item that failed', async () => {
+    const done: number[] = [];
+    const loop = loopOver([1, 2], 1, async (item) => {
+      if (item === 1) throw new Error('once');
+      done.push(item);
+    });
+    await loop.drain();
+    expect(done).toEqual([2]);
+  });
+});
