@@ -19,7 +19,7 @@ export const storeApiSettings = apiSettings
       .max(60_000)
       .default(5_000)
       .describe(
-        'How long a pending order is left to the request that placed it before the completer takes it',
+        'How long a pending order is left to the request that placed it before the completer takes it, and the pause before the provider is asked again, which doubles each time up to 5 minutes',
       ),
     REPORT_HELD_MS: z.coerce
       .number()

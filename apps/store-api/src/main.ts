@@ -9,6 +9,7 @@ import { RefundCharges } from './orders/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
+import { Upkeep } from './upkeep.js';
 
 const config = readConfig(storeApiSettings);
 const service = openService({ name: 'store-api', settings: config, migrations });
@@ -23,11 +24,14 @@ const app = await startApi({
 });
 const resumeOrders = app.get(ResumeOrders);
 const refundCharges = app.get(RefundCharges);
+const upkeep = app.get(Upkeep);
 const holdReports = app.get(HoldReports);
 await service.run(app, (shutdown) => {
   resumeOrders.start();
   refundCharges.start();
   holdReports.start();
+  upkeep.start();
+  shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('held reports', () => holdReports.stop());
   shutdown.add('refund charges', () => refundCharges.stop());
   shutdown.add('resume orders', () => resumeOrders.stop());

@@ -34,6 +34,7 @@ import { controllers } from './controllers.js';
 import { HonourRate } from './shipping/honour-rate.js';
 import { QuoteRates } from './shipping/quote-rates.js';
 import { ReadServices } from './shipping/read-services.js';
+import { Upkeep } from './upkeep.js';
 
 /** What main.ts opens and the use cases stand on. */
 export interface Infrastructure {
@@ -51,6 +52,7 @@ export interface Infrastructure {
     SettleOrder,
     ResumeOrders,
     RefundCharges,
+    Upkeep,
     MoveOrder,
     HoldReports,
     ReportOnOrder,

@@ -49,9 +49,10 @@ describe('SlotLoop', () => {
 
   it('goes on after an item that failed', async () => {
     const done: number[] = [];
-    const loop = loopOver([1, 2], 1, async (item) => {
-      if (item === 1) throw new Error('once');
+    const loop = loopOver([1, 2], 1, (item) => {
+      if (item === 1) return Promise.reject(new Error('once'));
       done.push(item);
+      return Promise.resolve();
     });
     await loop.drain();
     expect(done).toEqual([2]);

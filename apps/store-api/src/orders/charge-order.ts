@@ -25,7 +25,20 @@ const takeNextKey = statement(
    RETURNING ${openChargeColumns('c')}`,
 );
 
-/** The middle phase: asks the provider, with no transaction open. Without an answer in time the order stays pending, and the completer asks again. */
+/** The longest pause between two times the provider is asked for an order. */
+const mostPauseMs = 300_000;
+// Each pause is twice the one before. An order that was settled meanwhile, or is charged anew, is not touched.
+const askLater = statement(
+  'orders.ask-later',
+  `UPDATE orders SET resume_tries = resume_tries + 1,
+                     resume_at = now() + least($3::int * 2 ^ least(resume_tries, 20), ${mostPauseMs}) * interval '1 millisecond'
+   WHERE id = $1 AND resume_at IS NOT NULL AND EXISTS (SELECT FROM charges WHERE id = $2 AND status = 'pending')`,
+);
+
+/**
+ * The middle phase: asks the provider, with no transaction open. Without an outcome in time the order stays pending, and the completer asks
+ * again, after a pause that grows each time.
+ */
 @Injectable()
 export class ChargeOrder {
   constructor(
@@ -46,6 +59,7 @@ export class ChargeOrder {
       const outcome = await this.outcomeOf(charge);
       this.faultPoints.pass('charged');
       if (outcome !== undefined) return await this.settleOrder.run(orderId, charge.id, outcome);
+      await this.database.run(askLater, [orderId, charge.id, this.config.RESUME_AFTER_MS]);
       await this.keys.rememberUnlessKnown(orderId, pending);
     } catch (error) {
       this.logger.error({ error, order_id: orderId }, 'An order could not be settled; it will be resumed.');

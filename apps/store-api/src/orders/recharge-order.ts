@@ -28,7 +28,10 @@ const insertCharge = statement(
   `INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
    SELECT $1, id, $3, charge_amount, currency, $4, 'pending' FROM orders WHERE id = $2`,
 );
-const resumeNow = statement('recharge.resume', 'UPDATE orders SET resume_at = now() WHERE id = $1');
+const resumeNow = statement(
+  'recharge.resume',
+  'UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE id = $1',
+);
 const readAttempt = statement(
   'recharge.attempt',
   `SELECT o.status, c.status AS charge, c.attempt FROM charges c JOIN orders o ON o.id = c.order_id

@@ -1,60 +1,66 @@
 import { Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
+import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { forgetQuotes } from '../shipping/forget-quotes.js';
-import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { ChargeOrder } from './charge-order.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
 
 const lookEveryMs = 2_000;
-const batchSize = 20;
+const slots = 20;
 /** Beside the provider's time, what an order is left to the completer that took it before another does. */
 const resumeWithinMs = 5_000;
 
+// $3: those whose provider was never heard out, because the request died; else those whose provider was asked in vain.
 const takePending = statement(
   'orders.take-pending',
   `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
-   FROM (SELECT id FROM orders WHERE resume_at < now() ORDER BY resume_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
+   FROM (SELECT id FROM orders WHERE resume_at < now() AND (resume_tries = 0) = $3
+         ORDER BY resume_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
    JOIN charges c ON c.order_id = due.id AND c.status = 'pending'
    WHERE o.id = due.id
    RETURNING ${openChargeColumns('c')}`,
 );
-/** The completer: goes on with orders that a crash or a silent provider left pending. Any number of replicas may run. */
+
+/**
+ * The completer: goes on with orders that a crash or a silent provider left pending. Those that nobody has asked for yet have slots of their
+ * own, so that they wait for none of those a silent provider is asked for again and again. Any number of replicas may run.
+ */
 @Injectable()
 export class ResumeOrders {
-  private readonly loop: BackgroundLoop;
+  private readonly loops: readonly SlotLoop<OpenCharge>[];
 
   constructor(
     private readonly database: Database,
     private readonly chargeOrder: ChargeOrder,
-    private readonly keys: IdempotencyKeys,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.loop = new BackgroundLoop({
-      name: 'resume-orders',
-      intervalMs: lookEveryMs,
-      logger,
-      round: () => this.round(),
-    });
+    this.loops = [this.loop('resume-orders', true), this.loop('resume-orders-again', false)];
   }
 
   start(): void {
-    this.loop.start();
+    for (const loop of this.loops) loop.start();
   }
 
-  stop(): Promise<void> {
-    return this.loop.stop();
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
-  /** One look. Answers whether there may be more. */
-  async round(): Promise<boolean> {
+  /** Goes on with all that is due now. */
+  async round(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.drain()));
+  }
+
+  private loop(name: string, first: boolean): SlotLoop<OpenCharge> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs;
-    const due = await this.database.rows<OpenCharge>(takePending, [leaseMs]);
-    await Promise.all(due.map((charge) => this.resume(charge)));
-    const forgotMany = (await this.keys.forgetOld()) || (await forgetQuotes(this.database));
-    return due.length === batchSize || forgotMany;
+    return new SlotLoop({
+      name,
+      intervalMs: lookEveryMs,
+      logger: this.logger,
+      slots,
+      take: (most) => this.database.rows<OpenCharge>(takePending, [leaseMs, most, first]),
+      work: (charge) => this.resume(charge),
+    });
   }
 
   private async resume(charge: OpenCharge): Promise<void> {

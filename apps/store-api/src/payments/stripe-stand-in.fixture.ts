@@ -41,6 +41,9 @@ export type StandInFault =
 
 export const standInSecretKey = 'sk_test_standin';
 
+/** A payment method of which Stripe never says anything. */
+export const neverAnswered = 'pm_card_neverAnswered';
+
 /** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
 const largestAmount = 99_999_999;
 
@@ -196,6 +199,7 @@ export async function stripeStandIn(clock: Clock = systemClock) {
     const form = new URLSearchParams(await text(request));
     const key = request.headers['idempotency-key']?.toString();
     requests.push({ method, path: url.pathname, key, form });
+    if (url.pathname.endsWith(`/${neverAnswered}`) || form.get('payment_method') === neverAnswered) return;
     const fault = faults[0]?.path === url.pathname ? faults.shift()?.fault : undefined;
     if (fault === 'lost-request') return void request.socket.destroy();
     if (typeof fault === 'object')

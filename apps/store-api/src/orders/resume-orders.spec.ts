@@ -1,0 +1,121 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import {
+  neverAnswered,
+  standInSecretKey,
+  type StripeStandIn,
+  stripeStandIn,
+} from '../payments/stripe-stand-in.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { RefundCharges } from './refund-charges.js';
+import { ResumeOrders } from './resume-orders.js';
+
+// Copies of an order that wait for the provider's answer, all of them due.
+const copyOrders = statement(
+  'test.copy-orders',
+  `WITH copies AS (
+     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at, resume_tries)
+     SELECT gen_random_uuid(), creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+            shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
+            now() - interval '1 minute', resume_tries
+     FROM orders, generate_series(1, $2) WHERE creator_id = $1
+     RETURNING id, charge_amount, currency
+   )
+   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
+   SELECT gen_random_uuid(), id, 1, charge_amount, currency, $3, 'pending' FROM copies`,
+);
+// As the request that placed an order leaves it when it dies before it has asked the provider.
+const crash = statement(
+  'test.crash',
+  `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
+   UPDATE charges SET payment_method = 'pm_card_visa' FROM crashed WHERE order_id = crashed.id`,
+);
+const owe = statement(
+  'test.owe',
+  "UPDATE charges SET status = 'refund_due', settled_at = now() WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
+);
+const pauseOf = statement(
+  'test.pause-of',
+  `SELECT resume_tries AS tries, round(extract(epoch FROM resume_at - now()) / 10)::int * 10 AS seconds FROM orders WHERE creator_id = $1`,
+);
+const chargesOf = statement(
+  'test.charges-of',
+  'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
+);
+
+/** A tenth of what runs as deployed: the provider is waited for 1 s instead of 10 s, and a crash shows for 3 s at most. */
+const timeoutMs = 1_000;
+const completedWithinMs = 3_000;
+
+describe('the completer while a provider does not answer', () => {
+  let standIn: StripeStandIn;
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  beforeEach(async () => {
+    standIn = await stripeStandIn();
+  });
+  afterEach(async () => {
+    await store.stop();
+    await standIn.stop();
+  });
+
+  const start = async (environment: Readonly<Record<string, string>>) => {
+    store = await startStoreApi({
+      NODE_ENV: 'test',
+      PAYMENT_PROVIDER: 'stripe',
+      STRIPE_SECRET_KEY: standInSecretKey,
+      STRIPE_API_URL: standIn.url,
+      PAYMENT_TIMEOUT_MS: String(timeoutMs),
+      ...environment,
+    });
+    desk = orderDesk(store);
+  };
+  /** The creator of one order. */
+  const place = async (paymentMethod: string): Promise<TestCreator> => {
+    const who = await store.creator(paymentMethod);
+    const [sku = ''] = (await store.release(who.id, [{}])).skus;
+    const { status } = await desk.place(who, orderBody(sku, await store.quote(who.token)), uuidv7());
+    expect(status).toBe(201);
+    return who;
+  };
+  const charge = async (who: TestCreator) =>
+    (await store.database.row<{ status: string }>(chargesOf, [who.id]))?.status;
+
+  it('completes an order that crashed just now, and pays a refund, beside a thousand that wait', async () => {
+    await start({ RESUME_AFTER_MS: '500' });
+    const waiting = await place(neverAnswered);
+    const crashed = await place(neverAnswered);
+    const cancelled = await place('pm_card_visa');
+    await store.database.run(copyOrders, [waiting.id, 1000, neverAnswered]);
+    await store.database.run(crash, [crashed.id]);
+    await store.database.run(owe, [cancelled.id]);
+    const loops = [store.app.get(ResumeOrders), store.app.get(RefundCharges)];
+    for (const loop of loops) loop.start();
+    await eventually(
+      async () =>
+        (await charge(crashed)) === 'succeeded' && (await charge(cancelled)) === 'refunded'
+          ? true
+          : undefined,
+      completedWithinMs,
+    );
+    expect(await charge(waiting)).toBe('pending');
+    await Promise.all(loops.map((loop) => loop.stop()));
+  });
+
+  it('asks ever more rarely, at least every five minutes', async () => {
+    await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
+    const who = await place(neverAnswered);
+    const pauses: unknown[] = [];
+    for (let tries = 1; tries <= 5; tries += 1) {
+      pauses.push(await store.database.row(pauseOf, [who.id]));
+      await desk.complete(who);
+    }
+    expect(pauses).toEqual([60, 120, 240, 300, 300].map((seconds, index) => ({ tries: index + 1, seconds })));
+    const before = standIn.requests.length;
+    await store.resumeOrders(); // not its time
+    expect(standIn.requests).toHaveLength(before);
+  });
+});

@@ -1,0 +1,41 @@
+import { Database } from '@fulfilment/database';
+import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { forgetQuotes } from './shipping/forget-quotes.js';
+
+const lookEveryMs = 10_000;
+
+/** Deletes what is past its time: idempotency keys and quotes. Any number of replicas may run. */
+@Injectable()
+export class Upkeep {
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    private readonly database: Database,
+    private readonly keys: IdempotencyKeys,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop({
+      name: 'upkeep',
+      intervalMs: lookEveryMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** A batch of each. Answers whether there may be more. */
+  private async round(): Promise<boolean> {
+    const manyKeys = await this.keys.forgetOld();
+    const manyQuotes = await forgetQuotes(this.database);
+    return manyKeys || manyQuotes;
+  }
+}
