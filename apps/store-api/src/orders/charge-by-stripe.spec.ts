@@ -84,6 +84,12 @@ describe('orders whose creators are charged by Stripe', () => {
     ]);
   });
 
+  it('are charged no earlier than they were placed, though Stripe tells whole seconds', async () => {
+    const { who, order } = await place('pm_card_visa');
+    const { billing, created_at } = (await store.get(`/store/v1/orders/${order.id}`, who.token)).body;
+    expect(Date.parse(billing.charged_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
+  });
+
   it('are payment_failed when the card is declined', async () => {
     const { who, order } = await place('pm_card_insufficientFunds');
     expect(order.status).toBe('payment_failed');

@@ -11,13 +11,15 @@ import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } fro
 import { nextUpdateTime } from '../next-update-time.js';
 
 // The charge row decides who wins: it gets its outcome once. The order's columns are null when it had moved on meanwhile.
+// A provider that tells time in whole seconds, or by another clock, charged no earlier than it was asked.
 const settle = statement(
   'orders.settle',
   `WITH charge AS (
      UPDATE charges SET status = $2, provider_reference = coalesce($3, provider_reference), settled_at = now()
-     WHERE id = $1 AND status = 'pending' RETURNING order_id
+     WHERE id = $1 AND status = 'pending' RETURNING order_id, created_at AS begun_at
    ), moved AS (
-     UPDATE orders SET status = $4, payment_status = $5, charged_at = $6, reason = $7, resume_at = NULL,
+     UPDATE orders SET status = $4, payment_status = $5, reason = $7, resume_at = NULL,
+                       charged_at = CASE WHEN $6::timestamptz IS NOT NULL THEN greatest($6, charge.begun_at) END,
                        version = version + 1, updated_at = ${nextUpdateTime}
      FROM charge WHERE orders.id = charge.order_id
        AND (orders.status = 'pending' OR (orders.status = 'payment_failed' AND $4 = 'processing'))

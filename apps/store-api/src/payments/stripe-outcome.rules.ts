@@ -11,7 +11,7 @@ export function outcomeOf(
   const reference = intent.id;
   switch (intent.status) {
     case 'succeeded':
-      return { status: 'succeeded', at: new Date(intent.created * 1000), reference };
+      return { status: 'succeeded', at: chargedAt(intent), reference };
     case 'requires_payment_method':
     case 'requires_action': // the creator is not there to act
     case 'canceled':
@@ -19,6 +19,11 @@ export function outcomeOf(
     default:
       return { status: 'under_way', reference };
   }
+}
+
+/** In whole seconds, when the bank was asked: a PaymentIntent may be older than its charge. */
+function chargedAt({ latest_charge: charge, created }: Stripe.PaymentIntent): Date {
+  return new Date((charge !== null && typeof charge === 'object' ? charge.created : created) * 1000);
 }
 
 /** Made, but never asked of the bank: Stripe broke in between. */

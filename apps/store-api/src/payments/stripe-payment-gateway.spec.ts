@@ -68,6 +68,7 @@ describe('the Stripe payment gateway', () => {
       off_session: 'true',
       'metadata[order_id]': what.orderId,
       'metadata[charge_id]': what.idempotencyKey,
+      'expand[0]': 'latest_charge',
     });
   });
 
@@ -103,6 +104,18 @@ describe('the Stripe payment gateway', () => {
   it('does not know the outcome while Stripe refuses our key', async () => {
     await expect(charge(request(), open('sk_test_other'))).rejects.toThrow();
     expect(standIn.intents()).toEqual([]);
+  });
+
+  it("tells the time of the charge, which may come after the PaymentIntent's", async () => {
+    standIn.confirmWith('processing');
+    const what = request();
+    await charge(what);
+    const [intent] = standIn.intents();
+    if (intent?.latest_charge == null) throw new Error('Nothing was charged.');
+    intent.status = 'succeeded';
+    intent.latest_charge.created = intent.created + 3_600;
+    const told = await charge({ ...what, reference: intent.id });
+    expect(told).toMatchObject({ at: new Date((intent.created + 3_600) * 1000) });
   });
 
   it('waits for a charge that Stripe has in hand, by its name', async () => {

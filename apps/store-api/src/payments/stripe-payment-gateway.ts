@@ -41,6 +41,10 @@ const keysAreKeptForMs = 23 * 3_600_000;
  */
 const mendedWithinMs = 60_000;
 
+/** Stripe names the charge of a PaymentIntent, and shows it when asked to. */
+const expand = ['latest_charge'];
+const expandEach = ['data.latest_charge'];
+
 /** How far Stripe's clock may be behind PostgreSQL's. */
 const clocksDifferByMs = 300_000;
 
@@ -82,7 +86,8 @@ export class StripePaymentGateway extends PaymentGateway {
     signal: AbortSignal,
   ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
     const { reference, keySpentAt } = request;
-    if (reference !== null) return this.goOn(request, await this.stripe.paymentIntents.retrieve(reference));
+    if (reference !== null)
+      return this.goOn(request, await this.stripe.paymentIntents.retrieve(reference, { expand }));
     if (keySpentAt !== null) {
       if (this.ageMs(keySpentAt) < mendedWithinMs) return { status: 'key_spent' };
       const made = await this.inTheBooks(request, signal);
@@ -126,6 +131,7 @@ export class StripePaymentGateway extends PaymentGateway {
         confirm: true,
         off_session: true,
         metadata: { order_id: orderId, charge_id: idempotencyKey }, // ours only; nothing of a person
+        expand,
       },
       { idempotencyKey: numberedKey(idempotencyKey, keyNumber) },
     );
@@ -139,7 +145,7 @@ export class StripePaymentGateway extends PaymentGateway {
     const known = outcomeOf(request, intent);
     if (!isUntried(intent)) return known;
     try {
-      const confirmation = { payment_method: request.paymentMethod, off_session: true };
+      const confirmation = { payment_method: request.paymentMethod, off_session: true, expand };
       return outcomeOf(request, await this.stripe.paymentIntents.confirm(intent.id, confirmation));
     } catch (error) {
       const declined = error instanceof Stripe.errors.StripeCardError ? declineOf(error) : undefined;
@@ -170,6 +176,7 @@ export class StripePaymentGateway extends PaymentGateway {
       ...(customer === undefined ? {} : { customer }),
       created: { gte: Math.floor((since.getTime() - clocksDifferByMs) / 1000) },
       limit: 100,
+      expand: expandEach,
     };
     for await (const intent of this.stripe.paymentIntents.list(page)) {
       signal.throwIfAborted();
@@ -184,7 +191,9 @@ export class StripePaymentGateway extends PaymentGateway {
    */
   private async search({ idempotencyKey }: Charge): Promise<Stripe.PaymentIntent | undefined> {
     const query = `metadata['charge_id']:'${idempotencyKey}'`;
-    return furthest((await this.stripe.paymentIntents.search({ query, limit: 100 })).data);
+    return furthest(
+      (await this.stripe.paymentIntents.search({ query, limit: 100, expand: expandEach })).data,
+    );
   }
 
   private ageMs(since: Date): number {

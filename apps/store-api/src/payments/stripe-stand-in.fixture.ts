@@ -14,6 +14,7 @@ export interface StandInIntent {
   readonly metadata: Readonly<Record<string, string>>;
   status: string;
   last_payment_error: object | null;
+  latest_charge: { readonly id: string; readonly object: 'charge'; created: number } | null;
 }
 
 interface StandInRefund {
@@ -71,6 +72,8 @@ export async function stripeStandIn(clock: Clock = systemClock) {
   const nextRefundStatuses: string[] = [];
   const nextIntentStatuses: string[] = [];
 
+  const nowSeconds = () => Math.floor(clock().getTime() / 1000);
+
   const createIntent = (form: URLSearchParams, fault?: StandInFault): Answered => {
     const amount = Number(form.get('amount'));
     if (form.has('payment_method_types'))
@@ -85,31 +88,33 @@ export async function stripeStandIn(clock: Clock = systemClock) {
       object: 'payment_intent',
       amount,
       currency: form.get('currency') ?? '',
-      created: Math.floor(clock().getTime() / 1000),
+      created: nowSeconds(),
       customer: form.get('customer'),
       metadata: metadataOf(form),
       status: 'requires_confirmation',
       last_payment_error: null,
+      latest_charge: null,
     };
     intents.set(intent.id, intent);
     if (searchIsBehind) unsearchable.add(intent.id);
     if (fault === 'broken-between') return broken();
-    const answer = confirm(intent, paymentMethod);
+    const answer = confirm(intent, form);
     return fault === 'broken-after' ? broken() : answer;
   };
 
-  const confirm = (intent: StandInIntent, paymentMethod: string): Answered => {
+  const confirm = (intent: StandInIntent, form: URLSearchParams): Answered => {
     if (intent.status !== 'requires_confirmation') return invalid('payment_intent_unexpected_state');
-    const cardError = cardErrors[paymentMethod];
+    const cardError = cardErrors[form.get('payment_method') ?? ''];
+    intent.latest_charge = { id: uniqueName('ch'), object: 'charge', created: nowSeconds() };
     intent.status =
       cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method';
     intent.last_payment_error = cardError ?? null;
-    if (cardError === undefined) return { status: 200, body: { ...intent } };
+    if (cardError === undefined) return { status: 200, body: shown(intent, form) };
     const error = {
       type: 'card_error',
       message: 'Your card was declined.',
       ...cardError,
-      payment_intent: intent,
+      payment_intent: shown(intent),
     };
     return { status: 402, body: { error } };
   };
@@ -140,12 +145,17 @@ export async function stripeStandIn(clock: Clock = systemClock) {
       return name === '' ? listRefunds(query) : found(refunds.find(({ id }) => id === name));
     if (kind !== 'payment_intents') return missing();
     if (name === '') return list(query);
-    if (name !== 'search') return found(intents.get(name));
+    const intent = intents.get(name);
+    if (name !== 'search')
+      return intent === undefined ? missing() : { status: 200, body: shown(intent, query) };
     const wanted = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
     const data = [...intents.values()].filter(
       ({ id, metadata }) => metadata['charge_id'] === wanted && !unsearchable.has(id),
     );
-    return { status: 200, body: { object: 'search_result', data, has_more: false } };
+    return {
+      status: 200,
+      body: { object: 'search_result', data: data.map((one) => shown(one, query)), has_more: false },
+    };
   };
 
   const listRefunds = (query: URLSearchParams): Answered => {
@@ -161,7 +171,7 @@ export async function stripeStandIn(clock: Clock = systemClock) {
       .filter(({ created }) => created >= Number(query.get('created[gte]') ?? 0));
     const after = matching.findIndex(({ id }) => id === query.get('starting_after'));
     const rest = matching.slice(after + 1);
-    const data = rest.slice(0, 3);
+    const data = rest.slice(0, 3).map((one) => shown(one, query));
     return { status: 200, body: { object: 'list', data, has_more: rest.length > data.length } };
   };
 
@@ -170,7 +180,7 @@ export async function stripeStandIn(clock: Clock = systemClock) {
     if (kind === 'refunds') return createRefund(form, fault);
     if (action !== 'confirm') return createIntent(form, fault);
     const intent = intents.get(name);
-    return intent === undefined ? missing() : confirm(intent, form.get('payment_method') ?? '');
+    return intent === undefined ? missing() : confirm(intent, form);
   };
 
   /** Under one key one request is worked on once; what was refused before it began is not remembered. */
@@ -244,6 +254,14 @@ export async function stripeStandIn(clock: Clock = systemClock) {
 }
 
 export type StripeStandIn = Awaited<ReturnType<typeof stripeStandIn>>;
+
+/** As it is now; its charge only by name unless that was asked for (https://docs.stripe.com/expand). */
+function shown(intent: StandInIntent, asked?: URLSearchParams): object {
+  const expand = asked?.get('expand[0]');
+  const expanded = expand === 'latest_charge' || expand === 'data.latest_charge';
+  const charge = intent.latest_charge;
+  return { ...intent, latest_charge: expanded && charge !== null ? { ...charge } : (charge?.id ?? null) };
+}
 
 function metadataOf(form: URLSearchParams): Record<string, string> {
   return Object.fromEntries(
