@@ -2,32 +2,19 @@ import { type Clock, systemClock } from '@fulfilment/runtime';
 import { listen, uniqueName } from '@fulfilment/testing';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-
-/** A PaymentIntent as far as we look at it. Amounts in minor units, times in seconds. */
-export interface StandInIntent {
-  readonly id: string;
-  readonly object: 'payment_intent';
-  readonly amount: number;
-  readonly currency: string;
-  readonly created: number;
-  readonly customer: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  status: string;
-  last_payment_error: object | null;
-  latest_charge: { readonly id: string; readonly object: 'charge'; created: number } | null;
-}
-
-interface StandInRefund {
-  readonly id: string;
-  readonly object: 'refund';
-  readonly payment_intent: string;
-  status: string;
-}
-
-interface Answered {
-  readonly status: number;
-  readonly body: object;
-}
+import {
+  type Answered,
+  broken,
+  drip,
+  found,
+  invalid,
+  metadataOf,
+  missing,
+  send,
+  shown,
+  type StandInIntent,
+  type StandInRefund,
+} from './stripe-answers.fixture.js';
 
 /** What goes wrong with a request: before it is worked on, while it is, or with its answer. */
 export type StandInFault =
@@ -254,49 +241,3 @@ export async function stripeStandIn(clock: Clock = systemClock) {
 }
 
 export type StripeStandIn = Awaited<ReturnType<typeof stripeStandIn>>;
-
-/** As it is now; its charge only by name unless that was asked for (https://docs.stripe.com/expand). */
-function shown(intent: StandInIntent, asked?: URLSearchParams): object {
-  const expand = asked?.get('expand[0]');
-  const expanded = expand === 'latest_charge' || expand === 'data.latest_charge';
-  const charge = intent.latest_charge;
-  return { ...intent, latest_charge: expanded && charge !== null ? { ...charge } : (charge?.id ?? null) };
-}
-
-function metadataOf(form: URLSearchParams): Record<string, string> {
-  return Object.fromEntries(
-    [...form].flatMap(([name, value]) => {
-      const member = /^metadata\[(\w+)\]$/.exec(name)?.[1];
-      return member === undefined ? [] : [[member, value]];
-    }),
-  );
-}
-
-function found(object: object | undefined): Answered {
-  return object === undefined ? missing() : { status: 200, body: { ...object } };
-}
-
-function invalid(code: string, param?: string): Answered {
-  const error = { type: 'invalid_request_error', code, param, message: `Refused: ${code}.` };
-  return { status: 400, body: { error } };
-}
-
-function missing(): Answered {
-  const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object.' };
-  return { status: 404, body: { error } };
-}
-
-function broken(): Answered {
-  return { status: 500, body: { error: { type: 'api_error', message: 'Something went wrong.' } } };
-}
-
-function send(response: ServerResponse, { status, body }: Answered): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'request-id': uniqueName('req') });
-  response.end(JSON.stringify(body));
-}
-
-function drip(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const timer = setInterval(() => response.write(' '), 20);
-  response.on('close', () => clearInterval(timer));
-}

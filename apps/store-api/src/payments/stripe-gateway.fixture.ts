@@ -1,0 +1,55 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import type { ChargeRequest, RefundRequest } from './payment-gateway.js';
+import { StripePaymentGateway } from './stripe-payment-gateway.js';
+import { standInSecretKey, stripeStandIn } from './stripe-stand-in.fixture.js';
+
+export const intentsPath = '/v1/payment_intents';
+export const refundsPath = '/v1/refunds';
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+
+/** The Stripe gateway before a stand-in for Stripe; both go by one clock, which can be put forward. */
+export async function stripeGateway() {
+  let laterMs = 0;
+  const clock = () => new Date(Date.now() + laterMs);
+  const standIn = await stripeStandIn(clock);
+  const open = (secretKey: string) =>
+    new StripePaymentGateway({ secretKey, apiUrl: new URL(standIn.url), timeoutMs: 2_000 }, clock);
+  const gateway = open(standInSecretKey);
+  const charge = (what: ChargeRequest, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
+  return {
+    standIn,
+    gateway,
+    clock,
+    open,
+    charge,
+    later: (ms: number) => {
+      laterMs += ms;
+    },
+    request: (given: Partial<ChargeRequest> = {}): ChargeRequest => ({
+      idempotencyKey: uuidv7(),
+      orderId: 'ord_00000000000000000000000001',
+      amount: { amount: 2999, currency: 'GBP' },
+      paymentMethod: 'pm_card_visa',
+      reference: null,
+      since: new Date(),
+      keyNumber: 1,
+      keySpentAt: null,
+      ...given,
+    }),
+    /** Charges, and answers the name of the PaymentIntent. */
+    charged: async (what: ChargeRequest): Promise<string | null> => {
+      const told = await charge(what);
+      return 'reference' in told ? told.reference : null;
+    },
+    refund: (idempotencyKey: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
+      gateway.refund(
+        { idempotencyKey, reference, refundReference: null, refundKeyNumber: 1, ...given },
+        AbortSignal.timeout(2_000),
+      ),
+    /** What was asked for at the path. */
+    asked: (path: string) => standIn.requests.filter((sent) => sent.path === path),
+  };
+}
+
+export type StripeGatewayUnderTest = Awaited<ReturnType<typeof stripeGateway>>;
