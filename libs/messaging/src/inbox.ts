@@ -59,7 +59,7 @@ const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WH
 /** `/messages/{message_id}` of the internal port: what became of a message here, by which a sender knows it was applied. */
 export function messageOutcomes(database: Database): InternalRoute {
   return async (path) => {
-    const messageId = /^\/messages\/([0-9a-f-]{36})$/.exec(path)?.[1];
+    const messageId = /^\/messages\/([0-9a-f-]{36})$/i.exec(path)?.[1]?.toLowerCase();
     if (messageId === undefined) return undefined;
     const row = await database.row<{ outcome: string; reason: string | null }>(outcome, [messageId]);
     return row === undefined ? undefined : { message_id: messageId, ...row };

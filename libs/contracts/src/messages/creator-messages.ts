@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { uuid } from '../ids.js';
 import { currencies } from '../money.js';
 import { paymentMethodName } from '../states.js';
 import { defineMessage } from './message.js';
 
 /** A creator's registration as it stood when the fact happened; `version` only grows. */
 export const creatorSnapshot = z.object({
-  id: z.uuid(),
+  id: uuid,
   version: z.int().min(1),
   organisation_id: z.string(),
   name: z.string().nullable(),
@@ -27,8 +28,8 @@ const creatorFact = z.object({ creator: creatorSnapshot });
 
 /** A release that was created through the Creator API. */
 export const editionSnapshot = z.object({
-  id: z.uuid(),
-  creator_id: z.uuid(),
+  id: uuid,
+  creator_id: uuid,
   title: z.string(),
   release_type_id: z.int(),
   ean: z.string().nullable(),
@@ -50,8 +51,8 @@ export const creatorMessages = {
     1,
     'The audio of a track was read.',
     z.object({
-      release_id: z.uuid(),
-      track_id: z.uuid(),
+      release_id: uuid,
+      track_id: uuid,
       title: z.string().nullable(),
       position: z.int().min(1).nullable(),
       duration_seconds: z.int().min(0),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uuidv7 } from '../ids.js';
+import { uuid, uuidv7 } from '../ids.js';
 
 /** What every message between services looks like on the wire. */
 export interface Message<Type extends string = string, Data = unknown> {
@@ -54,7 +54,7 @@ export function defineMessage<Type extends string, Schema extends z.ZodType>(
 }
 
 export const messageEnvelope = z.object({
-  id: z.uuid(),
+  id: uuid,
   type: z.string().max(100),
   version: z.int().min(1),
   occurred_at: z.iso.datetime(),

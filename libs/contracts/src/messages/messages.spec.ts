@@ -11,6 +11,23 @@ describe('messages', () => {
     expect(messages.orderCreated.is(read)).toBe(false);
   });
 
+  it('reads UUIDs in the one form in which they are stored and compared', () => {
+    const edition = {
+      id: '01890000-0000-7000-8000-00000000ABCD',
+      creator_id: '01890000-0000-7000-8000-00000000EF01',
+      title: 'Night Ferry',
+      release_type_id: 1,
+      ean: null,
+      created_at: '2026-03-01T12:00:00Z',
+    };
+    const made = messages.editionCreated.make({ edition }, { occurredAt });
+    const sent = { ...made, id: made.id.toUpperCase(), data: { edition } };
+    expect(parseMessage(JSON.stringify(sent))).toMatchObject({
+      id: made.id,
+      data: { edition: { id: edition.id.toLowerCase(), creator_id: edition.creator_id.toLowerCase() } },
+    });
+  });
+
   it.each([
     ['no JSON', 'x{'],
     ['no envelope', '{}'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uuid } from '../ids.js';
 import { currencies, maxAmount } from '../money.js';
 import { orderStatuses, paymentMethods, paymentStatuses } from '../states.js';
 import { defineMessage } from './message.js';
@@ -19,9 +20,9 @@ export const orderTracking = z.object({
  * No name, address or e-mail is in it.
  */
 export const orderSnapshot = z.object({
-  id: z.uuid(),
+  id: uuid,
   version: z.int().min(1),
-  creator_id: z.uuid(),
+  creator_id: uuid,
   status: z.enum(orderStatuses),
   source: z.object({ platform: z.string(), store_id: z.string(), external_order_id: z.string() }),
   placed_at: z.iso.datetime(),
@@ -42,9 +43,9 @@ export const orderSnapshot = z.object({
   items: z
     .array(
       z.object({
-        id: z.uuid(),
-        product_id: z.uuid(),
-        release_id: z.uuid(),
+        id: uuid,
+        product_id: uuid,
+        release_id: uuid,
         release_title: z.string(),
         product_type: z.string(),
         ean: z.string().nullable(),

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { uuid } from '../ids.js';
 import { catalogueStatuses } from '../states.js';
 import { defineMessage } from './message.js';
 
 /** A product as it stood when the fact happened; `version` only grows. */
 export const productSnapshot = z.object({
-  id: z.uuid(),
+  id: uuid,
   version: z.int().min(1),
-  release_id: z.uuid(),
-  creator_id: z.uuid(),
+  release_id: uuid,
+  creator_id: uuid,
   title: z.string(),
   product_type: z.string(),
   ean: z.string().nullable(),

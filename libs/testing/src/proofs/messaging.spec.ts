@@ -110,6 +110,14 @@ describe('messaging', () => {
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
+  it('handles a message once whose id comes in capitals, too', async () => {
+    const message = stockSet(1);
+    await broker.publish({ ...message, id: message.id.toUpperCase() }, message);
+    await broker.publish(stockSet(2)); // behind both
+    await effectsReach(2);
+    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+  });
+
   it('sets a refused message aside with its reason, says so, and handles the rest', async () => {
     const refused = stockSet(13);
     onHandle = (message) => {
