@@ -129,10 +129,27 @@ describe('reports of one order', () => {
       'cannot deliver an order that is still processing; waited 86400 s',
     ]);
     expect((await read(id)).status).toBe('processing');
-    await report(shipped);
+    await store.app.get(HoldReports).round();
     await store.broker.publish(delivered);
+    await becomes(delivered, 'held'); // its wait begins anew
+    await report(shipped);
     await becomes(delivered, 'applied');
     expect((await read(id)).status).toBe('delivered');
+  });
+
+  it('are refused once when another report has made nonsense of them', async () => {
+    const id = await placed();
+    const [, , , delivered] = storyOf(id);
+    await report(delivered);
+    await report(messages.fulfilmentCancelled.make({ order_id: id, reason: 'no stock' }, minute(1)));
+    await store.app.get(HoldReports).round();
+    await becomes(delivered, 'refused');
+    await store.database.run(dueNow, [delivered.id]);
+    await store.app.get(HoldReports).round();
+    expect(await store.database.row(heldOf)).toEqual({ held: 0 });
+    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
+      'cannot deliver an order that is cancelled',
+    ]);
   });
 
   it('are refused at once where nothing could make sense of them', async () => {

@@ -40,6 +40,14 @@ const takeDue = statement(
    FROM (SELECT message_id FROM held_reports WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
    WHERE h.message_id = due.message_id RETURNING h.body::text AS body`,
 );
+// A refusal rolls back, so what was refused stands here still. Neither row is waited for: who has one in hand sees to the other.
+const forgetRefused = statement(
+  'held.forget-refused',
+  `DELETE FROM held_reports WHERE message_id IN (
+     SELECT h.message_id FROM held_reports h JOIN inbox i ON i.message_id = h.message_id AND i.queue = $1
+     WHERE (h.retry_at <= now() OR h.retry_at = 'infinity') AND i.outcome = 'refused'
+     LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`,
+);
 const forgetOverdue = statement(
   'held.forget-overdue',
   `DELETE FROM held_reports WHERE ctid = ANY (ARRAY(
@@ -116,9 +124,10 @@ export class HoldReports {
     await tx.run(forget, [messageId]);
   }
 
-  /** Sends what is due to its queue again, under its own id. Answers whether there may be more. */
+  /** Sends what is due to its queue again, under its own id, but for what was refused since. Answers whether there may be more. */
   async round(): Promise<boolean> {
     const withinMs = this.config.REPORT_HELD_MS;
+    if ((await this.database.run(forgetRefused, [queue])) === batchSize) return true;
     const sent = await this.database.transaction(async (tx) => {
       const due = await tx.rows<{ body: string }>(takeDue, [withinMs]);
       await this.outbox.add(tx, ...due.map(({ body }) => parseMessage(Buffer.from(body))));
