@@ -43,7 +43,7 @@ export type { MakeOptions, Message, MessageKind } from './messages/message.js';
 export type { OrderSnapshot } from './messages/order-messages.js';
 export type { ProductSnapshot } from './messages/product-messages.js';
 export type { CreatorSnapshot, EditionSnapshot } from './messages/creator-messages.js';
-export { InvalidMessage, messages, parseMessage } from './messages/index.js';
+export { InvalidMessage, messages, parseEnvelope, parseMessage } from './messages/index.js';
 export {
   messageQueues,
   orderedQueues,

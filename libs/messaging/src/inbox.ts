@@ -43,12 +43,12 @@ const record = statement(
   'UPDATE inbox SET outcome = $3, reason = $4, handled_at = now() WHERE message_id = $1 AND queue = $2',
 );
 
-/** What became of a message that its consumer has taken but not applied, or has applied later. In a table that knows `held`. */
+/** What became of a message that its consumer has taken but not applied, or has judged later. In a table that knows `held`. */
 export async function recordOutcome(
   tx: Transaction,
   queue: MessageQueue,
   messageId: string,
-  outcome: 'applied' | 'held',
+  outcome: 'applied' | 'held' | 'refused',
   reason?: string,
 ): Promise<void> {
   await tx.run(record, [messageId, queue, outcome, reason ?? null]);

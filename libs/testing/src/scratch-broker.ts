@@ -1,4 +1,10 @@
-import { type Message, type MessageQueue, parseMessage, topologyOf } from '@fulfilment/contracts';
+import {
+  type Message,
+  type MessageQueue,
+  parseEnvelope,
+  parseMessage,
+  topologyOf,
+} from '@fulfilment/contracts';
 import { assertTopology, queueNames } from '@fulfilment/messaging';
 import { connect } from 'amqplib';
 import { storeUrl, uniqueName } from './stores.js';
@@ -31,8 +37,9 @@ export async function scratchBroker(): Promise<ScratchBroker> {
   await channel.consume(
     spy,
     (raw) => {
-      if (raw !== null && raw.properties.headers?.['x-test-raw'] === undefined)
-        published.push(parseMessage(raw.content));
+      if (raw === null || raw.properties.headers?.['x-test-raw'] !== undefined) return;
+      const ours = !raw.fields.routingKey.startsWith('fulfilment.'); // those are others' and may have any shape
+      published.push(ours ? parseMessage(raw.content) : parseEnvelope(raw.content));
     },
     { noAck: true },
   );

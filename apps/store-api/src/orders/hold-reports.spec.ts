@@ -11,6 +11,10 @@ const age = statement(
   `UPDATE held_reports SET held_at = held_at - interval '2 days', retry_at = now() WHERE message_id = $1`,
 );
 const dueNow = statement('test.held-due', 'UPDATE held_reports SET retry_at = now() WHERE message_id = $1');
+const outdate = statement(
+  'test.outdate-held',
+  `UPDATE held_reports SET retry_at = now(), body = jsonb_set(body, '{version}', '9') WHERE message_id = $1`,
+);
 const heldOf = statement('test.held', 'SELECT count(*) AS held FROM held_reports');
 const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id::text = $1');
 const uuidOf = statement('test.newest', 'SELECT id::text AS id FROM orders ORDER BY created_at DESC LIMIT 1');
@@ -57,6 +61,7 @@ describe('reports of one order', () => {
     ),
     messages.fulfilmentDelivered.make({ order_id: id }, minute(4)),
   ];
+  const takenLetters = () => store.broker.takeDeadLetters('store-api.fulfilment');
   const told = (id: string, type: string) =>
     new Set(
       store
@@ -150,6 +155,25 @@ describe('reports of one order', () => {
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
       'cannot deliver an order that is cancelled',
     ]);
+  });
+
+  it('are refused, and hold up no other, when nobody can read them any more', async () => {
+    const [old, other] = [await placed(), await placed()];
+    const [shipped, , , outdated] = storyOf(old);
+    const delivered = messages.fulfilmentDelivered.make({ order_id: other }, minute(4));
+    await report(outdated);
+    await report(delivered);
+    await store.database.run(outdate, [outdated.id]);
+    await store.database.run(dueNow, [delivered.id]);
+    expect(await report(shipped)).toMatchObject({ outcome: 'applied' });
+    await store.app.get(HoldReports).round();
+    await becomes(outdated, 'refused');
+    await report(messages.fulfilmentShipped.make(parcel(other, 'Z'), minute(1)));
+    await becomes(delivered, 'applied');
+    expect(await eventually(async () => (await takenLetters()).at(0))).toBe(
+      'fulfilment.delivered has no version 9',
+    );
+    expect(await store.database.row(heldOf)).toEqual({ held: 0 });
   });
 
   it('are refused at once where nothing could make sense of them', async () => {

@@ -1,4 +1,4 @@
-import { type Message, parseMessage } from '@fulfilment/contracts';
+import { InvalidMessage, type Message, parseEnvelope, parseMessage } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Outbox, recordOutcome, RefusedMessage } from '@fulfilment/messaging';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
@@ -28,7 +28,7 @@ const hold = statement(
 );
 const heldOf = statement(
   'held.of-order',
-  'SELECT body::text AS body FROM held_reports WHERE order_id = $1 ORDER BY occurred_at, message_id',
+  'SELECT message_id, body::text AS body FROM held_reports WHERE order_id = $1 ORDER BY occurred_at, message_id',
 );
 const forget = statement('held.forget', 'DELETE FROM held_reports WHERE message_id = $1');
 const dueNow = statement('held.due-now', 'UPDATE held_reports SET retry_at = now() WHERE message_id = $1');
@@ -38,7 +38,7 @@ const takeDue = statement(
   `UPDATE held_reports h SET retry_at = CASE WHEN held_at + $1::bigint * interval '1 millisecond' <= now()
                                         THEN 'infinity' ELSE now() + interval '5 minutes' END
    FROM (SELECT message_id FROM held_reports WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
-   WHERE h.message_id = due.message_id RETURNING h.body::text AS body`,
+   WHERE h.message_id = due.message_id RETURNING h.message_id, h.body::text AS body`,
 );
 // A refusal rolls back, so what was refused stands here still. Neither row is waited for: who has one in hand sees to the other.
 const forgetRefused = statement(
@@ -55,6 +55,11 @@ const forgetOverdue = statement(
      WHERE retry_at = 'infinity' AND held_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond' LIMIT 1000))`,
 );
 
+interface HeldReport {
+  readonly message_id: string;
+  readonly body: string;
+}
+
 /**
  * Reports that came before what they build on. They wait in PostgreSQL: each is taken up in the transaction of the report that makes sense of it,
  * sent again by itself now and then, and refused when its time is over.
@@ -67,7 +72,7 @@ export class HoldReports {
     private readonly database: Database,
     private readonly outbox: Outbox,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
-    @Inject(LOGGER) logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
       name: 'held-reports',
@@ -107,13 +112,12 @@ export class HoldReports {
   async release(tx: Transaction, orderId: string, apply: (message: Message) => Promise<void>): Promise<void> {
     for (let progress = true; progress;) {
       progress = false;
-      for (const { body } of await tx.rows<{ body: string }>(heldOf, [orderId])) {
-        const message = parseMessage(Buffer.from(body));
-        const outcome = await tryTo(() => apply(message));
-        if (outcome === 'nonsense') await tx.run(dueNow, [message.id]); // refused by itself, not with this report
+      for (const { message_id: id, body } of await tx.rows<HeldReport>(heldOf, [orderId])) {
+        const outcome = await tryTo(() => apply(parseMessage(body)));
+        if (outcome === 'nonsense') await tx.run(dueNow, [id]); // refused by itself, not with this report
         if (outcome !== 'applied') continue;
-        await tx.run(forget, [message.id]);
-        await recordOutcome(tx, queue, message.id, 'applied');
+        await tx.run(forget, [id]);
+        await recordOutcome(tx, queue, id, 'applied');
         progress = true;
       }
     }
@@ -129,12 +133,27 @@ export class HoldReports {
     const withinMs = this.config.REPORT_HELD_MS;
     if ((await this.database.run(forgetRefused, [queue])) === batchSize) return true;
     const sent = await this.database.transaction(async (tx) => {
-      const due = await tx.rows<{ body: string }>(takeDue, [withinMs]);
-      await this.outbox.add(tx, ...due.map(({ body }) => parseMessage(Buffer.from(body))));
+      const due = await tx.rows<HeldReport>(takeDue, [withinMs]);
+      for (const report of due) await this.sendAgain(tx, report);
       return due.length;
     });
     const forgot = await this.database.run(forgetOverdue, [withinMs]);
     return sent === batchSize || forgot === 1000;
+  }
+
+  /** What the catalogue of messages no longer knows as it was kept goes to the dead letters by the same way, and waits no more. */
+  private async sendAgain(tx: Transaction, { message_id: id, body }: HeldReport): Promise<void> {
+    const message = readOr(() => parseMessage(body));
+    if (message instanceof InvalidMessage) {
+      this.logger.error(
+        { message_id: id, reason: message.message },
+        'A held report cannot be read any more.',
+      );
+      await tx.run(forget, [id]);
+      await recordOutcome(tx, queue, id, 'refused', message.message);
+    }
+    const envelope = readOr(() => parseEnvelope(body));
+    if (!(envelope instanceof InvalidMessage)) await this.outbox.add(tx, envelope);
   }
 }
 
@@ -144,7 +163,16 @@ async function tryTo(apply: () => Promise<void>): Promise<'applied' | 'early' | 
     return 'applied';
   } catch (error) {
     if (error instanceof EarlyReport) return 'early';
-    if (error instanceof RefusedMessage) return 'nonsense';
+    if (error instanceof RefusedMessage || error instanceof InvalidMessage) return 'nonsense';
+    throw error;
+  }
+}
+
+function readOr(read: () => Message): Message | InvalidMessage {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidMessage) return error;
     throw error;
   }
 }

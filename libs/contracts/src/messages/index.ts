@@ -22,9 +22,14 @@ const kinds = new Map<string, { version: number; schema: z.ZodType }>(
   Object.values(messages).map((kind) => [kind.type, kind]),
 );
 
+/** Reads what every message has, whatever its type and data are. @throws InvalidMessage */
+export function parseEnvelope(bytes: Buffer | string): Message {
+  return read(messageEnvelope, parseJson(bytes), 'message');
+}
+
 /** Reads one message from its bytes. @throws InvalidMessage */
 export function parseMessage(bytes: Buffer | string): Message {
-  const envelope = read(messageEnvelope, parseJson(bytes), 'message');
+  const envelope = parseEnvelope(bytes);
   const kind = kinds.get(envelope.type);
   if (kind === undefined) throw new InvalidMessage(`unknown type ${envelope.type}`);
   if (envelope.version !== kind.version)
