@@ -3,24 +3,28 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { Outbox, RefusedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import { Stock } from '../catalogue/stock.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot, type PackageRow } from './order-row.js';
 import { EarlyReport } from './early-report.js';
 import { mayMove } from './order.rules.js';
-import { goesBy, type KnownPackage, withCorrection, withPackage } from './package.rules.js';
+import { type PackageHistory, reportsIn } from './package-history.js';
+import { type PackageReport, packagesOf, withReport } from './package.rules.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
-export interface PackageReport {
-  readonly order_id: string;
+interface Tracking {
   readonly carrier: string;
   readonly tracking_number: string;
   readonly tracking_url: string;
 }
 
-/** Beside its columns, what is remembered of each of its packages. */
+/** Beside its columns, what was reported of its packages. */
 interface LockedOrder extends OrderRow {
-  package_history: { former_numbers: string[]; told_at: string }[];
+  package_history: PackageHistory;
 }
+
+/** Most reports of packages that an order remembers. */
+const mostReports = 1000;
 
 const lockOrder = statement(
   'orders.lock',
@@ -28,18 +32,14 @@ const lockOrder = statement(
 );
 const setPackages = statement(
   'orders.set-packages',
-  `UPDATE orders SET packages = $2, package_history = $5, status = $3, tracking_updated_at = ${nextUpdateTime}, version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 AND status = $4 RETURNING ${orderColumns}`,
+  `UPDATE orders SET packages = $2, package_history = $3, status = $4, delivered_at = coalesce($5::timestamptz, delivered_at),
+                     tracking_updated_at = CASE WHEN $6 THEN ${nextUpdateTime} ELSE tracking_updated_at END,
+                     version = version + 1, updated_at = ${nextUpdateTime}
+   WHERE id = $1 RETURNING ${orderColumns}`,
 );
 const rememberHistory = statement(
   'orders.remember-history',
   'UPDATE orders SET package_history = $2 WHERE id = $1',
-);
-const setDelivered = statement(
-  'orders.set-delivered',
-  `UPDATE orders SET packages = $2, status = $3, delivered_at = CASE WHEN $3 = 'delivered' THEN $4::timestamptz END,
-                     version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 AND status = 'shipped' RETURNING ${orderColumns}`,
 );
 const cancel = statement(
   'orders.cancel',
@@ -66,49 +66,27 @@ export class MoveOrder {
   /** A package was handed over: the first one ships the order. Answers the order's UUID. @throws RefusedMessage, EarlyReport */
   async ship(
     tx: Transaction,
-    report: PackageReport & { readonly shipped_at?: string | undefined },
+    report: Tracking & { readonly order_id: string; readonly shipped_at?: string | undefined },
     occurredAt: string,
   ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    const parcel: PackageRow = {
-      carrier: report.carrier,
-      tracking_number: report.tracking_number,
-      tracking_url: report.tracking_url,
-      shipped_at: report.shipped_at ?? occurredAt,
-      delivered_at: null,
-    };
-    const packages = withPackage(knownPackages(order), parcel, occurredAt);
-    if (packages === undefined) return order.id; // said before
     if (order.status === 'pending') throw early(order, 'ship');
-    const delivered = order.delivered_at;
-    const arrived = delivered !== null && Date.parse(parcel.shipped_at) <= delivered.getTime();
-    if (order.status !== 'shipped' && !arrived && !mayMove(order.status, 'shipped'))
-      throw refusal(order, 'ship');
-    if (!arrived) await this.keepPackages(tx, order, packages, 'shipped');
-    else await this.keepPackages(tx, order, arrivedWith(packages, delivered), order.status); // it came with the others
-    return order.id;
+    if (order.packages.length === 0 && !mayMove(order.status, 'shipped')) throw refusal(order, 'ship');
+    const { shipped_at = occurredAt } = report;
+    return this.take(tx, order, { kind: 'shipped', ...trackingOf(report), shipped_at, told_at: occurredAt });
   }
 
   /** The tracking of a package was wrong. Answers the order's UUID. @throws RefusedMessage, EarlyReport */
   async correctTracking(
     tx: Transaction,
-    report: PackageReport & { readonly replaces_tracking_number?: string | undefined },
+    report: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
     occurredAt: string,
   ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    const { carrier, tracking_number, tracking_url, replaces_tracking_number: replaces } = report;
-    const tracking = { carrier, tracking_number, tracking_url };
-    const corrected = withCorrection(knownPackages(order), tracking, replaces, occurredAt);
-    if (corrected === 'unchanged') return order.id;
-    if (corrected === 'number_taken') throw new RefusedMessage('another package has this tracking number');
-    if (corrected === 'unknown_package') {
-      if (order.status === 'payment_failed' || order.status === 'cancelled')
-        throw refusal(order, 'correct the tracking of');
-      throw new EarlyReport(order.id, 'the order has no such package yet');
-    }
-    if (corrected.visible) await this.keepPackages(tx, order, corrected.packages, order.status);
-    else await tx.run(rememberHistory, [order.id, historyOf(corrected.packages)]);
-    return order.id;
+    if (order.status === 'payment_failed' || order.status === 'cancelled')
+      throw refusal(order, 'correct the tracking of');
+    const { replaces_tracking_number: replaces = null } = report;
+    return this.take(tx, order, { kind: 'corrected', ...trackingOf(report), replaces, told_at: occurredAt });
   }
 
   /** A package arrived, or all of them: the last one delivers the order. Answers the order's UUID. @throws RefusedMessage, EarlyReport */
@@ -122,32 +100,10 @@ export class MoveOrder {
     occurredAt: string,
   ): Promise<string> {
     const order = await this.lock(tx, report.order_id);
-    if (order.status === 'delivered') return order.id;
     if (order.status === 'pending' || order.status === 'processing') throw early(order, 'deliver');
-    if (order.status !== 'shipped') throw refusal(order, 'deliver');
-    const { tracking_number: only } = report;
-    const known = knownPackages(order);
-    const arriving = known.filter((parcel) => only === undefined || goesBy(parcel, only));
-    if (arriving.length === 0) throw new EarlyReport(order.id, 'the order has no such package yet');
-    const deliveredAt = report.delivered_at ?? occurredAt;
-    const packages = known.map((one) =>
-      arriving.includes(one)
-        ? { ...one.parcel, delivered_at: one.parcel.delivered_at ?? deliveredAt }
-        : one.parcel,
-    );
-    const all = packages.every((parcel) => parcel.delivered_at !== null);
-    const status: OrderStatus = all ? 'delivered' : 'shipped';
-    const after = await tx.row<OrderRow>(setDelivered, [
-      order.id,
-      JSON.stringify(packages),
-      status,
-      deliveredAt,
-    ]);
-    if (after !== undefined && all) {
-      const facts = { order: await this.snapshot(tx, after) };
-      await this.tell(tx, messages.orderDelivered.make(facts, { occurredAt: this.clock() }));
-    }
-    return order.id;
+    if (order.status !== 'shipped' && order.status !== 'delivered') throw refusal(order, 'deliver');
+    const { tracking_number = null, delivered_at = occurredAt } = report;
+    return this.take(tx, order, { kind: 'delivered', tracking_number, delivered_at, told_at: occurredAt });
   }
 
   /**
@@ -178,23 +134,36 @@ export class MoveOrder {
     return order;
   }
 
-  /** Writes the packages and tells of them: the first one ships the order. */
-  private async keepPackages(
-    tx: Transaction,
-    order: LockedOrder,
-    packages: readonly KnownPackage[],
-    status: OrderStatus,
-  ): Promise<void> {
+  /** Writes what the reports make of the packages, and tells what has changed: the first package ships the order, the last to arrive delivers it. */
+  private async take(tx: Transaction, order: LockedOrder, report: PackageReport): Promise<string> {
+    const known = reportsIn(order.package_history, order.packages);
+    const reports = withReport(known, report);
+    if (reports === known) return order.id; // said before
+    if (reports.length > mostReports) throw new RefusedMessage('the order has too many reports');
+    const { packages, misplaced } = packagesOf(reports);
+    const why = misplaced.get(report);
+    if (why === 'number_taken') throw new RefusedMessage('another package has this tracking number');
+    if (why === 'unknown_package') throw new EarlyReport(order.id, 'the order has no such package yet');
+    const history = JSON.stringify(reports);
+    if (isDeepStrictEqual(packages, order.packages)) {
+      await tx.run(rememberHistory, [order.id, history]);
+      return order.id;
+    }
+    const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
+    const status = statusWith(packages, order.status);
     const after = await tx.row<OrderRow>(setPackages, [
       order.id,
-      JSON.stringify(packages.map(({ parcel }) => parcel)),
+      JSON.stringify(packages),
+      history,
       status,
-      order.status,
-      historyOf(packages),
+      status === 'delivered' ? lastArrival(packages) : null,
+      tracked,
     ]);
-    if (after === undefined) throw new Error('A locked order changed its status.');
-    const kind = order.status === status ? messages.orderTrackingUpdated : messages.orderShipped;
-    await this.tell(tx, kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }));
+    if (after === undefined) throw new Error('A locked order is gone.');
+    const kind = eventOf(order.status, status, tracked);
+    if (kind !== undefined)
+      await this.tell(tx, kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }));
+    return order.id;
   }
 
   private async snapshot(tx: Transaction, row: OrderRow) {
@@ -206,27 +175,30 @@ export class MoveOrder {
   }
 }
 
-/** Packages from before their history was kept have none. */
-function knownPackages({ packages, package_history }: LockedOrder): KnownPackage[] {
-  return packages.map((parcel, index) => ({
-    parcel,
-    formerNumbers: package_history[index]?.former_numbers ?? [],
-    toldAt: package_history[index]?.told_at ?? parcel.shipped_at,
-  }));
+function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
+  return { carrier, tracking_number, tracking_url };
 }
 
-function historyOf(packages: readonly KnownPackage[]): string {
-  return JSON.stringify(
-    packages.map(({ formerNumbers, toldAt }) => ({ former_numbers: formerNumbers, told_at: toldAt })),
+/** Delivered when all have arrived; a status never goes back. */
+function statusWith(packages: readonly PackageRow[], before: OrderStatus): OrderStatus {
+  if (before === 'delivered') return before;
+  return packages.every(({ delivered_at }) => delivered_at !== null) ? 'delivered' : 'shipped';
+}
+
+/** When the last of those that have arrived did. */
+function lastArrival(packages: readonly PackageRow[]): string | null {
+  return packages.reduce<string | null>(
+    (last, { delivered_at: at }) =>
+      at !== null && (last === null || Date.parse(at) > Date.parse(last)) ? at : last,
+    null,
   );
 }
 
-function arrivedWith(packages: readonly KnownPackage[], deliveredAt: Date): KnownPackage[] {
-  const delivered_at = deliveredAt.toISOString();
-  return packages.map((one) => ({
-    ...one,
-    parcel: { ...one.parcel, delivered_at: one.parcel.delivered_at ?? delivered_at },
-  }));
+/** A part of an order that arrives is no event of its own, until the order was delivered: nothing else would tell it then. */
+function eventOf(before: OrderStatus, after: OrderStatus, tracked: boolean) {
+  if (before === 'processing') return messages.orderShipped;
+  if (before !== after) return messages.orderDelivered;
+  return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
 }
 
 function refusal({ status }: OrderRow, what: string): RefusedMessage {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { goesBy, type KnownPackage, withCorrection, withPackage } from './package.rules.js';
+import { isDeepStrictEqual } from 'node:util';
+import { type PackageReport, packagesOf, withReport } from './package.rules.js';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const tracking = (tracking_number: string) => ({
@@ -7,56 +8,137 @@ const tracking = (tracking_number: string) => ({
   tracking_number,
   tracking_url: `https://track.example/${tracking_number}`,
 });
-const shipped = (packages: readonly KnownPackage[], number: string, minute = 0): KnownPackage[] =>
-  withPackage(packages, { ...tracking(number), shipped_at: at(minute), delivered_at: null }, at(minute)) ?? [
-    ...packages,
-  ];
-const corrected = (packages: readonly KnownPackage[], to: string, minute: number, replaces?: string) => {
-  const outcome = withCorrection(packages, tracking(to), replaces, at(minute));
-  return typeof outcome === 'string' ? [...packages] : outcome.packages;
-};
-const numbers = (packages: readonly KnownPackage[]) => packages.map(({ parcel }) => parcel.tracking_number);
+const shipped = (number: string, minute: number, handedOver = minute): PackageReport => ({
+  kind: 'shipped',
+  ...tracking(number),
+  shipped_at: at(handedOver),
+  told_at: at(minute),
+});
+const corrected = (number: string, minute: number, replaces: string | null = null): PackageReport => ({
+  kind: 'corrected',
+  ...tracking(number),
+  replaces,
+  told_at: at(minute),
+});
+const delivered = (number: string | null, minute: number): PackageReport => ({
+  kind: 'delivered',
+  tracking_number: number,
+  delivered_at: at(minute),
+  told_at: at(minute),
+});
+
+const after = (...reports: PackageReport[]) =>
+  reports.reduce<readonly PackageReport[]>((known, report) => withReport(known, report), []);
+const numbers = (...reports: PackageReport[]) =>
+  packagesOf(after(...reports)).packages.map((parcel) => parcel.tracking_number);
+const arrivals = (...reports: PackageReport[]) =>
+  packagesOf(after(...reports)).packages.map((parcel) => parcel.delivered_at);
+const misplaced = (report: PackageReport, ...others: PackageReport[]) =>
+  packagesOf(after(...others, report)).misplaced.get(report);
 
 describe('packages', () => {
-  it('adds none that is known by a number it had before its correction', () => {
-    const packages = corrected(shipped([], 'X'), 'Y', 1, 'X');
-    expect(numbers(shipped(packages, 'X', 2))).toEqual(['Y']);
-    expect(numbers(shipped(packages, 'Z', 2))).toEqual(['Y', 'Z']);
+  it('stand in the order in which they were handed over', () => {
+    expect(numbers(shipped('B', 2), shipped('A', 1))).toEqual(['A', 'B']);
+    expect(numbers(shipped('A', 1), shipped('B', 2, 0))).toEqual(['B', 'A']);
   });
 
-  it('corrects the newest unless a number says which, and a repetition corrects no other', () => {
-    const two = shipped(corrected(shipped([], 'A'), 'A2', 1), 'B', 2);
-    expect(withCorrection(two, tracking('A2'), undefined, at(3))).toMatchObject({ visible: false });
-    expect(numbers(corrected(two, 'B2', 3))).toEqual(['A2', 'B2']);
-    expect(numbers(corrected(two, 'A3', 3, 'A'))).toEqual(['A3', 'B']);
+  it('are no more for one that is known by a number it had before its correction', () => {
+    const corrections = [shipped('X', 0), corrected('Y', 1, 'X')];
+    expect(numbers(...corrections, shipped('X', 2), shipped('Y', 3))).toEqual(['Y']);
+    expect(numbers(...corrections, shipped('Z', 2))).toEqual(['Y', 'Z']);
   });
 
-  it('knows what was not reported yet from what another package is', () => {
-    const two = shipped(shipped([], 'A'), 'B');
-    expect(withCorrection([], tracking('A'), undefined, at(1))).toBe('unknown_package');
-    expect(withCorrection(two, tracking('C'), 'D', at(1))).toBe('unknown_package');
-    expect(withCorrection(two, tracking('B'), 'A', at(1))).toBe('number_taken');
-    expect(withCorrection(two, tracking('B'), undefined, at(0))).toBe('unchanged');
+  it('are corrected where a number says which, else the newest of when it happened', () => {
+    const two = [shipped('A', 0), corrected('A2', 1), shipped('B', 2)];
+    expect(numbers(...two, corrected('A2', 3))).toEqual(['A2', 'B']); // a repetition corrects no other
+    expect(numbers(...two, corrected('B2', 3))).toEqual(['A2', 'B2']);
+    expect(numbers(...two, corrected('A3', 3, 'A'))).toEqual(['A3', 'B']);
+    expect(numbers(shipped('A', 0), corrected('B2', 3), shipped('B', 2))).toEqual(['A', 'B2']);
   });
 
-  it('takes a number back that was right after all', () => {
-    expect(numbers(corrected(corrected(shipped([], 'X'), 'Y', 1), 'X', 2))).toEqual(['X']);
+  it('take a number back that was right after all', () => {
+    expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });
 
-  it('ends with the last correction whatever the order and however often corrections come', () => {
-    const corrections = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 });
+  it('are told from what was not reported yet, and from another package', () => {
+    const two = [shipped('A', 0), shipped('B', 1)];
+    expect(misplaced(corrected('A', 1))).toBe('unknown_package');
+    expect(misplaced(corrected('C', 2, 'D'), ...two)).toBe('unknown_package');
+    expect(misplaced(delivered('D', 2), ...two)).toBe('unknown_package');
+    expect(misplaced(corrected('B', 2, 'A'), ...two)).toBe('number_taken');
+    expect(numbers(...two, corrected('B', 2, 'A'))).toEqual(['A', 'B']);
+  });
+
+  it('arrive by the first report that says so, and together only when they were handed over by then', () => {
+    const two = [shipped('A', 0), shipped('B', 5)];
+    expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([at(2), null]);
+    expect(arrivals(...two, delivered(null, 3))).toEqual([at(3), null]);
+    expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([at(3), at(6)]);
+  });
+
+  it('say the same when a report is told again, then or later', () => {
+    const story = after(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
+    for (const report of story) expect(withReport(story, { ...report })).toBe(story);
+    expect(withReport(story, delivered('A', 9))).toBe(story);
+    expect(withReport(story, shipped('A', 9))).toBe(story);
+  });
+
+  it('end the same whatever the order in which reports come and however often, early ones waiting, refused ones aside', () => {
+    const minute = fc.integer({ min: 0, max: 9 });
+    const report = fc.oneof(
+      fc.record({ number: letter('ABC'), minute, handedOver: minute }).map(toShipped),
+      fc.record({ number: letter('ABCX'), minute, replaces: fc.option(letter('ABCXYZ')) }).map(toCorrected),
+      fc.record({ number: fc.option(letter('ABCXYZ')), minute }).map(toDelivered),
+    );
+    const story = fc
+      .array(report, { maxLength: 10 })
+      .chain((reports) =>
+        fc.tuple(fc.constant(reports), fc.shuffledSubarray([...reports, ...reports], whole(reports))),
+      );
     fc.assert(
-      fc.property(corrections, fc.infiniteStream(fc.nat()), (minutes, shuffle) => {
-        const twice = [...minutes, ...minutes]
-          .map((minute) => ({ minute, place: shuffle.next().value }))
-          .sort((one, other) => one.place - other.place);
-        const packages = twice.reduce(
-          (known, { minute }) => corrected(known, `N${minute}`, minute, 'X'),
-          shipped([], 'X'),
-        );
-        expect(numbers(packages)).toEqual([`N${Math.max(...minutes)}`]);
-        expect(minutes.every((minute) => packages.every((known) => goesBy(known, `N${minute}`)))).toBe(true);
+      fc.property(story, ([reports, shuffled]) => {
+        const { known, refused } = cameAs(shuffled);
+        const counting = reports.filter((report) => isIn(known, report) || !isIn(refused, report));
+        expect(packagesOf(known).packages).toEqual(packagesOf(after(...counting)).packages);
       }),
+      { numRuns: 1000 },
     );
   });
 });
+
+const letter = (letters: string) => fc.constantFrom(...letters);
+const whole = (reports: readonly PackageReport[]) => ({
+  minLength: reports.length * 2,
+  maxLength: reports.length * 2,
+});
+const toShipped = (made: { number: string; minute: number; handedOver: number }) =>
+  shipped(made.number, made.minute, made.handedOver);
+const toCorrected = (made: { number: string; minute: number; replaces: string | null }) =>
+  corrected(made.number, made.minute, made.replaces);
+const toDelivered = (made: { number: string | null; minute: number }) => delivered(made.number, made.minute);
+
+/** What an order remembers of reports that come one by one: what finds no package waits for the next, another's number is refused. */
+function cameAs(reports: readonly PackageReport[]) {
+  const refused: PackageReport[] = [];
+  let known: readonly PackageReport[] = [];
+  let waiting: PackageReport[] = [];
+  const taken = (report: PackageReport): boolean => {
+    const next = withReport(known, report);
+    const why = packagesOf(next).misplaced.get(report);
+    if (why === undefined) known = next;
+    if (why === 'number_taken') refused.push(report);
+    return why !== 'unknown_package';
+  };
+  for (const report of reports) {
+    waiting.push(report);
+    for (let before = -1; before !== waiting.length;) {
+      before = waiting.length;
+      waiting = waiting.filter((early) => !taken(early));
+    }
+  }
+  return { known, refused };
+}
+
+function isIn(reports: readonly PackageReport[], report: PackageReport): boolean {
+  return reports.some((one) => isDeepStrictEqual(one, report));
+}

@@ -1,0 +1,140 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import { permutations } from './permutations.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+
+const newestOrder = statement(
+  'test.newest-order',
+  'SELECT id::text AS id, version, updated_at, delivered_at FROM orders ORDER BY created_at DESC LIMIT 1',
+);
+const forgetReports = statement(
+  'test.forget-reports',
+  `UPDATE orders SET package_history = '[{"former_numbers": ["A0"], "told_at": "2026-01-01T09:02:00.000Z"}]' WHERE id::text = $1`,
+);
+
+describe('an order in several packages', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let sku: string;
+  let rate: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+    rate = await store.quote(creator.token);
+  });
+  afterAll(() => store.stop());
+
+  const placed = async (): Promise<string> =>
+    (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body.id;
+  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
+  const row = () =>
+    store.database.row<{ id: string; version: number; updated_at: Date; delivered_at: Date | null }>(
+      newestOrder,
+    );
+  const report = async (...reports: Message[]) => {
+    for (const message of reports) {
+      await store.broker.publish(message);
+      await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+    }
+  };
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 9, minute));
+  const parcel = (order_id: string, tracking_number: string) => ({
+    order_id,
+    carrier: 'Royal Mail',
+    tracking_number,
+    tracking_url: `https://track.example/${tracking_number}`,
+  });
+  const ship = (id: string, number: string, minute: number) =>
+    messages.fulfilmentShipped.make(parcel(id, number), { occurredAt: at(minute) });
+  const correct = (id: string, number: string, minute: number, replaces_tracking_number?: string) =>
+    messages.fulfilmentTrackingCorrected.make(
+      { ...parcel(id, number), replaces_tracking_number },
+      { occurredAt: at(minute) },
+    );
+  const deliver = (order_id: string, tracking_number: string, minute: number) =>
+    messages.fulfilmentDelivered.make({ order_id, tracking_number }, { occurredAt: at(minute) });
+  const packagesOf = async (id: string) =>
+    (await read(id)).tracking.packages.map(
+      (one: { tracking_number: string; delivered_at: string | null }) =>
+        `${one.tracking_number} ${one.delivered_at?.slice(11, 16) ?? 'under way'}`,
+    );
+  const eventsOf = (uuid: string | undefined) =>
+    store.broker.published
+      .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid ?? '?'))
+      .map(({ type }) => type);
+
+  it('shows the package handed over last, corrected by what was meant for it, whatever came first', async () => {
+    for (const order of permutations([0, 1, 2])) {
+      const id = await placed();
+      const story = [ship(id, 'A', 1), ship(id, 'B', 2), correct(id, 'B2', 3)];
+      await report(...order.flatMap((index) => story[index] ?? []));
+      const { tracking } = await read(id);
+      expect({ order, newest: tracking.tracking_number, packages: await packagesOf(id) }).toEqual({
+        order,
+        newest: 'B2',
+        packages: ['A under way', 'B2 under way'],
+      });
+    }
+  });
+
+  it('shows a package that leaves when the others have arrived, and stays delivered', async () => {
+    const id = await placed();
+    await report(ship(id, 'A', 1), deliver(id, 'A', 2));
+    expect((await read(id)).status).toBe('delivered');
+    await report(ship(id, 'B', 3));
+    expect(await read(id)).toMatchObject({ status: 'delivered', tracking: { tracking_number: 'B' } });
+    expect(await packagesOf(id)).toEqual(['A 09:02', 'B under way']);
+    await report(deliver(id, 'B', 4));
+    expect(await packagesOf(id)).toEqual(['A 09:02', 'B 09:04']);
+    const order = await row();
+    expect(order?.delivered_at).toEqual(at(4));
+    const told = [
+      'order.created',
+      'order.processing',
+      'order.shipped',
+      'order.delivered',
+      'order.tracking_updated', // B left
+      'order.tracking_updated', // B arrived
+    ];
+    expect(
+      await eventually(() => (eventsOf(order?.id).length === told.length ? eventsOf(order?.id) : undefined)),
+    ).toEqual(told);
+  });
+
+  it('is delivered when the last of them arrived, whatever came first', async () => {
+    for (const order of permutations([0, 1, 2, 3])) {
+      const id = await placed();
+      const story = [ship(id, 'A', 1), deliver(id, 'A', 2), ship(id, 'B', 3), deliver(id, 'B', 4)];
+      await report(...order.flatMap((index) => story[index] ?? []));
+      const { status } = await read(id);
+      expect({ order, status, at: (await row())?.delivered_at, packages: await packagesOf(id) }).toEqual({
+        order,
+        status: 'delivered',
+        at: at(4),
+        packages: ['A 09:02', 'B 09:04'],
+      });
+    }
+  });
+
+  it('is as it was when the arrival of one is told again', async () => {
+    const id = await placed();
+    const arrived = deliver(id, 'A', 3);
+    await report(ship(id, 'A', 1), ship(id, 'B', 2), arrived);
+    const before = await row();
+    await report({ ...arrived, id: randomUUID() }, deliver(id, 'A', 5));
+    expect(await row()).toEqual(before);
+  });
+
+  it('goes on from what was kept before its reports were', async () => {
+    const id = await placed();
+    await report(ship(id, 'A', 1));
+    await store.database.run(forgetReports, [(await row())?.id]);
+    await report(ship(id, 'A0', 1), correct(id, 'A9', 1), ship(id, 'B', 3), deliver(id, 'A0', 4));
+    expect(await packagesOf(id)).toEqual(['A 09:04', 'B under way']);
+  });
+});
