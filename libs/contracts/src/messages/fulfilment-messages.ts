@@ -1,11 +1,25 @@
 import { z } from 'zod';
 import { currencies, maxAmount } from '../money.js';
+import { instant, lines, oneLine } from './fields.js';
 import { defineMessage } from './message.js';
 
-const text = z.string().trim().min(1).max(255);
-const orderId = z.string().describe("The Store API's order id, `ord_…`");
-const sku = z.string().describe("The Store API's product id, `prod_…`");
-const trackingUrl = z.url({ protocol: /^https?$/ }).max(2048);
+const text = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .regex(...oneLine);
+const name = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(...oneLine);
+const orderId = name.describe("The Store API's order id, `ord_…`");
+const sku = name.describe("The Store API's product id, `prod_…`");
+const trackingUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2048)
+  .refine((url) => oneLine[0].test(url), oneLine[1]);
 
 const packageTracking = {
   carrier: text,
@@ -21,7 +35,7 @@ export const fulfilmentMessages = {
     'fulfilment.shipped',
     1,
     'A package of an order was handed to the carrier.',
-    z.object({ order_id: orderId, ...packageTracking, shipped_at: z.iso.datetime().optional() }),
+    z.object({ order_id: orderId, ...packageTracking, shipped_at: instant.optional() }),
   ),
   fulfilmentTrackingCorrected: defineMessage(
     'fulfilment.tracking_corrected',
@@ -36,14 +50,22 @@ export const fulfilmentMessages = {
     z.object({
       order_id: orderId,
       tracking_number: text.optional(),
-      delivered_at: z.iso.datetime().optional(),
+      delivered_at: instant.optional(),
     }),
   ),
   fulfilmentCancelled: defineMessage(
     'fulfilment.cancelled',
     1,
     'An order will not be made.',
-    z.object({ order_id: orderId, reason: z.string().trim().min(1).max(500) }),
+    z.object({
+      order_id: orderId,
+      reason: z
+        .string()
+        .trim()
+        .min(1)
+        .max(500)
+        .regex(...lines),
+    }),
   ),
   fulfilmentStockSet: defineMessage(
     'fulfilment.stock_set',
@@ -68,7 +90,7 @@ export const fulfilmentMessages = {
     1,
     "The operator priced and published a pending release. Without `prices` the product type's list prices hold.",
     z.object({
-      release_id: z.string().describe("The release's `prod_…` id or its UUID"),
+      release_id: name.describe("The release's `prod_…` id or its UUID"),
       prices: price.optional(),
       product_type: text.optional(),
     }),

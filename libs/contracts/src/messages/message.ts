@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { uuid, uuidv7 } from '../ids.js';
+import { instant, oneLine } from './fields.js';
 
 /** What every message between services looks like on the wire. */
 export interface Message<Type extends string = string, Data = unknown> {
@@ -55,9 +56,16 @@ export function defineMessage<Type extends string, Schema extends z.ZodType>(
 
 export const messageEnvelope = z.object({
   id: uuid,
-  type: z.string().max(100),
+  type: z
+    .string()
+    .max(100)
+    .regex(...oneLine),
   version: z.int().min(1),
-  occurred_at: z.iso.datetime(),
-  traceparent: z.string().max(60).optional(),
+  occurred_at: instant,
+  traceparent: z
+    .string()
+    .max(60)
+    .regex(...oneLine)
+    .optional(),
   data: z.unknown(),
 });

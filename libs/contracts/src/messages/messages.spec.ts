@@ -59,6 +59,34 @@ describe('messages', () => {
     expect(() => parseMessage(text)).toThrow(InvalidMessage);
   });
 
+  it.each([
+    ['a control character', { carrier: 'Royal\u0000Mail' }, /carrier: has a control character/],
+    ['half a surrogate pair', { tracking_number: 'A\ud800' }, /tracking_number: has a control character/],
+    ['a control character in a link', { tracking_url: 'https://track.example/\u0001' }, /tracking_url: has/],
+    ['an order that could not be told', { order_id: 'ord_\u0000' }, /order_id: has/],
+    ['the year 0', { shipped_at: '0000-01-01T00:00:00Z' }, /shipped_at: is in the year 0/],
+  ])('refuses %s where it stands, before anything is asked of the stores', (_, change, reason) => {
+    const parcel = {
+      order_id: 'ord_1',
+      carrier: '郵便 📦',
+      tracking_number: 'A',
+      tracking_url: 'https://track.example/A',
+    };
+    const good = messages.fulfilmentShipped.make(parcel, { occurredAt });
+    expect(parseMessage(JSON.stringify(good))).toEqual(good);
+    const bad = { ...good, data: { ...parcel, ...change } };
+    expect(() => parseMessage(JSON.stringify(bad))).toThrow(reason);
+  });
+
+  it('refuses what happened in the year 0, and takes a reason of several lines', () => {
+    const data = { order_id: 'ord_1', reason: 'no stock\nuntil May' };
+    const good = messages.fulfilmentCancelled.make(data, { occurredAt });
+    expect(parseMessage(JSON.stringify(good))).toEqual(good);
+    expect(() => parseMessage(JSON.stringify({ ...good, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
+      /occurred_at: is in the year 0/,
+    );
+  });
+
   it('never repeats a value in the reason, only where it stood', () => {
     const bad = {
       ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
