@@ -21,7 +21,7 @@ const knownType = statement(
 const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET
-     status = 'available', product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
+     status = 'available', status_set_at = least($7, now()), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
      price_gbp = coalesce($3, t.price_gbp), price_usd = coalesce($4, t.price_usd),
      price_eur = coalesce($5, t.price_eur), price_jpy = coalesce($6, t.price_jpy),
      version = p.version + 1, updated_at = ${nextUpdateTime}
@@ -45,6 +45,7 @@ export class ApproveRelease {
   async run(
     tx: Transaction,
     { release_id: name, prices, product_type: productType }: Approval,
+    happenedAt: string,
   ): Promise<void> {
     const id = isUuid(name) ? name : parsePublicId('prod', name);
     if (id === undefined || (await tx.row(knownRelease, [id])) === undefined) {
@@ -54,7 +55,12 @@ export class ApproveRelease {
       throw new RefusedMessage('there is no such product type');
     }
     const given = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
-    const products = await tx.rows<ProductRow>(publishPending, [id, productType ?? null, ...given]);
+    const products = await tx.rows<ProductRow>(publishPending, [
+      id,
+      productType ?? null,
+      ...given,
+      happenedAt,
+    ]);
     const occurredAt = this.clock();
     const facts = products.map((row) =>
       messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt }),

@@ -1,4 +1,4 @@
-import { type Message, messages, parsePublicId } from '@fulfilment/contracts';
+import { type Message, messages, parsePublicId, type ProductSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Outbox, RefusedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
@@ -7,23 +7,40 @@ import { type ProductRow, productColumns, productSnapshot } from './product-row.
 import { Stock } from './stock.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
+// A report from a clock that is ahead counts as of now: it must not outlast what is reported after it.
 const lockProduct = statement(
   'product.lock',
-  `SELECT ${productColumns} FROM products WHERE id = $1 FOR UPDATE`,
+  `SELECT ${productColumns}, coalesce(stock_set_at > $2, false) AS stock_set_later, coalesce(status_set_at > $2, false) AS status_set_later
+   FROM products WHERE id = $1 FOR UPDATE`,
 );
 const setStock = statement(
   'product.set-stock',
-  `UPDATE products SET limited_edition = true, quantity = $2, version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE products SET limited_edition = true, quantity = $2, stock_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 RETURNING ${productColumns}`,
+);
+const rememberCount = statement(
+  'product.remember-count',
+  'UPDATE products SET stock_set_at = least($2, now()) WHERE id = $1',
 );
 const setStatus = statement(
   'product.set-status',
-  `UPDATE products SET status = $2, version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE products SET status = $2, status_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND status <> $2 AND ($2 <> 'available' OR price_gbp IS NOT NULL)
    RETURNING ${productColumns}`,
 );
 
-/** What the plant reports about a product: its stock, that it may be sold, that it may not. Said twice, it happens once. */
+const rememberStatus = statement(
+  'product.remember-status',
+  'UPDATE products SET status_set_at = least($2, now()) WHERE id = $1',
+);
+
+interface LockedProduct extends ProductRow {
+  /** Whether what is known happened after the report in hand. */
+  stock_set_later: boolean;
+  status_set_later: boolean;
+}
+
+/** What the plant reports about a product: its stock, that it may be sold, that it may not. Said twice, it happens once; what happened earlier than what is known changes nothing. */
 @Injectable()
 export class ChangeProducts {
   constructor(
@@ -33,10 +50,14 @@ export class ChangeProducts {
   ) {}
 
   /** Makes the product a limited edition if it is none. @throws RefusedMessage */
-  async setStock(tx: Transaction, sku: string, quantity: number): Promise<void> {
-    const before = await this.lock(tx, sku);
-    if (before.limited_edition && before.quantity === quantity) return;
-    const after = await tx.row<ProductRow>(setStock, [before.id, quantity]);
+  async setStock(tx: Transaction, sku: string, quantity: number, happenedAt: string): Promise<void> {
+    const { stock_set_later, ...before } = await this.lock(tx, sku, happenedAt);
+    if (stock_set_later) return;
+    if (before.limited_edition && before.quantity === quantity) {
+      await tx.run(rememberCount, [before.id, happenedAt]);
+      return;
+    }
+    const after = await tx.row<ProductRow>(setStock, [before.id, quantity, happenedAt]);
     if (after === undefined) return;
     // A product that had no count was never sold out: nothing came back into stock.
     const previous = before.quantity ?? quantity;
@@ -44,33 +65,38 @@ export class ChangeProducts {
   }
 
   /** @throws RefusedMessage */
-  async release(tx: Transaction, sku: string): Promise<void> {
-    const before = await this.lock(tx, sku);
-    const after = await tx.row<ProductRow>(setStatus, [before.id, 'available']);
-    if (after !== undefined) {
-      await this.tell(
-        tx,
-        messages.productAvailable.make({ product: productSnapshot(after) }, { occurredAt: this.clock() }),
-      );
-    } else if (before.status !== 'available') {
-      throw new RefusedMessage(`${sku} has no prices yet`);
-    }
+  async release(tx: Transaction, sku: string, happenedAt: string): Promise<void> {
+    const after = await this.moveTo(tx, sku, 'available', happenedAt);
+    if (after !== undefined)
+      await this.tell(tx, messages.productAvailable.make(after, { occurredAt: this.clock() }));
   }
 
   /** @throws RefusedMessage */
-  async withdraw(tx: Transaction, sku: string): Promise<void> {
-    const before = await this.lock(tx, sku);
-    const after = await tx.row<ProductRow>(setStatus, [before.id, 'unavailable']);
-    if (after === undefined) return;
-    await this.tell(
-      tx,
-      messages.productUnavailable.make({ product: productSnapshot(after) }, { occurredAt: this.clock() }),
-    );
+  async withdraw(tx: Transaction, sku: string, happenedAt: string): Promise<void> {
+    const after = await this.moveTo(tx, sku, 'unavailable', happenedAt);
+    if (after !== undefined)
+      await this.tell(tx, messages.productUnavailable.make(after, { occurredAt: this.clock() }));
   }
 
-  private async lock(tx: Transaction, sku: string): Promise<ProductRow> {
+  /** Answers the product when its status has changed. */
+  private async moveTo(
+    tx: Transaction,
+    sku: string,
+    status: 'available' | 'unavailable',
+    happenedAt: string,
+  ): Promise<{ product: ProductSnapshot } | undefined> {
+    const before = await this.lock(tx, sku, happenedAt);
+    if (before.status_set_later) return undefined;
+    const after = await tx.row<ProductRow>(setStatus, [before.id, status, happenedAt]);
+    if (after !== undefined) return { product: productSnapshot(after) };
+    if (before.status !== status) throw new RefusedMessage(`${sku} has no prices yet`);
+    await tx.run(rememberStatus, [before.id, happenedAt]);
+    return undefined;
+  }
+
+  private async lock(tx: Transaction, sku: string, happenedAt: string): Promise<LockedProduct> {
     const id = parsePublicId('prod', sku);
-    const product = id === undefined ? undefined : await tx.row<ProductRow>(lockProduct, [id]);
+    const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, happenedAt]);
     if (product === undefined) throw new RefusedMessage(`there is no product ${sku.slice(0, 40)}`);
     return product;
   }

@@ -4,6 +4,7 @@ import { HeldReports1764000000003 } from './0003-held-reports.js';
 import { ListsAndSearch1764000000004 } from './0004-lists-and-search.js';
 import { ProcessedTracks1764000000005 } from './0005-processed-tracks.js';
 import { PaymentTries1764000000006 } from './0006-payment-tries.js';
+import { ReportTimes1764000000007 } from './0007-report-times.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   ListsAndSearch1764000000004,
   ProcessedTracks1764000000005,
   PaymentTries1764000000006,
+  ReportTimes1764000000007,
 ];

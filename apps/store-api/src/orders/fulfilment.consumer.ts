@@ -23,14 +23,15 @@ export class FulfilmentConsumer {
   }
 
   private handle(tx: Transaction, message: Message): Promise<void> {
+    const at = message.occurred_at;
     if (messages.fulfilmentStockSet.is(message)) {
-      return this.changeProducts.setStock(tx, message.data.sku, message.data.quantity);
+      return this.changeProducts.setStock(tx, message.data.sku, message.data.quantity, at);
     }
     if (messages.fulfilmentProductReleased.is(message))
-      return this.changeProducts.release(tx, message.data.sku);
+      return this.changeProducts.release(tx, message.data.sku, at);
     if (messages.fulfilmentProductWithdrawn.is(message))
-      return this.changeProducts.withdraw(tx, message.data.sku);
-    if (messages.catalogueReleaseApproved.is(message)) return this.approveRelease.run(tx, message.data);
+      return this.changeProducts.withdraw(tx, message.data.sku, at);
+    if (messages.catalogueReleaseApproved.is(message)) return this.approveRelease.run(tx, message.data, at);
     return this.reportOnOrder.run(tx, message);
   }
 }
