@@ -1,10 +1,14 @@
 import { messageQueues, type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
-import { type ConfirmChannel, connect, type GetMessage } from 'amqplib';
+import { type Channel, type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
 import { confirmed } from './confirmed.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
 
-/** Looked at in one go; what lies behind them has its turn when they are gone. */
-const mostLookedAt = 1000;
+/** In hand at one time. */
+const pageSize = 500;
+const mostListed = 1000;
+const waitForOthersMs = 60_000;
+const askAgainMs = 100;
 
 /** What is done with a letter that was looked at. */
 type Verdict = 'keep' | 'remove';
@@ -14,12 +18,12 @@ export class DeadLetterQueues {
   private returned = false;
   private readonly channel: ConfirmChannel;
   private readonly topology: Topology;
-  readonly close: () => Promise<void>;
+  private readonly connection: ChannelModel;
 
-  constructor(channel: ConfirmChannel, topology: Topology, close: () => Promise<void>) {
+  private constructor(connection: ChannelModel, channel: ConfirmChannel, topology: Topology) {
+    this.connection = connection;
     this.channel = channel;
     this.topology = topology;
-    this.close = close;
     channel.on('return', () => {
       this.returned = true;
     });
@@ -34,10 +38,12 @@ export class DeadLetterQueues {
     const connection = await connect(settings.url, { timeout: 5_000 });
     connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
-    return new DeadLetterQueues(channel, topologyOf(settings.namespace), async () => {
-      await channel.close(); // its acknowledgements come before its end; those of a connection need not
-      await connection.close();
-    });
+    return new DeadLetterQueues(connection, channel, topologyOf(settings.namespace));
+  }
+
+  async close(): Promise<void> {
+    await this.channel.close(); // its acknowledgements come before its end; those of a connection need not
+    await this.connection.close();
   }
 
   /** How many wait. */
@@ -47,12 +53,23 @@ export class DeadLetterQueues {
 
   /** The oldest, at most 1000. */
   async list(queue: MessageQueue): Promise<DeadLetter[]> {
-    const letters: DeadLetter[] = [];
+    let letters: DeadLetter[] = [];
     await this.look(queue, (letter) => {
       letters.push(letter);
+      if (letters.length === 2 * mostListed) letters = oldest(letters);
       return 'keep';
     });
-    return letters;
+    return oldest(letters);
+  }
+
+  /** The one of this id, wherever it stands. */
+  async find(queue: MessageQueue, id: string): Promise<DeadLetter | undefined> {
+    let found: DeadLetter | undefined;
+    await this.look(queue, (letter) => {
+      if (letter.id === id) found = letter;
+      return 'keep';
+    });
+    return found;
   }
 
   /**
@@ -86,31 +103,70 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Takes the letters in hand. Those that are kept go to the queue's end before they are taken off its head: a broker counts how often a
-   * message is given back, and drops it after some. One letter that stands there twice, after a death in between, is one again.
+   * Goes once through all letters that wait now. Those that are kept go to the queue's end before they are taken off its head, so that after the
+   * last of them all stand as they stood: given back, they would be counted by the broker, and dropped after some times (RabbitMQ 4). One letter
+   * that stands there twice, after a death in between, is one again.
    */
   private async look(
     queue: MessageQueue,
     judge: (letter: DeadLetter, raw: GetMessage) => Verdict,
   ): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
+    await this.alone(`${name}.in-hand`, async () => {
+      const seen = new Set<string>();
+      for (let left = await this.count(queue); left > 0;) {
+        const inHand = await this.take(name, Math.min(left, pageSize));
+        left = inHand.length === 0 ? 0 : left - inHand.length;
+        this.returned = false;
+        for (const raw of inHand) {
+          const letter = deadLetter(queue, raw);
+          if (!seen.has(letter.id) && judge(letter, raw) === 'keep')
+            this.send(name, raw, raw.properties.headers ?? {});
+          seen.add(letter.id);
+        }
+        await confirmed(this.channel); // a return comes before its confirmation
+        if (this.returned) throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
+        for (const raw of inHand) this.channel.ack(raw);
+      }
+    });
+  }
+
+  private async take(name: string, most: number): Promise<GetMessage[]> {
     const inHand: GetMessage[] = [];
-    for (let left = Math.min(await this.count(queue), mostLookedAt); left > 0; left -= 1) {
+    while (inHand.length < most) {
       const raw = await this.channel.get(name);
       if (raw === false) break;
       inHand.push(raw);
     }
-    const seen = new Set<string>();
-    this.returned = false;
-    for (const raw of inHand) {
-      const letter = deadLetter(queue, raw);
-      if (!seen.has(letter.id) && judge(letter, raw) === 'keep')
-        this.send(name, raw, raw.properties.headers ?? {});
-      seen.add(letter.id);
+    return inHand;
+  }
+
+  /**
+   * Holds an exclusive queue meanwhile, which the broker gives to one connection at a time: two that go through the letters at once would
+   * take each other's for their own.
+   */
+  private async alone(lock: string, work: () => Promise<void>): Promise<void> {
+    const channel = await this.exclusively(lock);
+    try {
+      await work();
+    } finally {
+      await channel.deleteQueue(lock).catch(() => undefined); // the end of the connection deletes it, too
+      await channel.close().catch(() => undefined);
     }
-    await confirmed(this.channel); // a return comes before its confirmation
-    if (this.returned) throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
-    for (const raw of inHand) this.channel.ack(raw);
+  }
+
+  private async exclusively(lock: string): Promise<Channel> {
+    for (let waitedMs = 0; ; waitedMs += askAgainMs) {
+      const channel = await this.connection.createChannel();
+      channel.on('error', () => undefined); // RESOURCE_LOCKED closes it
+      try {
+        await channel.assertQueue(lock, { exclusive: true, durable: false });
+        return channel;
+      } catch (error) {
+        if (waitedMs >= waitForOthersMs) throw error;
+      }
+      await delay(askAgainMs);
+    }
   }
 
   private send(to: string, raw: GetMessage, headers: object): void {
@@ -123,6 +179,12 @@ export class DeadLetterQueues {
       ...(typeof messageId === 'string' && { messageId }),
     });
   }
+}
+
+/** By when they were refused; what the broker itself set aside does not say so, and comes first. */
+function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
+  const at = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
+  return letters.toSorted((one, other) => at(one) - at(other)).slice(0, mostListed);
 }
 
 /** A queue of the catalogue by its name. */

@@ -43,8 +43,7 @@ export const deadLetterCommands: OperatorCommands<BrokerSite> = {
     arguments: z.object({ QUEUE: queue, MESSAGE: letter }),
     run: (site: BrokerSite, { QUEUE, MESSAGE }) =>
       withQueues(site, async (queues) => {
-        const found = (await queues.list(QUEUE)).find(({ id }) => id === MESSAGE);
-        return found ?? missing(QUEUE);
+        return (await queues.find(QUEUE, MESSAGE)) ?? missing(QUEUE);
       }),
   }),
   'dead-letters replay': operatorCommand({

@@ -109,6 +109,23 @@ describe('dead letters', () => {
     for (let times = 0; times < 25; times += 1) expect(await letters.list(queue)).toEqual(first);
   });
 
+  it('stand in their order, each to be found, where they are more than are looked at in one go', async () => {
+    const sent = Array.from({ length: 1_200 }, cancelled);
+    const ids = sent.map(({ id }) => id);
+    await refuse(...sent);
+    const listed = async () => (await letters.list(queue)).map(({ id }) => id);
+    for (let times = 0; times < 2; times += 1) expect(await listed()).toEqual(ids.slice(0, 1000));
+    const last = ids.at(-1) ?? '';
+    expect(await letters.find(queue, last)).toMatchObject({ id: last, reason: 'not now' });
+    expect(await letters.discard(queue, last)).toEqual([last]);
+    onHandle = () => undefined;
+    expect(await letters.replay(queue, ids[1_100])).toEqual([ids[1_100]]);
+    expect(await letters.count(queue)).toBe(1_198);
+    expect(await listed()).toEqual(ids.slice(0, 1000));
+    expect(await letters.replay(queue)).toHaveLength(1_198);
+    await eventually(async () => ((await effects()).length === 1_199 ? true : undefined), 30_000);
+  }, 60_000);
+
   it('are all there, once, when several look at them at once and leave', async () => {
     const sent = Array.from({ length: 8 }, cancelled);
     await refuse(...sent);
