@@ -110,7 +110,7 @@ export class Consumer {
         deliveries.push({ raw, message: parseMessage(raw.content) });
       } catch (error) {
         if (!(error instanceof InvalidMessage)) throw error;
-        await this.refuse(channel, raw, error.message);
+        await this.refuse(channel, raw, error.message, error.messageId);
       }
     }
     if (deliveries.length === 0) return;

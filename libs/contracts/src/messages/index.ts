@@ -16,6 +16,14 @@ export const messages = {
 /** A message that is not one of the catalogue, or not of its shape. Says where, never what was in it. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
+
+  /** @param messageId where it has one: its sender may ask what became of it */
+  constructor(
+    reason: string,
+    readonly messageId?: string,
+  ) {
+    super(reason);
+  }
 }
 
 const kinds = new Map<string, { version: number; schema: z.ZodType }>(
@@ -31,10 +39,10 @@ export function parseEnvelope(bytes: Buffer | string): Message {
 export function parseMessage(bytes: Buffer | string): Message {
   const envelope = parseEnvelope(bytes);
   const kind = kinds.get(envelope.type);
-  if (kind === undefined) throw new InvalidMessage(`unknown type ${envelope.type}`);
-  if (envelope.version !== kind.version)
-    throw new InvalidMessage(`${envelope.type} has no version ${envelope.version}`);
-  return { ...envelope, data: read<unknown>(kind.schema, envelope.data, `${envelope.type} data`) };
+  const { id, type, version } = envelope;
+  if (kind === undefined) throw new InvalidMessage(`unknown type ${type}`, id);
+  if (version !== kind.version) throw new InvalidMessage(`${type} has no version ${version}`, id);
+  return { ...envelope, data: read<unknown>(kind.schema, envelope.data, `${type} data`, id) };
 }
 
 function parseJson(bytes: Buffer | string): unknown {
@@ -45,9 +53,9 @@ function parseJson(bytes: Buffer | string): unknown {
   }
 }
 
-function read<Output>(schema: z.ZodType<Output>, value: unknown, what: string): Output {
+function read<Output>(schema: z.ZodType<Output>, value: unknown, what: string, messageId?: string): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new InvalidMessage(`${what}: ${issues.join('; ')}`);
+  throw new InvalidMessage(`${what}: ${issues.join('; ')}`, messageId);
 }

@@ -146,6 +146,16 @@ describe('messaging', () => {
     expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['not JSON']);
   });
 
+  it('tells what became of a message that has an id and is not of its shape', async () => {
+    const bad = { ...stockSet(1), version: 9 };
+    await broker.publish(bad);
+    expect(await eventually(() => messageOutcomes(stores.database)(`/messages/${bad.id}`))).toMatchObject({
+      outcome: 'refused',
+      reason: 'fulfilment.stock_set has no version 9',
+    });
+    await broker.takeDeadLetters('store-api.fulfilment');
+  });
+
   it('tries an unforeseen error again before it gives up', async () => {
     let failures = 2;
     onHandle = () => {
