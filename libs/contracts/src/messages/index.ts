@@ -16,13 +16,12 @@ export const messages = {
 /** A message that is not one of the catalogue, or not of its shape. Says where, never what was in it. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
+  /** Where it has one: its sender may ask what became of it. */
+  readonly messageId: string | undefined;
 
-  /** @param messageId where it has one: its sender may ask what became of it */
-  constructor(
-    reason: string,
-    readonly messageId?: string,
-  ) {
+  constructor(reason: string, messageId?: string) {
     super(reason);
+    this.messageId = messageId;
   }
 }
 
