@@ -57,6 +57,19 @@ describe('DtoPipe', () => {
     ]);
   });
 
+  it('remembers a query it has checked, as nobody can change it, and forgets none of its faults', () => {
+    class PageDto {
+      @IsOptional() @IsString() note?: string;
+      @IsOptional() @IsInt() @Type(() => Number) page = 1;
+    }
+    const page = (query: object) => pipe.transform(query, { type: 'query', metatype: PageDto });
+    const first = page({ note: 'a' });
+    expect(page({ note: 'a' })).toBe(first);
+    expect(Object.isFrozen(first)).toBe(true);
+    expect(page({ note: 'b' })).toMatchObject({ note: 'b', page: 1 });
+    for (let time = 0; time < 2; time += 1) expect(() => page({ page: 'x' })).toThrow(ValidationFailed);
+  });
+
   it.each(['constructor', '__proto__', 'prototype'])(
     'takes a member named %s for any unknown one',
     (name) => {

@@ -1,9 +1,11 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type ClassConstructor, plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
+import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from './envelope.js';
 import { ValidationFailed } from './problems.js';
 
+const rememberedQueries = 500;
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
@@ -13,6 +15,8 @@ const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
  */
 @Injectable()
 export class DtoPipe implements PipeTransform {
+  private readonly queries = new Map<ClassConstructor<object>, LRUCache<string, object>>();
+
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     if (!isDto(metatype) || type === 'custom') return value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -20,12 +24,29 @@ export class DtoPipe implements PipeTransform {
         { field: type === 'query' ? 'query' : 'body', reason: 'must be an object' },
       ]);
     }
-    if (type === 'query') refuseRepeated(value);
-    const dto = plainToInstance(metatype, withoutNulls(value), { exposeDefaultValues: true });
-    const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
-    if (errors.length > 0) throw new ValidationFailed(details(errors));
+    if (type !== 'query') return checked(metatype, value);
+    refuseRepeated(value);
+    return this.checkedQuery(metatype, value);
+  }
+
+  /** Callers ask with the same few queries again and again; to check one costs as much as to read an order. */
+  private checkedQuery(metatype: ClassConstructor<object>, query: object): object {
+    let known = this.queries.get(metatype);
+    if (known === undefined) this.queries.set(metatype, (known = new LRUCache({ max: rememberedQueries })));
+    const text = JSON.stringify(query);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const dto = Object.freeze(checked(metatype, query));
+    known.set(text, dto);
     return dto;
   }
+}
+
+function checked(metatype: ClassConstructor<object>, value: object): object {
+  const dto = plainToInstance(metatype, withoutNulls(value), { exposeDefaultValues: true });
+  const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
+  if (errors.length > 0) throw new ValidationFailed(details(errors));
+  return dto;
 }
 
 function isDto(metatype: unknown): metatype is ClassConstructor<object> {

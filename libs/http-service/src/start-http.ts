@@ -4,6 +4,7 @@ import { type CanActivate, type DynamicModule, NotFoundException } from '@nestjs
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AnswerInterceptor } from './answer.js';
@@ -86,15 +87,31 @@ function answerNotFound(_request: Request, response: Response): void {
   response.status(status).json(body);
 }
 
-/** What Node's parser does not take for HTTP: an unknown method, a broken header. No request was made of it. */
-function answerNoHttp(_error: Error, socket: Duplex): void {
-  if (!socket.writable) return;
-  const { status, body } = toErrorAnswer(
+/** What Node's parser does not take for HTTP: an unknown method, a broken or too large header, one that never ends. No request was made of it. */
+function answerNoHttp(error: Error, socket: Duplex): void {
+  const underWay = Reflect.get(socket, '_httpMessage') != null;
+  if (!socket.writable || underWay) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[String(Reflect.get(error, 'code'))] ?? 400;
+  const { body } = toErrorAnswer(
     new ValidationFailed([{ field: 'request', reason: 'malformed' }], 'The request is not valid HTTP.'),
   );
-  const text = JSON.stringify(body);
-  const headers = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close`;
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`);
+  const name = STATUS_CODES[status] ?? '';
+  const text = JSON.stringify({ ...body, statusCode: status, error: name });
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${name}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+      `X-Request-Id: ${randomUUID()}`,
+      'Connection: close',
+      '',
+      text,
+    ].join('\r\n'),
+  );
 }
 
 function allowAnyOrigin(app: NestExpressApplication): void {

@@ -30,16 +30,25 @@ interface NewKey {
   readonly claimedBy: string;
 }
 
+interface HeldKey {
+  readonly same: boolean;
+  readonly response: RememberedResponse | null;
+  /** Whoever held it is gone, or its day is over. */
+  readonly free: boolean;
+}
+
 const inProgressRetrySeconds = 1;
 /** How long a claim lasts until its order is there. One that comes later than that is rolled back when it attaches. */
 const claimLeaseMs = 5_000;
 
-// Waits for nobody: a key that is there is left to the statement below.
+// Of a key that is there, ON CONFLICT alone would wait for the transaction that attaches its order, and the neighbours with it.
 const claimNew = statement(
   'idempotency.claim-new',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
    SELECT creator_id, client_id, key, fingerprint, claimed_by, now() + $6::int * interval '1 millisecond'
    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[]) AS asked (creator_id, client_id, key, fingerprint, claimed_by)
+   WHERE NOT EXISTS (SELECT FROM idempotency_keys held
+                     WHERE (held.creator_id, held.client_id, held.key) = (asked.creator_id, asked.client_id, asked.key))
    ORDER BY creator_id, client_id, key
    ON CONFLICT DO NOTHING
    RETURNING claimed_by`,
@@ -62,7 +71,10 @@ const claim = statement(
 );
 const readHeld = statement(
   'idempotency.read',
-  `SELECT fingerprint = $4 AS same, response FROM idempotency_keys WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
+  `SELECT fingerprint = $4 AS same, response,
+          created_at < now() - interval '24 hours'
+            OR (response IS NULL AND lease_until < now() AND (order_id IS NULL OR fingerprint = $4)) AS free
+   FROM idempotency_keys WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
 const attachOrder = statement(
   'idempotency.attach',
@@ -103,27 +115,16 @@ export class IdempotencyKeys {
   async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
     if (await this.newKeys.row({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
     const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
+    // Reading waits for nobody: only a key whose holder is gone is taken from it.
+    const held = await this.database.row<HeldKey>(readHeld, place);
+    if (held?.free === false) return standing(held);
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
       ...place,
       claimedBy,
       claimLeaseMs,
     ]);
-    if (claimed !== undefined) {
-      return claimed.order_id === null
-        ? { state: 'claimed' }
-        : { state: 'resumed', orderId: claimed.order_id };
-    }
-    const held = await this.database.row<{ same: boolean; response: RememberedResponse | null }>(
-      readHeld,
-      place,
-    );
-    if (held?.same === false) {
-      throw new Conflict('This idempotency-key was used with a different body.', [
-        { field: 'idempotency-key', reason: 'body_mismatch' },
-      ]);
-    }
-    if (held?.response == null) throw stillRunning();
-    return { state: 'remembered', response: held.response };
+    if (claimed === undefined) return standing(await this.database.row<HeldKey>(readHeld, place));
+    return claimed.order_id === null ? { state: 'claimed' } : { state: 'resumed', orderId: claimed.order_id };
   }
 
   private async claimNew(keys: readonly NewKey[]): Promise<{ index: number; row: true }[]> {
@@ -175,6 +176,17 @@ export class IdempotencyKeys {
   async forgetOld(): Promise<boolean> {
     return (await this.database.run(forgetOld)) === 1000;
   }
+}
+
+/** What a key that somebody holds tells a repetition. @throws Conflict */
+function standing(held: HeldKey | undefined): Claim {
+  if (held?.same === false) {
+    throw new Conflict('This idempotency-key was used with a different body.', [
+      { field: 'idempotency-key', reason: 'body_mismatch' },
+    ]);
+  }
+  if (held?.response == null) throw stillRunning();
+  return { state: 'remembered', response: held.response };
 }
 
 function stillRunning(): Conflict {

@@ -16,6 +16,11 @@ const claimThatDied = statement(
    SELECT $1, client_id, $2, decode(repeat('00', 32), 'hex'), gen_random_uuid(), now() - interval '1 day', now() - interval '23 hours 59 minutes'
    FROM idempotency_keys WHERE creator_id = $1 LIMIT 1`,
 );
+const asIfRunning = statement(
+  'test.as-if-running',
+  "UPDATE idempotency_keys SET response = NULL, lease_until = now() + interval '1 minute' WHERE key = $1",
+);
+const touch = statement('test.touch', 'UPDATE idempotency_keys SET lease_until = lease_until WHERE key = $1');
 const later = statement(
   'test.two-minutes-later',
   "UPDATE idempotency_keys SET created_at = created_at - interval '2 minutes' WHERE key = $1",
@@ -85,6 +90,23 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect(await desk.stock(buyer)).toEqual([99]);
     expect(await desk.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);
     expect(await desk.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
+  });
+
+  it('lets nobody wait for a key whose order is being written, neither its repetitions nor others', async () => {
+    const idempotencyKey = key();
+    await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    await store.database.run(asIfRunning, [idempotencyKey]);
+    const held = await store.database.begin();
+    try {
+      await held.tx.run(touch, [idempotencyKey]);
+      const answers = await Promise.all([
+        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), idempotencyKey)),
+        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), key())),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(409), ...Array(6).fill(201)]);
+    } finally {
+      await held.rollback();
+    }
   });
 
   it('frees the key when there is no order to remember', async () => {

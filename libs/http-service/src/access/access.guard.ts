@@ -40,7 +40,7 @@ export class AccessGuard implements CanActivate {
     const caller = token === undefined ? undefined : await this.tokens.verify(token);
     if (caller === undefined) return this.refuse(request, token !== undefined);
     const who = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
-    // Two questions, one round trip: the client pipelines what is asked in the same tick.
+    // At the same time, and for who asks often not at each request (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
       this.revoked.has(caller.tokenId),
       this.limiter.take(quota, who),

@@ -64,6 +64,7 @@ describe('requests to an API', () => {
     });
     const [head = '', body = ''] = answered.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 400 /);
+    expect(head).toMatch(/^X-Request-Id: /m);
     expect(JSON.parse(body)).toMatchObject({
       statusCode: 400,
       code: 'VALIDATION_ERROR',
