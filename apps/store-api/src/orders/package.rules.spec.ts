@@ -56,6 +56,12 @@ describe('packages', () => {
     expect(numbers(shipped('A', 0), corrected('B2', 3), shipped('B', 2))).toEqual(['A', 'B2']);
   });
 
+  it('are corrected by what names them, though its clock says that it happened before they were shipped', () => {
+    expect(numbers(shipped('A', 5), corrected('A2', 4, 'A'))).toEqual(['A2']);
+    expect(numbers(shipped('A', 5), corrected('A3', 4, 'A'), corrected('A2', 3, 'A'))).toEqual(['A3']);
+    expect(numbers(shipped('A', 5), corrected('A3', 6, 'A'), corrected('A2', 4, 'A'))).toEqual(['A3']);
+  });
+
   it('take a number back that was right after all', () => {
     expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });

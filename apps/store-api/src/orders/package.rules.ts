@@ -119,11 +119,13 @@ function withCorrection(packages: readonly Package[], report: Corrected): readon
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
   const numbers = new Set([...target.numbers, tracking_number, replaces ?? tracking_number]);
-  const late = time(told_at) < time(target.trackedAt);
+  // What names a package knows of it, whatever the clock says of who reported it: only another correction can be the later one.
+  const known = replaces !== null && target.trackedAt === target.shipped.told_at;
+  const late = !known && time(told_at) < time(target.trackedAt);
   const corrected = late
     ? { ...target, numbers }
     : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: told_at };
-  return packages.map((known) => (known === target ? corrected : known));
+  return packages.map((one) => (one === target ? corrected : one));
 }
 
 /** A delivery that names no package means those that were handed over by then, by one account or the other. */
