@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { root } from '../dev/settings.ts';
+import { creatorDescription } from './creator-description.ts';
 import { storeDescription } from './store-description.ts';
 
 /** The OpenAPI document of the Store API, from what its two services say about their parts. */
@@ -22,6 +23,25 @@ export async function storeReference(): Promise<string> {
       await partOf('store-api'),
       await partOf('webhook-worker'),
       serviceReference({ api: 'store', name: 'Store API', scopes: Object.keys(storeScopes) }),
+    ],
+  });
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** The OpenAPI document of the Creator API, which creator-api alone serves. */
+export async function creatorReference(): Promise<string> {
+  const document = apiDocument({
+    info: {
+      title: 'Creator API',
+      version: '1.0.0',
+      summary: "Creators' orders, sales and royalties, and their new releases.",
+      description: creatorDescription,
+    },
+    prefix: 'creator',
+    scopes: {},
+    parts: [
+      await partOf('creator-api'),
+      serviceReference({ api: 'creator', name: 'Creator API', scopes: [] }),
     ],
   });
   return `${JSON.stringify(document, null, 2)}\n`;

@@ -1,16 +1,16 @@
+import { answers, browsers, requests } from './shared-description.ts';
+
 /** What holds for every operation of the Store API. Told once, in the words of the reference. */
 export const storeDescription = `
 Everything a creator's integration needs: read the catalogue, quote shipping, place and follow orders, and be told what happens.
 
 ### Requests
 
-Bodies are JSON (\`Content-Type: application/json\`) of at most 256 KiB. Members that are not documented are ignored; \`null\` for an optional member is the same as leaving it out. A query
-parameter may be given once. Checks come in this order: 401, 429, 403, 400, 404, 409, 422; a reused \`idempotency-key\` is 409 before anything is looked for.
+${requests} Checks come in this order: 401, 429, 403, 400, 404, 409, 422; a reused \`idempotency-key\` is 409 before anything is looked for.
 
 ### Answers
 
-Answers are JSON in UTF-8. Members may be added at any time, so ignore those you do not know; nothing is taken away or changes its meaning without 12 months of notice (\`Deprecation\` of RFC 9745, \`Sunset\` of RFC 8594).
-Every answer carries \`X-Request-Id\`: name it when you ask us about a request.
+${answers}
 
 ### Identifiers, money and time
 
@@ -34,5 +34,5 @@ Each client has its quotas for each creator, as token buckets: \`RateLimit-Polic
 
 ### Browsers
 
-Pages of any origin may call (CORS), without credentials of the browser's own.
+${browsers}
 `.trim();

@@ -12,6 +12,7 @@ import {
   uniqueName,
 } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
+import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import supertest from 'supertest';
@@ -21,6 +22,7 @@ import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { recordCreators } from './creators/record-creators.js';
 import { projectOrders } from './orders/project-orders.js';
+import { referenceDocument } from './reference-document.js';
 import { bookWaiting } from './statistics/book-waiting.js';
 import { ReadAudio } from './track-uploads/audio/read-audio.js';
 import { keepProcessing } from './track-uploads/keep-processing.js';
@@ -30,6 +32,9 @@ import { UploadQueue } from './track-uploads/upload-queue.js';
 const audioThread = pathToFileURL(
   join(import.meta.dirname, '..', 'dist', 'track-uploads', 'audio', 'audio-thread.js'),
 );
+
+/** Every answer of the tests is held against the reference. */
+const documented = new DocumentedAnswers(readDocument('creator'), '/creator');
 
 /** The service as main.ts wires it, on stores of the test's own. */
 export async function creatorApi(environment: Readonly<Record<string, string>> = {}) {
@@ -82,6 +87,7 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     api: 'creator',
     resourceName: 'Creator API',
     scopes: [],
+    reference: referenceDocument,
     readiness: { postgres: () => database.ping() },
   });
   messaging.start();
@@ -114,14 +120,18 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     /** What a path under /creator answers a token with these claims. */
     async get(path: string, claims: Readonly<Record<string, unknown>>) {
       const token = await tokens.token(claims);
-      return supertest(app.getHttpServer()).get(`/creator${path}`).auth(token, { type: 'bearer' });
+      return supertest(app.getHttpServer())
+        .get(`/creator${path}`)
+        .auth(token, { type: 'bearer' })
+        .expect(documented.check);
     },
     async post(path: string, claims: Readonly<Record<string, unknown>>, body: object) {
       const token = await tokens.token(claims);
       return supertest(app.getHttpServer())
         .post(`/creator${path}`)
         .auth(token, { type: 'bearer' })
-        .send(body);
+        .send(body)
+        .expect(documented.check);
     },
     async stop() {
       await messaging.stop();

@@ -4,18 +4,14 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from './config.js';
-import { CreatorsController } from './creators/creators.controller.js';
+import { controllers } from './controllers.js';
 import { ListCreators } from './creators/list-creators.js';
 import { ListOrders } from './orders/list-orders.js';
-import { OrdersController } from './orders/orders.controller.js';
 import { ReadOrder } from './orders/read-order.js';
 import { CreateRelease } from './releases/create-release.js';
-import { ReleasesController } from './releases/releases.controller.js';
 import { ReadStatistics } from './statistics/read-statistics.js';
-import { StatisticsController } from './statistics/statistics.controller.js';
 import { ReadTrackUpload } from './track-uploads/read-track-upload.js';
 import { RegisterTrackUpload } from './track-uploads/register-track-upload.js';
-import { TrackUploadsController } from './track-uploads/track-uploads.controller.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
 import { Visibility } from './visibility/visibility.js';
 
@@ -34,13 +30,7 @@ export class CreatorApiModule {
   static with({ config, database, outbox, client, uploadQueue, clock }: CreatorApiParts): DynamicModule {
     return {
       module: CreatorApiModule,
-      controllers: [
-        CreatorsController,
-        OrdersController,
-        StatisticsController,
-        ReleasesController,
-        TrackUploadsController,
-      ],
+      controllers,
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: Visibility, useValue: new Visibility(database) },

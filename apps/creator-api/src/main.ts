@@ -6,6 +6,7 @@ import { creatorApiSettings } from './config.js';
 import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
+import { referenceDocument } from './reference-document.js';
 import { keepBooking } from './statistics/keep-booking.js';
 import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
@@ -26,6 +27,7 @@ const app = await startApi({
   api: 'creator',
   resourceName: 'Creator API',
   scopes: [],
+  reference: referenceDocument,
   module: CreatorApiModule.with(parts),
 });
 await service.run(app, () => {

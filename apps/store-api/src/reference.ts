@@ -4,6 +4,7 @@ import { controllers } from './controllers.js';
 
 /** What this service owns of the Store API; the subscriptions are webhook-worker's. */
 export const reference = apiPart({
+  api: 'store',
   quotas: defaultQuotas,
   routes: routesOf(controllers),
   tags: [

@@ -51,16 +51,19 @@ describe('the gateway', () => {
     }
   });
 
-  it('serves the reference of the Store API, to programs and to people', async () => {
-    const { body } = await send('get', '/store/openapi.json').expect(200);
-    expect(body.servers).toEqual([{ url: `${suite.base_url}/store` }]);
+  it.each([
+    ['/store', 'Store API'],
+    ['/creator', 'Creator API'],
+  ])('serves the reference of %s, to programs and to people', async (api, name) => {
+    const { body } = await send('get', `${api}/openapi.json`).expect(200);
+    expect(body.servers).toEqual([{ url: `${suite.base_url}${api}` }]);
     const { authorizationUrl } = body.components.securitySchemes.accessToken.flows.authorizationCode;
     expect(authorizationUrl).toBe(`${suite.auth_url}/api/auth/oauth2/authorize`);
-    const page = await send('get', '/store/docs').expect(200);
-    expect(page.text).toContain('<title>Store API reference</title>');
+    const page = await send('get', `${api}/docs`).expect(200);
+    expect(page.text).toContain(`<title>${name} reference</title>`);
     expect(page.get('content-security-policy')).toContain("default-src 'none'");
     const etag = page.get('etag') ?? '';
-    await send('get', '/store/docs').set('if-none-match', etag).expect(304);
+    await send('get', `${api}/docs`).set('if-none-match', etag).expect(304);
   });
 
   it('serves no metrics and no message outcomes', async () => {

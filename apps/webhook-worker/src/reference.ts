@@ -5,6 +5,7 @@ import { eventReference } from './fan-out/events.reference.js';
 
 /** What this service owns of the Store API: everything below `/v1/webhooks`, and the events. */
 export const reference = apiPart({
+  api: 'store',
   quotas: defaultQuotas,
   routes: routesOf(controllers),
   tags: [

@@ -28,7 +28,12 @@ const route: Route = {
 };
 const quotas = { default: { requests: 10, windowSeconds: 60 } };
 const partOf = (changed: Partial<Route>) =>
-  apiPart({ tags: [{ name: 'Notes', description: 'Notes.' }], routes: [{ ...route, ...changed }], quotas });
+  apiPart({
+    api: 'store',
+    tags: [{ name: 'Notes', description: 'Notes.' }],
+    routes: [{ ...route, ...changed }],
+    quotas,
+  });
 const documentOf = (...parts: ReturnType<typeof partOf>[]) =>
   apiDocument({
     info: { title: 'Notes', version: '1', summary: 'Notes.', description: 'Notes.' },

@@ -3,6 +3,7 @@ import { type ApiPart, NamedOnce } from './api-part.js';
 import { accessTokenScheme } from './describe-route.js';
 import { documentShape, type OpenApiDocument, type PathItem } from './document.js';
 import { errorShape } from './errors.js';
+import { type Addresses, localAddresses } from './local-addresses.js';
 import type { Schema } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
 import { shareAnswers } from './share.js';
@@ -14,18 +15,6 @@ export interface DocumentOptions {
   readonly scopes: Readonly<Record<string, string>>;
   readonly parts: readonly ApiPart[];
 }
-
-/** Where the document's readers find the suite. */
-export interface Addresses {
-  readonly baseUrl: string;
-  readonly authUrl: string;
-}
-
-/** The addresses of a suite on one's own machine, which a committed document names. */
-export const localAddresses: Addresses = {
-  baseUrl: 'https://localhost:8443',
-  authUrl: 'https://localhost:8443',
-};
 
 /** One document of the parts that several services own. @throws Error when two say different things under one name */
 export function apiDocument({ info, prefix, scopes, parts }: DocumentOptions): OpenApiDocument {
@@ -63,7 +52,7 @@ function accessTokens(scopes: Readonly<Record<string, string>>) {
     description: [
       'An access token (RFC 9068, an hour long) as `Authorization: Bearer …`, from the authorization code flow with PKCE (`S256`, required of every client;',
       'OAuth 2.1). The scope `offline_access` also brings a refresh token, which rotates: each is good for one refresh.',
-      'No scope implies another. A token bound to a key by DPoP (RFC 9449) is refused when it is sent as Bearer; this API takes Bearer alone.',
+      `${Object.keys(scopes).length > 0 ? 'No scope implies another. ' : ''}A token bound to a key by DPoP (RFC 9449) is refused when it is sent as Bearer; this API takes Bearer alone.`,
     ].join(' '),
     flows: {
       authorizationCode: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeRoute, type Quota } from './describe-route.js';
 import { pathItemShape, type PathItem, tagShape } from './document.js';
-import type { Route } from './route.js';
+import type { Api, Route } from './route.js';
 import { type Schema, schemaShape } from './schema.js';
 
 export const apiPartShape = z.strictObject({
@@ -14,6 +14,8 @@ export const apiPartShape = z.strictObject({
 export type ApiPart = z.infer<typeof apiPartShape>;
 
 export interface PartOptions {
+  /** Which of the two APIs it is a part of. */
+  readonly api: Api;
   readonly tags: ApiPart['tags'];
   readonly routes: readonly Route[];
   readonly quotas: Readonly<Record<string, Quota>>;
@@ -23,12 +25,12 @@ export interface PartOptions {
 }
 
 /** @throws Error when something in it is not documented, or two shapes share a name */
-export function apiPart({ tags, routes, quotas, webhooks = {}, schemas = {} }: PartOptions): ApiPart {
+export function apiPart({ api, tags, routes, quotas, webhooks = {}, schemas = {} }: PartOptions): ApiPart {
   const paths: Record<string, PathItem> = {};
   const named = new NamedOnce<Schema>('shapes');
   named.addAll(schemas);
   for (const route of routes) {
-    const described = describeRoute(route, quotas);
+    const described = describeRoute(route, quotas, api);
     paths[route.path] = { ...paths[route.path], [route.method]: described.operation };
     named.addAll(described.schemas);
   }

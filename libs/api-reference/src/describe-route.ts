@@ -5,7 +5,7 @@ import { errorResponses } from './errors.js';
 import type { Class } from './field.js';
 import { answerHeaders, ifNoneMatch, optional, standardHeaders } from './headers.js';
 import type { OperationDoc } from './operation.js';
-import type { Route } from './route.js';
+import type { Api, Route } from './route.js';
 import { componentRef, referredName, type Schema, type Schemas } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
 
@@ -23,7 +23,11 @@ export interface DescribedRoute {
 export const accessTokenScheme = 'accessToken';
 
 /** A route as OpenAPI tells it. @throws Error when something about it is not documented */
-export function describeRoute(route: Route, quotas: Readonly<Record<string, Quota>>): DescribedRoute {
+export function describeRoute(
+  route: Route,
+  quotas: Readonly<Record<string, Quota>>,
+  api: Api,
+): DescribedRoute {
   const { operation, access } = route;
   const success = successResponse(route);
   const body = route.body === undefined ? undefined : requestBody(route.body, operation);
@@ -39,7 +43,7 @@ export function describeRoute(route: Route, quotas: Readonly<Record<string, Quot
       ...(access !== 'public' && { 'x-rate-limit': rateLimit(access.quota, quotas) }),
       ...(parameters.length > 0 && { parameters }),
       ...(body !== undefined && { requestBody: body.requestBody }),
-      responses: { ...success.responses, ...errorResponses(route) },
+      responses: { ...success.responses, ...errorResponses(route, api) },
     },
     schemas: { ...success.schemas, ...body?.schemas },
   };
@@ -139,10 +143,12 @@ function shownExamples(
 }
 
 function successHeaders({ access, operation, answersWith = [] }: Route): Record<string, Header> {
+  const { location } = operation.answer;
   const { RateLimit, 'RateLimit-Policy': policy } = standardHeaders;
   return {
     'X-Request-Id': standardHeaders['X-Request-Id'],
     ...Object.fromEntries((operation.answer.headers ?? []).map((name) => [name, answerHeaders[name]])),
+    ...(location !== undefined && { Location: { ...answerHeaders.Location, example: location } }),
     ...Object.fromEntries(answersWith.map((name) => [name, standardHeaders[name]])),
     ...(access !== 'public' && { 'RateLimit-Policy': optional(policy), RateLimit: optional(RateLimit) }),
   };

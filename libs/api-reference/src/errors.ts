@@ -1,6 +1,7 @@
 import {
   type ErrorCode,
   errorCodes,
+  type ErrorDetail,
   type ErrorEnvelope,
   Forbidden,
   PayloadTooLarge,
@@ -13,9 +14,11 @@ import {
 } from '@fulfilment/error-envelope';
 import { z } from 'zod';
 import type { Example, Header, Response } from './document.js';
+import { dtoSchema } from './dto-schema.js';
 import { optional, standardHeaders } from './headers.js';
+import { localAddresses } from './local-addresses.js';
 import type { ErrorDoc } from './operation.js';
-import type { Route } from './route.js';
+import type { Api, Route } from './route.js';
 import { componentRef } from './schema.js';
 
 /** The one envelope of every error. */
@@ -49,10 +52,13 @@ export const errorShape = z
     ],
   });
 
-const challenge = standardHeaders['WWW-Authenticate'].example;
+/** The challenge of an API, on one's own machine. */
+function challengeOf(api: Api): string {
+  return `Bearer realm="api", resource_metadata="${localAddresses.baseUrl}/.well-known/oauth-protected-resource/${api}"`;
+}
 
 /** What the way into an operation may answer before the operation itself is asked. */
-function errorsOfAccess({ access }: Route): ErrorDoc[] {
+function errorsOfAccess({ access }: Route, challenge: string): ErrorDoc[] {
   const always: ErrorDoc[] = [
     { when: 'Something went wrong on our side.', example: new InternalError() },
     {
@@ -97,9 +103,7 @@ function errorsOfInput({ readsBody, body, query, params, headers }: Route): Erro
   if (!checked && !readsBody) return [];
   const bad: ErrorDoc = {
     when: 'The request does not have the documented shape; `details` name members, parameters or headers that are wrong.',
-    example: readsBody
-      ? malformed
-      : new ValidationFailed([{ field: 'limit', reason: 'must be an integer from 1 to 100' }]),
+    example: readsBody ? malformed : new ValidationFailed([wrongParameter({ query, params })]),
   };
   if (!readsBody) return [bad];
   return [
@@ -112,12 +116,29 @@ function errorsOfInput({ readsBody, body, query, params, headers }: Route): Erro
   ];
 }
 
+/** Of the first parameter that may be wrong in an obvious way. */
+function wrongParameter({ query, params }: Pick<Route, 'query' | 'params'>): ErrorDetail {
+  const members = [query, params].flatMap((dto) =>
+    dto === undefined ? [] : Object.entries(dtoSchema(dto).schema.properties ?? {}),
+  );
+  for (const [field, { type, minimum, maximum, format }] of members) {
+    if (type === 'integer') return { field, reason: `must be an integer from ${minimum} to ${maximum}` };
+    if (format === 'uuid') return { field, reason: 'must be a UUID' };
+  }
+  return { field: 'limit', reason: 'must be an integer from 1 to 100' };
+}
+
 /**
  * Every error answer of an operation, by status.
  * @throws Error when something in the path may not exist and nothing says so
  */
-export function errorResponses(route: Route): Record<string, Response> {
-  const docs = [...errorsOfInput(route), ...errorsOfAccess(route), ...(route.operation.errors ?? [])];
+export function errorResponses(route: Route, api: Api): Record<string, Response> {
+  const challenge = challengeOf(api);
+  const docs = [
+    ...errorsOfInput(route),
+    ...errorsOfAccess(route, challenge),
+    ...(route.operation.errors ?? []),
+  ];
   const byStatus = Map.groupBy(docs, ({ example }) => String(toErrorAnswer(example).status));
   if (route.path.includes('{') && !byStatus.has('404')) {
     throw new Error(`${route.operation.id} has a path that may lead nowhere, but no 404.`);
@@ -125,16 +146,16 @@ export function errorResponses(route: Route): Record<string, Response> {
   return Object.fromEntries(
     [...byStatus]
       .sort(([one], [other]) => Number(one) - Number(other))
-      .map(([status, of]) => [status, response(of)]),
+      .map(([status, of]) => [status, response(of, challenge)]),
   );
 }
 
-function response(docs: readonly ErrorDoc[]): Response {
+function response(docs: readonly ErrorDoc[], challenge: string): Response {
   const envelopes = docs.map(({ example }) => envelopeOf(example));
   const [{ statusCode, code } = envelopeOf(new InternalError())] = envelopes;
   return {
     description: docs.map(({ when }) => when).join('\n\n'),
-    headers: errorHeaders(statusCode, code),
+    headers: errorHeaders(statusCode, code, challenge),
     content: {
       'application/json': {
         schema: {
@@ -149,12 +170,13 @@ function response(docs: readonly ErrorDoc[]): Response {
   };
 }
 
-function errorHeaders(status: number, code: ErrorCode): Record<string, Header> {
+function errorHeaders(status: number, code: ErrorCode, challenge: string): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
+  const challenged = { ...rest['WWW-Authenticate'], example: challenge };
   return {
     'X-Request-Id': rest['X-Request-Id'],
-    ...(status === 401 && { 'WWW-Authenticate': rest['WWW-Authenticate'] }),
-    ...(status === 403 && { 'WWW-Authenticate': optional(rest['WWW-Authenticate']) }),
+    ...(status === 401 && { 'WWW-Authenticate': challenged }),
+    ...(status === 403 && { 'WWW-Authenticate': optional(challenged) }),
     ...((code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE') && { 'Retry-After': retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
     ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),

@@ -32,8 +32,6 @@ export const standardHeaders = {
     description: 'The challenge (RFC 6750 §3); `resource_metadata` is where RFC 9728 metadata lies.',
     required: true,
     schema: { type: 'string', pattern: '^Bearer ' },
-    example:
-      'Bearer realm="api", resource_metadata="https://localhost:8443/.well-known/oauth-protected-resource/store"',
   },
   'Cache-Control': {
     description: 'Whether and how long the answer may be kept.',

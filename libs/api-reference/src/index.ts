@@ -1,6 +1,7 @@
-export { apiDocument, localAddresses, withAddresses, type Addresses } from './api-document.js';
+export { apiDocument, withAddresses } from './api-document.js';
 export { apiPart, apiPartShape, type ApiPart } from './api-part.js';
 export { accessTokenScheme, type Quota } from './describe-route.js';
+export { type Addresses, localAddresses } from './local-addresses.js';
 export {
   documentShape,
   type DocumentedOperation,
@@ -17,7 +18,7 @@ export { dtoSchema } from './dto-schema.js';
 export { errorShape } from './errors.js';
 export { type Class, Description, Field, type FieldRule, Objects } from './field.js';
 export { Operation, operationOf, type OperationDoc } from './operation.js';
-export type { Route } from './route.js';
+export type { Api, Route } from './route.js';
 export { headerOf, responseOf } from './share.js';
 export { componentRef, mapSchema, referredName, type Schema, type Schemas, schemaShape } from './schema.js';
 export { shapeSchema } from './shape-schema.js';

@@ -23,6 +23,8 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
     /** `z.void()` for none. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
     readonly headers?: readonly AnswerHeader[];
+    /** What `Location` may be; by default an order of the Store. */
+    readonly location?: string;
     readonly examples?: Readonly<Record<string, { summary?: string; value: z.input<Shape> }>>;
   };
   readonly errors?: readonly ErrorDoc[];

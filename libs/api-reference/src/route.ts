@@ -2,6 +2,9 @@ import type { Class } from './field.js';
 import type { Method, Parameter } from './document.js';
 import type { OperationDoc } from './operation.js';
 
+/** The two APIs, by the first segment of their paths. */
+export type Api = 'store' | 'creator';
+
 /** A route as the code has it: read from a controller, or stated where a route is no controller's. */
 export interface Route {
   readonly method: Method;

@@ -8,11 +8,36 @@ export interface NamedSchemas {
 }
 
 const formatsThatSayAll = new Set(['date-time', 'date', 'uri', 'uuid']);
+const notInJson = new Set([
+  'symbol',
+  'undefined',
+  'void',
+  'date',
+  'map',
+  'set',
+  'transform',
+  'nan',
+  'custom',
+  'function',
+]);
 const defs = z.record(z.string(), z.unknown()).default({});
 
 /** What an answer's shape says, as JSON Schema; shapes with an `id` become components. Open: members may be added later. */
 export function shapeSchema(shape: z.ZodType): NamedSchemas {
-  const { $schema: _, $defs, ...root } = z.toJSONSchema(shape, { io: 'output' });
+  const {
+    $schema: _,
+    $defs,
+    ...root
+  } = z.toJSONSchema(shape, {
+    io: 'output',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const { type } = zodSchema._zod.def;
+      if (type === 'bigint')
+        jsonSchema.type = 'integer'; // JSON's integers have no bounds
+      else if (notInJson.has(type)) throw new Error(`JSON has no ${type}.`);
+    },
+  });
   return {
     schema: tidy(root),
     schemas: Object.fromEntries(

@@ -29,3 +29,25 @@ export function cursorPageShape<Item extends z.ZodType>(item: Item, example: obj
     .object({ data: z.array(item).max(100).describe('Newest first'), pagination })
     .meta({ examples: [{ data: [example], pagination: { next_cursor: null, has_more: false } }] });
 }
+
+const pageNumbers = z
+  .object({
+    page: z.int().min(1).describe('Which page this is, from 1'),
+    per_page: z.int().min(1).max(100).describe('How many a page holds at most'),
+    total: z.int().min(0).describe('How many there are on all pages together'),
+  })
+  .meta({
+    id: 'PageNumbers',
+    description: 'Where a page lies in its list.',
+    examples: [{ page: 1, per_page: 25, total: 1 }],
+  });
+
+/** A page of a Creator list as answers show it, with one of its items as an example. */
+export function numberedPageShape<Item extends z.ZodType>(item: Item, example: object) {
+  return z
+    .object({
+      data: z.array(item).max(100).describe('Newest first; empty past the last page'),
+      meta: pageNumbers,
+    })
+    .meta({ examples: [{ data: [example], meta: { page: 1, per_page: 25, total: 1 } }] });
+}

@@ -1,5 +1,7 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, NumberedPageDto, Principal, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Query } from '@nestjs/common';
+import * as reference from './creators.reference.js';
 import { ListCreators } from './list-creators.js';
 
 @Controller('api/v1/creators')
@@ -8,6 +10,7 @@ export class CreatorsController {
 
   @Get()
   @Scopes()
+  @Operation(reference.listCreators)
   list(@Principal() who: Caller, @Query() query: NumberedPageDto) {
     return this.creators.run(who, query);
   }

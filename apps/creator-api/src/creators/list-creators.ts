@@ -3,11 +3,7 @@ import { statement } from '@fulfilment/database';
 import type { Caller, NumberedPageDto } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
-
-export interface CreatorView {
-  readonly uuid: string;
-  readonly org_id: string;
-}
+import type { CreatorView } from './creator.shapes.js';
 
 const page = statement(
   'creators.page',
@@ -23,7 +19,7 @@ export class ListCreators {
 
   run(who: Caller, { page: number, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
     return this.visibility.as(who, async (tx) => {
-      const data = await tx.rows<{ uuid: string; org_id: string }>(page, [per_page, (number - 1) * per_page]);
+      const data = await tx.rows<CreatorView>(page, [per_page, (number - 1) * per_page]);
       const counted = await tx.row<{ total: number }>(count);
       return { data, meta: { page: number, per_page, total: counted?.total ?? 0 } };
     });

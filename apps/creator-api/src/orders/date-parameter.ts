@@ -1,4 +1,4 @@
-import { registerDecorator } from 'class-validator';
+import { Field } from '@fulfilment/api-reference';
 
 /** A day of the calendar, YYYY-MM-DD: 2026-02-30 is none, and neither is any of the year 0000, which PostgreSQL does not know. */
 export function isCalendarDate(text: string): boolean {
@@ -8,15 +8,10 @@ export function isCalendarDate(text: string): boolean {
 }
 
 export function DateParameter(): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: 'dateParameter',
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown) => typeof value === 'string' && isCalendarDate(value),
-        defaultMessage: () => 'must be a date, YYYY-MM-DD',
-      },
-    });
-  };
+  return Field({
+    name: 'dateParameter',
+    schema: { type: 'string', format: 'date' },
+    holds: (value) => typeof value === 'string' && isCalendarDate(value),
+    reason: () => 'must be a date, YYYY-MM-DD',
+  });
 }

@@ -4,7 +4,8 @@ import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
-import { type OrderColumns, orderSummary, type OrderSummary } from './order.view.js';
+import type { OrderSummary } from './order.shapes.js';
+import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
 
 const creatorIsVisible = statement('orders.creator', 'SELECT 1 FROM creators WHERE id = $1');

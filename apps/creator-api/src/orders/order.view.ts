@@ -1,11 +1,12 @@
-import { publicId } from '@fulfilment/contracts';
+import { type Currency, type DispatchStatus, type PaymentStatus, publicId } from '@fulfilment/contracts';
+import type { OrderDetail, OrderSummary } from './order.shapes.js';
 
 export interface OrderColumns {
   id: string;
   placed_at: Date;
-  currency: string;
-  payment_status: string;
-  dispatch_status: string;
+  currency: Currency;
+  payment_status: PaymentStatus;
+  dispatch_status: DispatchStatus;
   tracking_code: string;
   gross_amount: number;
   royalty_amount: number;
@@ -39,17 +40,16 @@ function orderHead(order: OrderColumns) {
   };
 }
 
-export function orderSummary(order: OrderColumns) {
+export function orderSummary(order: OrderColumns): OrderSummary {
   return {
     ...orderHead(order),
     totals: { gross: order.gross_amount, royalty: order.royalty_amount },
     items_count: order.item_count,
   };
 }
-export type OrderSummary = ReturnType<typeof orderSummary>;
 
 /** An order's lines go the same way together, so an item's `status` is the order's dispatch status. */
-export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]) {
+export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]): OrderDetail {
   return {
     ...orderHead(order),
     totals: { royalty: order.royalty_amount },
@@ -69,4 +69,3 @@ export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]) 
     })),
   };
 }
-export type OrderDetail = ReturnType<typeof orderDetail>;

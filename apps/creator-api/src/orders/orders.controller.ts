@@ -1,7 +1,9 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ListOrders } from './list-orders.js';
 import { OrderPath, OrdersQuery } from './orders.dto.js';
+import * as reference from './orders.reference.js';
 import { ReadOrder } from './read-order.js';
 
 @Controller('api/v1/orders')
@@ -13,12 +15,14 @@ export class OrdersController {
 
   @Get()
   @Scopes()
+  @Operation(reference.listOrders)
   list(@Principal() who: Caller, @Query() query: OrdersQuery) {
     return this.listOrders.run(who, query);
   }
 
   @Get(':uuid')
   @Scopes()
+  @Operation(reference.readOrder)
   read(@Principal() who: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(who, uuid);
   }

@@ -1,22 +1,32 @@
+import { Description } from '@fulfilment/api-reference';
 import { dispatchStatuses, paymentStatuses } from '@fulfilment/contracts';
 import { NumberedPageDto, UuidField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
+import { creatorExample } from '../creators/creator.shapes.js';
 import { DateParameter } from './date-parameter.js';
+import { orderSummaryExample } from './order.shapes.js';
 
 const statuses = [...new Set([...paymentStatuses, ...dispatchStatuses])];
 
 export class OrderPath {
-  @UuidField() uuid: string;
+  @Description('The order', orderSummaryExample.uuid) @UuidField() uuid: string;
 }
 
 export class OrdersQuery extends NumberedPageDto {
-  @UuidField() creator: string;
-  /** Of either set; `pending` is in both and finds both. */
+  @Description('Whose orders', creatorExample.uuid) @UuidField() creator: string;
+
+  @Description(
+    'Only orders with this `payment_status` or `dispatch_status`; `pending` is in both sets and finds both',
+    'paid',
+  )
   @IsOptional()
   @IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` })
   status?: string;
-  /** First day of `placed_at`, in UTC. */
-  @IsOptional() @DateParameter() from?: string;
-  /** Last day of `placed_at`, in UTC. */
-  @IsOptional() @DateParameter() to?: string;
+
+  @Description('First day of `placed_at`, in UTC', '2026-11-01')
+  @IsOptional()
+  @DateParameter()
+  from?: string;
+
+  @Description('Last day of `placed_at`, in UTC', '2026-11-30') @IsOptional() @DateParameter() to?: string;
 }

@@ -3,7 +3,8 @@ import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
-import { type ItemColumns, type OrderColumns, orderDetail, type OrderDetail } from './order.view.js';
+import type { OrderDetail } from './order.shapes.js';
+import { type ItemColumns, type OrderColumns, orderDetail } from './order.view.js';
 
 const readOrder = statement(
   'orders.read',

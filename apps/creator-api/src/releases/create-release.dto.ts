@@ -1,11 +1,23 @@
+import { Description } from '@fulfilment/api-reference';
 import { IntegerField, TextField, UuidField } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
 
 export class CreateReleaseDto {
-  @TextField({ most: 60, tidy: true }) title: string;
-  /** 1 Album, 2 Single, 3 EP, 4 Compilation, 5 Live, 6 Remix, 7 Mixtape, 8 Soundtrack. */
-  @IntegerField(1, 8) release_type_id: number;
-  @IsOptional() @TextField({ most: 32 }) ean?: string;
-  /** Whose release it is; without it, the connected creator's. */
-  @IsOptional() @UuidField() creator?: string;
+  @Description('Its title, in Unicode code points: 60 emoji are 60')
+  @TextField({ most: 60, tidy: true })
+  title: string;
+
+  @Description('1 Album, 2 Single, 3 EP, 4 Compilation, 5 Live, 6 Remix, 7 Mixtape, 8 Soundtrack')
+  @IntegerField(1, 8)
+  release_type_id: number;
+
+  @Description('Its EAN, kept as it is sent; left out or null when it has none')
+  @IsOptional()
+  @TextField({ most: 32 })
+  ean?: string;
+
+  @Description("Whose release it is; without it, the connected creator's")
+  @IsOptional()
+  @UuidField()
+  creator?: string;
 }

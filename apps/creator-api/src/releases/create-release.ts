@@ -7,14 +7,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreateReleaseDto } from './create-release.dto.js';
-
-export interface ReleaseView {
-  readonly id: string;
-  readonly title: string;
-  readonly release_type_id: number;
-  readonly ean: string | null;
-  readonly created_at: string;
-}
+import type { ReleaseView } from './release.shapes.js';
 
 const creatorIsVisible = statement('releases.creator', 'SELECT 1 FROM creators WHERE id = $1');
 const insert = statement(

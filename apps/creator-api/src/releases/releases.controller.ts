@@ -1,7 +1,9 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Post } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
+import * as reference from './releases.reference.js';
 
 @Controller('api/v1/releases')
 export class ReleasesController {
@@ -9,6 +11,7 @@ export class ReleasesController {
 
   @Post()
   @Scopes()
+  @Operation(reference.createRelease)
   create(@Principal() who: Caller, @Body() release: CreateReleaseDto) {
     return this.createRelease.run(who, release);
   }

@@ -1,12 +1,15 @@
+import { Description } from '@fulfilment/api-reference';
 import { UuidField } from '@fulfilment/http-service';
 import { Matches } from 'class-validator';
+import { creatorExample } from '../creators/creator.shapes.js';
+import { monthPattern } from './statistics.shapes.js';
 
 export class CreatorPath {
-  @UuidField() uuid: string;
+  @Description('The creator', creatorExample.uuid) @UuidField() uuid: string;
 }
 
 export class PeriodQuery {
-  /** A month in UTC. */
-  @Matches(/^\d{4}-(0[1-9]|1[0-2])$/, { message: 'must be a month, YYYY-MM' })
+  @Description('A month, in UTC', '2026-11')
+  @Matches(monthPattern, { message: 'must be a month, YYYY-MM' })
   period: string;
 }

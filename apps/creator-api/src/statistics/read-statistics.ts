@@ -1,27 +1,10 @@
+import type { Currency } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
-
-/** Amounts in minor units of `currency`, the creator's settlement currency. Refunds may make them negative. */
-export interface SalesView {
-  readonly period: string;
-  readonly currency: string;
-  readonly totals: { readonly units: number; readonly revenue: number };
-}
-
-export interface RoyaltiesView {
-  readonly period: string;
-  readonly currency: string;
-  readonly totals: { readonly units: number; readonly revenue: number; readonly royalties: number };
-  readonly by_release: readonly {
-    readonly release_group: string;
-    readonly ean: string;
-    readonly units: number;
-    readonly royalty_amount: number;
-  }[];
-}
+import type { RoyaltiesView, SalesView } from './statistics.shapes.js';
 
 const totalsOfMonth = statement(
   'statistics.totals',
@@ -40,7 +23,7 @@ const releasesOfMonth = statement(
 );
 
 interface TotalsRow {
-  currency: string;
+  currency: Currency;
   units: string;
   revenue: string;
   royalties: string;
@@ -63,7 +46,7 @@ export class ReadStatistics {
     return this.visibility.as(who, async (tx) => {
       const { currency, units, revenue } =
         (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
-      return { period, currency, totals: { units: Number(units), revenue: Number(revenue) } };
+      return { period, currency, totals: { units: Number(units), revenue: BigInt(revenue) } };
     });
   }
 
@@ -76,12 +59,12 @@ export class ReadStatistics {
       return {
         period,
         currency,
-        totals: { units: Number(units), revenue: Number(revenue), royalties: Number(royalties) },
+        totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
         by_release: releases.map((release) => ({
           release_group: release.release_group,
           ean: release.ean,
           units: Number(release.units),
-          royalty_amount: Number(release.royalties),
+          royalty_amount: BigInt(release.royalties),
         })),
       };
     });

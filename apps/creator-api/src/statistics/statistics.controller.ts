@@ -1,7 +1,10 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ExactIntegers } from './exact-integers.js';
 import { CreatorPath, PeriodQuery } from './period.dto.js';
 import { ReadStatistics } from './read-statistics.js';
+import * as reference from './statistics.reference.js';
 
 @Controller('api/v1/creators/:uuid/stats')
 export class StatisticsController {
@@ -10,6 +13,8 @@ export class StatisticsController {
   @Get('sales')
   @Scopes()
   @RateLimit('stats')
+  @ExactIntegers()
+  @Operation(reference.readSales)
   sales(@Principal() who: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
     return this.statistics.sales(who, uuid, period);
   }
@@ -17,6 +22,8 @@ export class StatisticsController {
   @Get('royalties')
   @Scopes()
   @RateLimit('stats')
+  @ExactIntegers()
+  @Operation(reference.readRoyalties)
   royalties(@Principal() who: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
     return this.statistics.royalties(who, uuid, period);
   }

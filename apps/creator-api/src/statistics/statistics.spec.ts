@@ -115,6 +115,19 @@ describe('statistics of a month', () => {
     });
   });
 
+  it('are exact to the last digit, also above what a JavaScript number holds', async () => {
+    const creator = await newCreator();
+    const most = { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 10_000 };
+    for (let index = 0; index < 3; index += 1) await sell(creator, '2026-04-01T00:00:00.000Z', most);
+    const path = `/api/v1/creators/${creator.id}/stats`;
+    const read = async (what: string) => (await api.get(`${path}/${what}?period=2026-04`, owner)).text;
+    expect(await read('sales')).toContain('"revenue":27021597764222973}');
+    const { text, headers } = await api.get(`${path}/royalties?period=2026-04`, owner);
+    expect(text).toContain('"royalties":27021597764222973}');
+    expect(text.match(/"royalty_amount":\d+/g)).toHaveLength(3);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
   it('wait for the exchange rate of the payment’s day, and keep the one they were booked with', async () => {
     const creator = await newCreator();
     const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates hold

@@ -4,7 +4,8 @@ import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { Visibility } from '../visibility/visibility.js';
-import { type TrackUploadRow, trackUploadView, type TrackUploadView } from './track-upload.view.js';
+import type { TrackUploadView } from './track-upload.shapes.js';
+import { type TrackUploadRow, trackUploadView } from './track-upload.view.js';
 
 const read = statement(
   'track-uploads.read',

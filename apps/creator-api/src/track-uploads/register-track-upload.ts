@@ -8,7 +8,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { RegisterTrackUploadDto } from './track-upload.dto.js';
-import { type RegistrationView, registrationView, type TrackUploadRow } from './track-upload.view.js';
+import type { RegistrationView } from './track-upload.shapes.js';
+import { registrationView, type TrackUploadRow } from './track-upload.view.js';
 import { UploadQueue } from './upload-queue.js';
 
 const mostOpenOfACreator = 1000;

@@ -1,7 +1,8 @@
 import type { AudioFacts } from './audio/audio-facts.js';
+import type { RegistrationView, trackUploadStatuses, TrackUploadView } from './track-upload.shapes.js';
 import type { UploadFailure } from './upload-failure.rules.js';
 
-export type TrackUploadStatus = 'pending' | 'processing' | 'completed' | 'failed';
+export type TrackUploadStatus = (typeof trackUploadStatuses)[number];
 
 export interface TrackUploadRow {
   id: string;
@@ -13,24 +14,6 @@ export interface TrackUploadRow {
   failure: UploadFailure | null;
   created_at: Date;
   updated_at: Date;
-}
-
-export interface RegistrationView {
-  readonly id: string;
-  readonly status: TrackUploadStatus;
-  readonly workflow_id: string;
-  readonly status_url: string;
-}
-
-export interface TrackUploadView extends RegistrationView {
-  readonly release_id: string;
-  readonly track_uuid: string;
-  /** What the file is; null until it was read. */
-  readonly audio: AudioFacts | null;
-  /** Why it ended without; null unless it failed. */
-  readonly failure: UploadFailure | null;
-  readonly created_at: string;
-  readonly updated_at: string;
 }
 
 /** @param baseUrl of the gateway */

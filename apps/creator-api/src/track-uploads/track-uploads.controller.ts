@@ -1,8 +1,10 @@
+import { Operation } from '@fulfilment/api-reference';
 import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
 import { RegisterTrackUploadDto, ReleasePath, TrackUploadPath } from './track-upload.dto.js';
+import * as reference from './track-uploads.reference.js';
 
 @Controller('api/v1')
 export class TrackUploadsController {
@@ -14,12 +16,14 @@ export class TrackUploadsController {
   @Post('releases/:id/track-upload')
   @HttpCode(202)
   @Scopes()
+  @Operation(reference.registerTrackUpload)
   register(@Principal() who: Caller, @Param() { id }: ReleasePath, @Body() upload: RegisterTrackUploadDto) {
     return this.registerTrackUpload.run(who, id, upload);
   }
 
   @Get('track-uploads/:id')
   @Scopes()
+  @Operation(reference.readTrackUpload)
   read(@Principal() who: Caller, @Param() { id }: TrackUploadPath) {
     return this.readTrackUpload.run(who, id);
   }

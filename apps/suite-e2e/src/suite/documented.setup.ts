@@ -2,5 +2,5 @@ import { documented } from './documented.js';
 
 /** What a test swallowed with a failed request, or met before it began, fails it all the same. */
 afterEach(() => {
-  expect(documented.faults.splice(0)).toEqual([]);
+  expect(documented.takeFaults()).toEqual([]);
 });

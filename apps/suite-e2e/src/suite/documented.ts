@@ -1,15 +1,30 @@
 import type { ReceivedDelivery } from '@fulfilment/testing';
-import { DocumentedAnswers, readDocument, SchemaJudge } from '@fulfilment/testing/reference';
+import {
+  DocumentedAnswers,
+  type GivenAnswer,
+  readDocument,
+  SchemaJudge,
+} from '@fulfilment/testing/reference';
 
-const document = readDocument('store');
-const judge = new SchemaJudge(document);
+const store = readDocument('store');
+const judge = new SchemaJudge(store);
+const apis = [
+  new DocumentedAnswers(store, '/store'),
+  new DocumentedAnswers(readDocument('creator'), '/creator'),
+];
 
-/** Every answer of the Store API, whoever asked, is held against its committed reference. */
-export const documented = new DocumentedAnswers(document, '/store');
+/** Every answer of the two APIs, whoever asked, is held against their committed references. */
+export const documented = {
+  check: (answer: GivenAnswer): void => {
+    for (const api of apis) api.check(answer);
+  },
+  /** What was wrong since this was asked last. */
+  takeFaults: (): string[] => apis.flatMap(({ faults }) => faults.splice(0)),
+};
 
 /** What of a delivery is not as the reference tells its event. */
 export function deliveryFaults({ body }: ReceivedDelivery): string[] {
-  const media = document.webhooks?.[body.event]?.post?.requestBody?.content['application/json'];
+  const media = store.webhooks?.[body.event]?.post?.requestBody?.content['application/json'];
   if (media === undefined) return [`${body.event} is not documented`];
   return judge.faults(media.schema, body).map((fault) => `${body.event}: ${fault}`);
 }

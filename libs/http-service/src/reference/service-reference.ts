@@ -1,4 +1,4 @@
-import { type ApiPart, apiPart, localAddresses, type Route } from '@fulfilment/api-reference';
+import { type Api, type ApiPart, apiPart, localAddresses, type Route } from '@fulfilment/api-reference';
 import { audiences, issuer } from '@fulfilment/contracts';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { z } from 'zod';
@@ -51,7 +51,7 @@ const open = {
 
 /** The part that every API has and no controller: `startApi` answers it. */
 export function serviceReference(options: {
-  readonly api: 'store' | 'creator';
+  readonly api: Api;
   readonly name: string;
   readonly scopes: readonly string[];
 }): ApiPart {
@@ -127,7 +127,7 @@ export function serviceReference(options: {
       },
     },
   ];
-  return apiPart({ tags: [serviceTag], routes, quotas: {} });
+  return apiPart({ api: options.api, tags: [serviceTag], routes, quotas: {} });
 }
 
 function metadataExample({

@@ -1,9 +1,9 @@
 import type { OpenApiDocument } from '@fulfilment/api-reference';
 import { z } from 'zod';
 import { boundProbes } from './bound-probes.js';
+import { isAbout } from './is-about.js';
 
 const asObject = z.record(z.string(), z.unknown());
-const refusal = z.object({ details: z.array(z.object({ field: z.string() })).default([]) });
 
 /** Sends a body and answers what came back. */
 export type Ask = (body: object) => PromiseLike<{ readonly status: number; readonly body: unknown }>;
@@ -28,13 +28,4 @@ export async function boundDisagreements(
     if (refused === allowed) disagreements.push(`${field}: ${what} is ${refused ? 'refused' : 'taken'}`);
   }
   return disagreements;
-}
-
-/** Whether the validation found fault with this place. Of an item that is no object at all it says so of the list. */
-function isAbout(field: string, { status, body }: { status: number; body: unknown }): boolean {
-  if (status !== 400) return false;
-  const within = (inner: string, outer: string): boolean => `${inner}.`.startsWith(`${outer}.`);
-  return refusal
-    .parse(body)
-    .details.some((detail) => within(detail.field, field) || within(field, detail.field));
 }

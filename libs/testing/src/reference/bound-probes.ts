@@ -107,6 +107,7 @@ function texts({ minLength = 0, maxLength, format, pattern }: Schema, good: stri
         ]),
     ...(format === 'date-time' ? [refused('a date', '2026-11-20')] : []),
     ...(format === 'uri' ? [refused('no URL', 'nothing')] : []),
+    ...(format === 'uuid' ? [refused('no UUID', 'nothing')] : []),
     ...(pattern === undefined ? [] : patternVariants(new RegExp(pattern, 'u'))),
   ];
 }

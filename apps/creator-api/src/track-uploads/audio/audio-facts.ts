@@ -2,25 +2,25 @@ import { z } from 'zod';
 
 /** What a file of audio is, as the status of its upload tells it and the database keeps it. */
 export const audioFacts = z.object({
-  /** WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A. */
-  container: z.string(),
-  /** Such as `PCM` or `MPEG 1 Layer 3`. */
-  codec: z.string(),
-  /** Samples a second. */
-  sample_rate: z.int().min(1),
-  /** Null where the codec has none, as MP3 and AAC. */
-  bit_depth: z.int().min(1).nullable(),
-  channels: z.int().min(1).nullable(),
-  /** Counted in the file, in whole milliseconds; no header's word for it. */
-  duration_seconds: z.number().min(0),
-  /** As the file's ReplayGain says, when it does; nothing is measured. */
+  container: z.string().describe('WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
+  codec: z.string().describe('Such as `PCM` or `MPEG 1 Layer 3`'),
+  sample_rate: z.int().min(1).describe('Samples a second'),
+  bit_depth: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe('Bits a sample; null where the codec has none, as MP3 and AAC'),
+  channels: z.int().min(1).nullable().describe('How many; null when not told'),
+  duration_seconds: z
+    .number()
+    .min(0)
+    .describe("Counted in the file, to the millisecond; no header's word for it"),
   loudness: z
     .object({
-      /** What a player adds to reach the reference loudness, in dB. */
-      track_gain_db: z.number(),
-      /** The loudest sample, 1 is full scale; null when not told. */
-      track_peak: z.number().nullable(),
+      track_gain_db: z.number().describe('What a player adds to reach the reference loudness, in dB'),
+      track_peak: z.number().nullable().describe('The loudest sample, 1 is full scale; null when not told'),
     })
-    .nullable(),
+    .nullable()
+    .describe("As the file's ReplayGain says; null when it does not. Nothing is measured"),
 });
 export type AudioFacts = z.infer<typeof audioFacts>;

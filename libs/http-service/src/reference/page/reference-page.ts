@@ -140,24 +140,28 @@ function authentication({ components }: OpenApiDocument): Html[] {
         <dt>Token and refresh</dt>
         <dd><code>${tokenUrl}</code></dd>
       </dl>
-      <div class="scroll" tabindex="0" role="region" aria-label="Scopes">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Scope</th>
-              <th scope="col">Grants</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${Object.entries(scopes).map(
-              ([scope, grants]) =>
-                html`<tr>
-                  <th scope="row"><code>${scope}</code></th>
-                  <td>${grants}</td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>`;
+      ${Object.keys(scopes).length === 0 ? undefined : scopeTable(scopes)}`;
   });
+}
+
+function scopeTable(scopes: Readonly<Record<string, string>>): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Scopes">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Scope</th>
+          <th scope="col">Grants</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${Object.entries(scopes).map(
+          ([scope, grants]) =>
+            html`<tr>
+              <th scope="row"><code>${scope}</code></th>
+              <td>${grants}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }

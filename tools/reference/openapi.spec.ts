@@ -1,7 +1,7 @@
 import { exampleFaults, formatFaults, readDocument, undescribed } from '@fulfilment/testing/reference';
 
-describe('the OpenAPI document of the Store API', () => {
-  const document = readDocument('store');
+describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s', (api) => {
+  const document = readDocument(api);
 
   it('is OpenAPI 3.1', async () => {
     expect(await formatFaults(document)).toEqual([]);

@@ -1,0 +1,131 @@
+import { methods } from '@fulfilment/api-reference';
+import { uuidv7 } from '@fulfilment/contracts';
+import {
+  boundDisagreements,
+  isAbout,
+  queryDisagreements,
+  readDocument,
+  routesOfApp,
+} from '@fulfilment/testing/reference';
+import request from 'supertest';
+import { creatorApi, type CreatorApi, operator } from './creator-api.fixture.js';
+import { aCreator } from './creators/creator-snapshot.fixture.js';
+import { anOrder, paid } from './orders/order-snapshot.fixture.js';
+
+const document = readDocument('creator');
+const ofNoController = /^\/(health|docs|openapi\.json|\.well-known)/;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  methods.flatMap((method) => {
+    const operation = item[method];
+    return operation === undefined || ofNoController.test(path) ? [] : [{ path, method, operation }];
+  }),
+);
+
+const creator = aCreator('org_harbour');
+const order = paid(anOrder(creator.id));
+const caller = { ...operator, creator_id: creator.id };
+
+/** What no fault is found with, by operation. One with a body or required parameters that is not here fails. */
+const bodies: Readonly<Record<string, { path: string; shape: string; body: object }>> = {
+  createRelease: {
+    path: '/api/v1/releases',
+    shape: 'CreateReleaseRequest',
+    body: { title: 'Tidal Maps', release_type_id: 1, ean: '2000000000015', creator: creator.id },
+  },
+  registerTrackUpload: {
+    path: `/api/v1/releases/${order.items[0]?.release_id}/track-upload`,
+    shape: 'RegisterTrackUploadRequest',
+    body: { track_uuid: uuidv7(), upload_url: 'https://127.0.0.1:9/track.wav' },
+  },
+};
+const queries: Readonly<Record<string, { path: string; query: Record<string, string> }>> = {
+  listCreators: { path: '/api/v1/creators', query: {} },
+  listOrders: { path: '/api/v1/orders', query: { creator: creator.id } },
+  readSalesStatistics: { path: `/api/v1/creators/${creator.id}/stats/sales`, query: { period: '2026-11' } },
+  readRoyaltyStatistics: {
+    path: `/api/v1/creators/${creator.id}/stats/royalties`,
+    query: { period: '2026-11' },
+  },
+};
+
+describe('the reference of the Creator API', () => {
+  let api: CreatorApi;
+  beforeAll(async () => {
+    api = await creatorApi();
+    await api.record({ creators: [creator], orders: [order] });
+  });
+  afterAll(() => api.stop());
+
+  it('tells of every route, and of no other', () => {
+    const routes = routesOfApp(api.app.getHttpAdapter().getInstance(), '/creator');
+    expect(routes.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+
+  it.each(operations.filter(({ operation }) => operation.requestBody !== undefined))(
+    'tells the bounds of the body of $method $path as its validation has them',
+    async ({ operation }) => {
+      const { path = '', shape = '', body = {} } = bodies[operation.operationId] ?? {};
+      expect(path).not.toBe('');
+      const disagreements = await boundDisagreements(document, shape, body, (changed) =>
+        api.post(path, caller, changed),
+      );
+      expect(disagreements).toEqual([]);
+    },
+  );
+
+  it.each(
+    operations.filter(({ operation }) => operation.parameters?.some(({ in: place }) => place === 'query')),
+  )(
+    'tells the bounds of the query of $method $path as its validation has them',
+    async ({ path, operation }) => {
+      const good = queries[operation.operationId];
+      expect(good).toBeDefined();
+      const disagreements = await queryDisagreements(document, path, good?.query ?? {}, (query) =>
+        api.get(`${good?.path}?${query}`, caller),
+      );
+      expect(disagreements).toEqual([]);
+    },
+  );
+
+  it.each(operations.filter(({ path }) => path.includes('{')))(
+    'takes UUIDs only in $method $path, and knows none that is nowhere',
+    async ({ path, method, operation }) => {
+      const ask = (id: string) => {
+        const asked = path.replace(/\{\w+\}/, id);
+        if (method === 'get') {
+          const query = new URLSearchParams(queries[operation.operationId]?.query).toString();
+          return api.get(`${asked}?${query}`, caller);
+        }
+        return api.post(asked, caller, bodies[operation.operationId]?.body ?? {});
+      };
+      const name = /\{(\w+)\}/.exec(path)?.[1] ?? '';
+      for (const malformed of [
+        'me',
+        uuidv7().slice(1),
+        `${uuidv7()}0`,
+        '%20',
+        'ord_00000000000000000000000000',
+      ])
+        expect(isAbout(name, await ask(malformed))).toBe(true);
+      expect((await ask(uuidv7())).status).toBe(404);
+    },
+  );
+
+  it('is served to programs, with the addresses of this suite, to whoever asks', async () => {
+    const answer = await request(api.app.getHttpServer()).get('/creator/openapi.json').expect(200);
+    expect(answer.body.servers).toEqual([{ url: `${api.tokens.baseUrl}/creator` }]);
+    expect(answer.text).not.toContain('localhost:8443');
+    expect(answer.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.get('access-control-allow-origin')).toBe('*');
+    expect(answer.get('cache-control')).toBe('public, max-age=300');
+    expect(answer.get('ratelimit-policy')).toBeUndefined();
+  });
+
+  it('is served to people, as a page that may fetch nothing', async () => {
+    const answer = await request(api.app.getHttpServer()).get('/creator/docs').expect(200);
+    expect(answer.get('content-type')).toMatch(/^text\/html/);
+    expect(answer.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
+    expect(answer.text).not.toMatch(/<(script|link|img|iframe)|\son\w+=|\sstyle=|src=/);
+    for (const path of Object.keys(document.paths)) expect(answer.text).toContain(`<code>${path}</code>`);
+  });
+});

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { audioFacts } from './audio/audio-facts.js';
+import { uploadFailureCodes } from './upload-failure.rules.js';
+
+export const trackUploadStatuses = ['pending', 'processing', 'completed', 'failed'] as const;
+
+export const registrationExample = {
+  id: '019a7f30-1122-7334-8556-778899aabbcc',
+  status: 'pending' as const,
+  workflow_id: '019a7f30-1122-7445-9667-8899aabbccdd',
+  status_url: 'https://localhost:8443/creator/api/v1/track-uploads/019a7f30-1122-7334-8556-778899aabbcc',
+};
+
+const registration = {
+  id: z.uuid().describe('The upload'),
+  status: z
+    .enum(trackUploadStatuses)
+    .describe('`pending` until somebody is at work, `processing`, then `completed` or `failed` for good'),
+  workflow_id: z.uuid().describe('The job that fetches and reads the audio'),
+  status_url: z.url().describe('Where to read what became of it'),
+};
+
+export const registrationShape = z.object(registration).meta({
+  id: 'TrackUploadRegistration',
+  description: 'A track whose audio will be fetched and read.',
+  examples: [registrationExample],
+});
+export type RegistrationView = z.infer<typeof registrationShape>;
+
+export const trackUploadExample = {
+  ...registrationExample,
+  status: 'completed' as const,
+  release_id: '019a7f2e-0c11-7d22-8e33-4f5566778899',
+  track_uuid: '5f0c8a52-6d0e-4a0e-9a5b-2a6a3c9d1e10',
+  audio: {
+    container: 'WAV',
+    codec: 'PCM',
+    sample_rate: 44_100,
+    bit_depth: 16,
+    channels: 2,
+    duration_seconds: 214.027,
+    loudness: null,
+  },
+  failure: null,
+  created_at: '2026-11-20T10:15:30.000Z',
+  updated_at: '2026-11-20T10:15:42.000Z',
+};
+
+const failure = z
+  .object({
+    code: z.enum(uploadFailureCodes).describe('Stable; branch on it'),
+    message: z.string().describe('For people; may change'),
+  })
+  .meta({
+    id: 'TrackUploadFailure',
+    description: 'Why a track upload failed.',
+    examples: [{ code: 'too_short', message: 'The audio is shorter than 10 seconds.' }],
+  });
+
+export const trackUploadShape = z
+  .object({
+    ...registration,
+    release_id: z.uuid().describe('The release'),
+    track_uuid: z.uuid().describe("The caller's own name of the track"),
+    audio: audioFacts.nullable().describe('What the file is; null until it was read'),
+    failure: failure.nullable().describe('Why it ended without; null unless it failed'),
+    created_at: z.iso.datetime().describe('When it was registered'),
+    updated_at: z.iso.datetime().describe('When it changed last'),
+  })
+  .meta({ id: 'TrackUpload', description: 'What became of a track upload.', examples: [trackUploadExample] });
+export type TrackUploadView = z.infer<typeof trackUploadShape>;
