@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { text } from './arguments.ts';
 import { authCommands } from './auth-commands.ts';
+import { rebuildCommands } from './rebuild-commands.ts';
 import type { Command } from './command.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
 import { serviceCommand } from './service-command.ts';
@@ -29,5 +30,6 @@ export const commands: readonly Command[] = [
   ...productCommands,
   ...authCommands,
   ...statisticsCommands,
+  ...rebuildCommands,
   ...deadLetterCommands,
 ];

@@ -28,7 +28,8 @@ export function messagesReference(): string {
     '| Queue | Takes |',
     '| --- | --- |',
     ...Object.entries(messageQueues).map(
-      ([name, types]) => `| \`suite.${name}\` | ${types.map((type) => `\`${type}\``).join(', ')} |`,
+      ([name, types]) =>
+        `| \`suite.${name}\` | ${types.map((type) => `\`${type}\``).join(', ') || '`replay.*`, written to it directly'} |`,
     ),
     '',
     '## Types',

@@ -21,7 +21,13 @@ const keyCommands = {
 await operateService({
   name: 'auth-server',
   migrations,
-  settings: settings.pick({ DATABASE_URL: true, REDIS_URL: true, KEY_ENCRYPTION_KEY: true }),
+  settings: settings.pick({
+    DATABASE_URL: true,
+    REDIS_URL: true,
+    RABBITMQ_URL: true,
+    RABBITMQ_NAMESPACE: true,
+    KEY_ENCRYPTION_KEY: true,
+  }),
   context: operatorContext,
   commands: { ...accountCommands, ...creatorCommands, ...clientCommands, ...keyCommands, ...auditCommands },
 });

@@ -23,6 +23,7 @@ import { migrations } from './migrations/index.js';
 import { recordCreators } from './creators/record-creators.js';
 import { projectOrders } from './orders/project-orders.js';
 import { referenceDocument } from './reference-document.js';
+import { replayConsumer } from './replay.consumer.js';
 import { bookWaiting } from './statistics/book-waiting.js';
 import { ReadAudio } from './track-uploads/audio/read-audio.js';
 import { keepProcessing } from './track-uploads/keep-processing.js';
@@ -69,6 +70,7 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     logger,
   );
   messaging.consume(factsConsumer(() => void bookWaiting(database)));
+  messaging.consume(replayConsumer(() => void bookWaiting(database)));
   const client = openGuardedClient(settings, logger);
   const uploadQueue = new UploadQueue(settings, logger);
   const parts = {

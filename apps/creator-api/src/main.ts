@@ -7,6 +7,7 @@ import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { referenceDocument } from './reference-document.js';
+import { replayConsumer } from './replay.consumer.js';
 import { keepBooking } from './statistics/keep-booking.js';
 import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
@@ -20,6 +21,7 @@ const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());
 const waitingBookings = keepBooking(database, logger);
 messaging.consume(factsConsumer(() => waitingBookings.wake()));
+messaging.consume(replayConsumer(() => waitingBookings.wake()));
 const parts = { config, database, outbox: messaging.outbox, client, uploadQueue, clock: systemClock };
 const app = await startApi({
   ...service,

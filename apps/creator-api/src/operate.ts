@@ -3,6 +3,7 @@ import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { migrations } from './migrations/index.js';
+import { rebuildCounts } from './orders/rebuild-counts.js';
 import { loadRates } from './statistics/load-rates.js';
 import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
@@ -26,6 +27,10 @@ await operateService({
       operands: ['FILE'], // `-` is standard input
       arguments: z.object({ FILE: z.string('is missing').min(1, 'must not be empty') }),
       run: async (site: Site, { FILE }) => loadRates(site.database, await readText(FILE, site)),
+    }),
+    'order-counts rebuild': operatorCommand({
+      arguments: z.object({}),
+      run: ({ database }: Site) => rebuildCounts(database),
     }),
     'statistics rebuild': operatorCommand({
       arguments: z.object({}),

@@ -6,12 +6,14 @@ import {
   operateService,
   operatorCommand,
   type OperatorSite,
+  tellAgain,
 } from '@fulfilment/service-host/operator';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
 import { Stock } from './catalogue/stock.js';
 import { migrations } from './migrations/index.js';
+import { ordersAgain } from './orders/orders-again.js';
 import { RechargeOrder } from './orders/recharge-order.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
@@ -53,6 +55,11 @@ await operateService({
       operands: ['ORDER'],
       arguments: z.object({ ORDER: z.string('is missing') }),
       run: ({ database }: Site, { ORDER }) => rechargeOrder(database, ORDER),
+    }),
+    'orders republish': operatorCommand({
+      arguments: z.object({}),
+      run: ({ database, settings }: Site) =>
+        tellAgain(settings, 'creator-api.replay', ordersAgain(database, systemClock)),
     }),
     'catalogue load': loading(catalogueFile, async (database, file) => {
       await loadCatalogue(database, file);

@@ -5,6 +5,7 @@ export { each } from './each.js';
 export { messageOutcomes, recordOutcome } from './inbox.js';
 export type { DeadLetter } from './dead-letter.js';
 export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
+export { ReplayQueue } from './replay-queue.js';
 export { refusalReasonHeader } from './dead-letters.js';
 export { assertTopology, queueNames } from './topology.js';
 export { createMessagingTables, dropMessagingTables } from './tables.js';

@@ -1,6 +1,7 @@
-import { operatorCommand } from '@fulfilment/service-host/operator';
+import { operatorCommand, tellAgain } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
+import { creatorsAgain } from '../creators/creators-again.js';
 import { creatorFlags } from '../creators/creator-flags.js';
 import { newCreator, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
@@ -34,5 +35,10 @@ export const creatorCommands = {
     }),
     run: ({ database, outbox }: OperatorContext, { CREATOR: creator, METHOD: paymentMethod }) =>
       changeCreator(database, outbox, { creator, paymentMethod }),
+  }),
+  'creators republish': operatorCommand({
+    arguments: z.object({}),
+    run: ({ database, broker, clock }: OperatorContext) =>
+      tellAgain(broker, 'creator-api.replay', creatorsAgain(database, clock)),
   }),
 };

@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { type Clock, createLogger, systemClock } from '@fulfilment/runtime';
-import type { OperatorSite } from '@fulfilment/service-host/operator';
+import type { BrokerSettings, OperatorSite } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
 import { DenyList, type TellRevoked } from '../revocation/deny-list.js';
@@ -12,11 +12,13 @@ export interface OperatorContext {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly tell: TellRevoked;
+  readonly broker: BrokerSettings;
   readonly keyEncryptionKey: Buffer;
   readonly clock: Clock;
 }
 
-export type OperatorSettings = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'>;
+export type OperatorSettings = BrokerSettings &
+  Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'>;
 
 const redisWithinMs = 2_000;
 
@@ -25,6 +27,7 @@ export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorC
     database: site.database,
     outbox: new Outbox(),
     tell: tellByRedis(site),
+    broker: site.settings,
     keyEncryptionKey: site.settings.KEY_ENCRYPTION_KEY,
     clock: systemClock,
   };

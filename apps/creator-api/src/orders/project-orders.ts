@@ -46,6 +46,26 @@ const update = statement(
    FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) WHERE orders.id = o.id`,
 );
 
+// What is told again of a version that is known: every figure anew, without a write where nothing changes.
+const figures = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
+  item_count, charged_at, refunded_at`;
+const figuresAgain = figures.replaceAll(/\w+/g, (column) => `o.${column}`);
+const putRight = statement(
+  'orders.put_right',
+  `UPDATE orders SET (${figures}) = ROW(${figuresAgain})
+   FROM jsonb_to_recordset($1::jsonb) AS o(${columns})
+   WHERE orders.id = o.id AND (${figures.replaceAll(/\w+/g, (column) => `orders.${column}`)}) IS DISTINCT FROM (${figuresAgain})`,
+);
+const putItemsRight = statement(
+  'orders.put_items_right',
+  `${insertItems.text}
+   ON CONFLICT (order_id, position) DO UPDATE SET (id, creator_id, release_id, release_title, product_type, ean, quantity,
+     unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate) = ROW(excluded.id, excluded.creator_id,
+     excluded.release_id, excluded.release_title, excluded.product_type, excluded.ean, excluded.quantity, excluded.unit_amount,
+     excluded.total_amount, excluded.vat_amount, excluded.royalty_amount, excluded.royalty_rate)
+   WHERE order_items IS DISTINCT FROM excluded`,
+);
+
 const count = statement(
   'orders.count_moves',
   `INSERT INTO order_counts AS c (creator_id, placed_on, payment_status, dispatch_status, orders)
@@ -55,6 +75,14 @@ const count = statement(
    ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status)
      DO UPDATE SET orders = c.orders + excluded.orders`,
 );
+
+export interface ProjectOptions {
+  /**
+   * What is told again, to make the read model anew: the version that is known is put right, too, line by line, and what it says of money is
+   * booked unless the ledger has it.
+   */
+  readonly again?: boolean;
+}
 
 interface KnownOrder {
   id: string;
@@ -71,7 +99,11 @@ interface KnownOrder {
  * grow, so a message that comes twice, late or in another order changes nothing.
  * @param snapshots at most one of an order
  */
-export async function projectOrders(tx: Transaction, snapshots: readonly OrderSnapshot[]): Promise<void> {
+export async function projectOrders(
+  tx: Transaction,
+  snapshots: readonly OrderSnapshot[],
+  { again = false }: ProjectOptions = {},
+): Promise<void> {
   if (snapshots.length === 0) return;
   const orders = snapshots.map(orderRow);
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
@@ -79,15 +111,15 @@ export async function projectOrders(tx: Transaction, snapshots: readonly OrderSn
   // Orders first, in the order of their ids, then counts, then the ledger: replicas that share orders wait, none deadlock.
   const added = await insertUnknown(tx, orders);
   const addedIds = new Set(added.map((order) => order.id));
-  const moved = await updateKnown(
-    tx,
-    orders.filter((order) => !addedIds.has(order.id)),
-  );
+  const known = orders.filter((order) => !addedIds.has(order.id));
+  const moved = await updateKnown(tx, known, again);
   const moves = countMoves(added, moved);
   if (moves.length > 0) await tx.run(count, [JSON.stringify(moves)]);
   await bookOrders(tx, [
     ...added.filter((order) => order.charged_at !== null).map((order) => order.id),
-    ...moved.filter(({ before, after }) => moneyMoved(before, after)).map(({ after }) => after.id),
+    ...moved
+      .filter(({ before, after }) => (again ? after.charged_at !== null : moneyMoved(before, after)))
+      .map(({ after }) => after.id),
   ]);
 }
 
@@ -106,15 +138,24 @@ async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Prom
 async function updateKnown(
   tx: Transaction,
   orders: readonly OrderRow[],
+  again: boolean,
 ): Promise<{ before: KnownOrder; after: OrderRow }[]> {
   if (orders.length === 0) return [];
   const given = new Map(orders.map((order) => [order.id, order]));
   const known = await tx.rows<KnownOrder>(lockKnown, [[...given.keys()]]);
   const moved = known.flatMap((before) => {
     const after = given.get(before.id);
-    return after === undefined || after.version <= before.version ? [] : [{ before, after }];
+    const isNews = after !== undefined && after.version > before.version - (again ? 1 : 0);
+    return isNews ? [{ before, after }] : [];
   });
-  if (moved.length > 0) await tx.run(update, [JSON.stringify(moved.map(({ after }) => after))]);
+  if (moved.length === 0) return [];
+  const rows = moved.map(({ after }) => after);
+  await tx.run(again ? putRight : update, [JSON.stringify(rows)]);
+  if (again) {
+    const items = JSON.stringify(rows.flatMap((order) => order.items));
+    await tx.run(putItemsRight, [items]);
+    await tx.run(rememberReleases, [items]);
+  }
   return moved;
 }
 

@@ -34,7 +34,9 @@ export const registerTrackUpload = {
   errors: [
     {
       when: 'The `upload_url` may not be called: it is no https URL, or leads to an address that is not public.',
-      example: new ValidationFailed([{ field: 'upload_url', reason: 'blocked_address' }]),
+      example: new ValidationFailed([
+        { field: 'upload_url', reason: 'must not resolve to a private or reserved address' },
+      ]),
     },
     { when: 'There is no such release, or not for you.', example: new NotFound('release') },
     {

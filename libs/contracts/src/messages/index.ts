@@ -4,6 +4,7 @@ import { fulfilmentMessages } from './fulfilment-messages.js';
 import { type Message, messageEnvelope } from './message.js';
 import { orderMessages } from './order-messages.js';
 import { productMessages } from './product-messages.js';
+import { replayMessages } from './replay-messages.js';
 
 /** Every fact that travels between services, by name. */
 export const messages = {
@@ -11,6 +12,7 @@ export const messages = {
   ...productMessages,
   ...creatorMessages,
   ...fulfilmentMessages,
+  ...replayMessages,
 } as const;
 
 /** A message that is not one of the catalogue, or not of its shape. Says where, never what was in it. */

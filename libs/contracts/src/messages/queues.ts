@@ -6,13 +6,20 @@ export const messageQueues = {
   'store-api.creators': ['creator.*', 'edition.created', 'track.processed'],
   'store-api.fulfilment': ['fulfilment.*', 'catalogue.*'],
   'creator-api.facts': ['creator.*', 'order.*'],
+  'creator-api.replay': [], // written to directly
   'webhook-worker.events': ['order.*', 'product.*'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type MessageQueue = keyof typeof messageQueues;
 
-/** Queues whose messages are commands of a sort: they make sense in the order they were sent, so one replica at a time takes them. */
-export const orderedQueues: ReadonlySet<MessageQueue> = new Set(['store-api.fulfilment']);
+/**
+ * Queues that one replica at a time takes, in the order they were written: reports are commands of a sort, and when the last message of a
+ * replay was applied, all before it were.
+ */
+export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
+  'store-api.fulfilment',
+  'creator-api.replay',
+]);
 
 /** Names of one suite's exchanges and queues. Suites that share a broker have namespaces of their own. */
 export interface Topology {

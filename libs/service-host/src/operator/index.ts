@@ -1,4 +1,5 @@
 // An entrance of its own: a command that runs for half a second does not load what serves HTTP.
 export { operateService, type OperatorSite } from './operate-service.js';
 export { operatorCommand, type OperatorCommand, type OperatorCommands } from './operator-command.js';
-export { deadLetterCommands } from './dead-letter-commands.js';
+export { type BrokerSettings, deadLetterCommands } from './dead-letter-commands.js';
+export { tellAgain, type ToldAgain } from './tell-again.js';

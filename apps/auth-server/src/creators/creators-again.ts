@@ -1,0 +1,27 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import type { Clock } from '@fulfilment/runtime';
+import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
+
+const readPage = statement(
+  'creators.again',
+  `SELECT ${creatorColumns} FROM creators WHERE id > $1 ORDER BY id LIMIT $2`,
+);
+
+const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+/** Every creator as it stands, page by page. */
+export async function* creatorsAgain(
+  database: Database,
+  clock: Clock,
+  pageSize = 500,
+): AsyncGenerator<Message[]> {
+  for (let after = beforeAll; ;) {
+    const page = await database.rows<CreatorRow & Record<string, unknown>>(readPage, [after, pageSize]);
+    const occurredAt = clock();
+    yield page.map((row) => messages.replayCreator.make({ creator: creatorSnapshot(row) }, { occurredAt }));
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.id;
+  }
+}

@@ -1,0 +1,154 @@
+import { type CreatorSnapshot, type Message, type OrderSnapshot } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import fc from 'fast-check';
+import { anItem, anOrder, moved, orderMessage } from '../orders/order-snapshot.fixture.js';
+import { bookWaiting } from './book-waiting.js';
+
+/** For the moments of `life`. */
+export const rates =
+  'Date,USD,JPY,GBP\n2026-01-14,1.0423,162.43,0.8345\n2026-01-30,1.1,170.01,0.81\n2026-02-02,1.07,165,0.79\n';
+
+const releasesOfOrders = statement(
+  'test.ordered_releases',
+  'SELECT * FROM ordered_releases ORDER BY release_id',
+);
+const registrations = statement(
+  'test.registrations',
+  'SELECT * FROM creators WHERE id = ANY($1::uuid[]) ORDER BY id',
+);
+const ledger = statement(
+  'test.ledger',
+  `SELECT item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
+     settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to
+   FROM ledger WHERE creator_id = ANY($1::uuid[]) ORDER BY item_id, kind`,
+);
+const months = statement(
+  'test.months',
+  `SELECT * FROM monthly_statistics WHERE creator_id = ANY($1::uuid[]) ORDER BY creator_id, period, currency, release_id, ean`,
+);
+const ledgerSums = statement(
+  'test.ledger_sums',
+  `SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
+     sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
+   FROM ledger WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+);
+const orders = statement(
+  'test.orders',
+  'SELECT * FROM orders WHERE creator_id = ANY($1::uuid[]) ORDER BY id',
+);
+const items = statement(
+  'test.items',
+  'SELECT * FROM order_items WHERE creator_id = ANY($1::uuid[]) ORDER BY order_id, position',
+);
+const keptCounts = statement(
+  'test.kept_counts',
+  `SELECT * FROM order_counts WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4`,
+);
+const trueCounts = statement(
+  'test.true_counts',
+  `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
+   FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+);
+const waiting = statement('test.waiting', 'SELECT * FROM waiting_bookings');
+const forgetReadModels = statement(
+  'test.forget_read_models',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, waiting_bookings CASCADE',
+);
+const forget = [
+  'ALTER TABLE ledger DISABLE TRIGGER append_only',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, waiting_bookings CASCADE',
+  'ALTER TABLE ledger ENABLE TRIGGER append_only',
+].map((text, index) => statement(`test.forget_${index}`, text));
+
+const currency = fc.constantFrom('GBP', 'USD', 'EUR', 'JPY');
+/** Near the edges of January, in milliseconds of UTC. */
+const moment = fc.constantFrom(
+  '2026-01-15T08:00:00.000Z',
+  '2026-01-31T23:59:59.999Z',
+  '2026-02-01T00:00:00.000Z',
+  '2026-02-01T00:00:00.001Z',
+  '2026-02-03T10:00:00.000Z',
+);
+const path = fc.constantFrom(
+  [],
+  ['payment_failed'],
+  ['payment_failed', 'processing'],
+  ['processing'],
+  ['processing', 'cancelled'],
+  ['processing', 'shipped'],
+  ['processing', 'shipped', 'delivered'],
+  ['payment_failed', 'cancelled'],
+  ['payment_failed', 'processing', 'cancelled'],
+) satisfies fc.Arbitrary<readonly Parameters<typeof moved>[1][]>;
+
+/** What may become of an order. */
+export const life = fc.record({
+  creator: fc.nat(1),
+  currency,
+  country: fc.constantFrom('GB', 'DE', 'FI', 'US', 'JP'),
+  path,
+  moments: fc.array(moment, { minLength: 3, maxLength: 3 }),
+  lines: fc.array(
+    fc.record({
+      quantity: fc.integer({ min: 1, max: 9 }),
+      unit_amount: fc.nat(100_000),
+      royalty_rate: fc.constantFrom(0, 1250, 1500, 10_000),
+      release: fc.nat(2),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+});
+
+const releases = [
+  { release_id: '0199a000-0000-7000-8000-000000000001', ean: '2000000000015' },
+  { release_id: '0199a000-0000-7000-8000-000000000002', ean: '2000000000022' },
+  { release_id: '0199a000-0000-7000-8000-000000000002', ean: null },
+] as const;
+
+export type Life = typeof life extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The states an order goes through. */
+export function statesOf(creators: readonly CreatorSnapshot[], given: Life): OrderSnapshot[] {
+  const creatorId = creators[given.creator]?.id ?? '';
+  let order: OrderSnapshot = anOrder(creatorId, {
+    currency: given.currency,
+    country_code: given.country,
+    items: given.lines.map(({ release, ...line }) => anItem({ ...line, ...releases[release] })),
+  });
+  const states = [order];
+  for (const [step, status] of given.path.entries()) {
+    order = moved(order, status, given.moments[step]);
+    states.push(order);
+  }
+  return states;
+}
+
+export function historyOf(creators: readonly CreatorSnapshot[], given: Life): Message[] {
+  return statesOf(creators, given).map(orderMessage);
+}
+
+/** Books what waited, until nothing is left: what somebody else has in hand is passed over. */
+export async function settle(database: Database): Promise<void> {
+  await eventually(async () => {
+    await bookWaiting(database);
+    return (await database.rows(waiting)).length === 0 ? true : undefined;
+  });
+}
+
+/** Every row that messages about these creators led to; sums and counts are compared with what they sum and count. */
+export async function everything(database: Database, creators: readonly CreatorSnapshot[]) {
+  const ids = [creators.map((creator) => creator.id)];
+  const [rowsOfCreators, rowsOfLedger, rowsOfMonths, rowsOfOrders, rowsOfItems, counts] = await Promise.all(
+    [registrations, ledger, months, orders, items, keptCounts].map((query) => database.rows(query, ids)),
+  );
+  expect(await database.rows(ledgerSums, ids)).toEqual(rowsOfMonths);
+  expect(await database.rows(trueCounts, ids)).toEqual(counts);
+  const releases = (await database.rows(releasesOfOrders)).map(({ release_id }) => release_id);
+  return { releases, rowsOfCreators, rowsOfLedger, rowsOfMonths, rowsOfOrders, rowsOfItems, counts };
+}
+
+/** Empties the read models; the ledger too, unless it is kept. */
+export async function forgetAll(database: Database, { keepLedger = false } = {}): Promise<void> {
+  for (const step of keepLedger ? [forgetReadModels] : forget) await database.run(step);
+}
