@@ -76,6 +76,15 @@ export class ServedProcess {
     }
   }
 
+  /** Stops it from running until it is released: what comes to it meanwhile waits. */
+  hold(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  release(): void {
+    this.child.kill('SIGCONT');
+  }
+
   async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const gone = once(this.child, 'exit');

@@ -50,7 +50,7 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
 }
 
 /** V8 lets garbage lie while the machine has memory to spare: under load these would grow to 400 MB of short-lived objects. */
-const bounded: ReadonlySet<ServiceName> = new Set(['auth-server', 'store-api']);
+const bounded: ReadonlySet<ServiceName> = new Set(['auth-server', 'store-api', 'creator-api']);
 
 /** How Node runs a service. */
 export function nodeArguments(name: ServiceName): string[] {

@@ -1,6 +1,7 @@
 import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import { RefusedMessage } from '@fulfilment/messaging';
+import { planAnew } from '../plan-anew.js';
 import { bookOrders } from '../statistics/book-orders.js';
 import { countMoves } from './count-moves.rules.js';
 import { type OrderRow, orderRow } from './order-row.rules.js';
@@ -16,6 +17,8 @@ const insertNew = statement(
    SELECT o.* FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) ORDER BY id
    ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
+
+const findKnown = statement('orders.known', 'SELECT id FROM orders WHERE id = ANY($1::uuid[])');
 
 const insertItems = statement(
   'orders.insert_items',
@@ -108,8 +111,9 @@ export async function projectOrders(
   const orders = snapshots.map(orderRow);
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RefusedMessage('The lines of the order come to more than the largest amount.');
+  const planning = planAnew(tx); // goes out with the next statement
   // Orders first, in the order of their ids, then counts, then the ledger: replicas that share orders wait, none deadlock.
-  const added = await insertUnknown(tx, orders);
+  const [added] = await Promise.all([insertUnknown(tx, orders), planning]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
   const moved = await updateKnown(tx, known, again);
@@ -124,15 +128,37 @@ export async function projectOrders(
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
-  const rows = await tx.rows<{ id: string }>(insertNew, [JSON.stringify(orders)]);
-  const ids = new Set(rows.map((row) => row.id));
-  const added = orders.filter((order) => ids.has(order.id));
+  const known = await idsOf(tx, findKnown, [orders.map((order) => order.id)]);
+  const unknown = orders.filter((order) => !known.has(order.id));
+  if (unknown.length === 0) return [];
+  const ids = await idsOf(tx, insertNew, [asRows(unknown)]); // without those that another replica has just added
+  const added = unknown.filter((order) => ids.has(order.id));
   if (added.length > 0) {
-    const items = JSON.stringify(added.flatMap((order) => order.items));
-    await tx.run(insertItems, [items]);
-    await tx.run(rememberReleases, [items]);
+    await Promise.all([
+      tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]),
+      tx.run(rememberReleases, [releasesIn(added)]),
+    ]);
   }
   return added;
+}
+
+async function idsOf(tx: Transaction, which: Statement, values: readonly unknown[]): Promise<Set<string>> {
+  const rows = await tx.rows<{ id: string }>(which, values);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Each release of the orders once. */
+function releasesIn(orders: readonly OrderRow[]): string {
+  const lines = orders.flatMap((order) => order.items);
+  const releases = new Map(
+    lines.map(({ release_id, creator_id }) => [release_id, { release_id, creator_id }]),
+  );
+  return JSON.stringify([...releases.values()]);
+}
+
+/** Without the lines, which PostgreSQL would read for nothing. */
+function asRows(orders: readonly OrderRow[]): string {
+  return JSON.stringify(orders.map(({ items: _, ...row }) => row));
 }
 
 async function updateKnown(
@@ -150,11 +176,10 @@ async function updateKnown(
   });
   if (moved.length === 0) return [];
   const rows = moved.map(({ after }) => after);
-  await tx.run(again ? putRight : update, [JSON.stringify(rows)]);
+  await tx.run(again ? putRight : update, [asRows(rows)]);
   if (again) {
-    const items = JSON.stringify(rows.flatMap((order) => order.items));
-    await tx.run(putItemsRight, [items]);
-    await tx.run(rememberReleases, [items]);
+    await tx.run(putItemsRight, [JSON.stringify(rows.flatMap((order) => order.items))]);
+    await tx.run(rememberReleases, [releasesIn(rows)]);
   }
   return moved;
 }

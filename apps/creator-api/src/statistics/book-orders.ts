@@ -1,22 +1,39 @@
-import { type Statement, statement, type Transaction } from '@fulfilment/database';
+import { statement, type Transaction } from '@fulfilment/database';
 import { bookingOf, type PaidLine } from './booking.rules.js';
 import { rateOfPayment } from './rate-of-payment.js';
 
+const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
+     vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty`;
+
+// What needs no conversion needs no reading first.
+const bookOwnCurrency = statement(
+  'ledger.book_own_currency',
+  `INSERT INTO ledger (${ledgerColumns})
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), i.release_id,
+     i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, o.currency, i.total_amount, i.vat_amount,
+     i.royalty_amount
+   FROM orders o JOIN order_items i ON i.order_id = o.id JOIN creators c ON c.id = o.creator_id
+   WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL AND o.currency = c.settlement_currency
+   ORDER BY i.id
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
+);
+
+// Of what the ledger does not have yet.
 const readPaidLines = statement(
   'ledger.paid_lines',
-  `SELECT i.order_id, i.id AS item_id, o.refunded_at IS NOT NULL AS refunded, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
+  `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
      c.settlement_currency, r.rate_date, r.rate_from::text, r.rate_to::text
    FROM orders o
    JOIN order_items i ON i.order_id = o.id
    LEFT JOIN creators c ON c.id = o.creator_id
    LEFT JOIN ${rateOfPayment} ON true
-   WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL`,
+   WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL
+     AND NOT EXISTS (SELECT FROM ledger s WHERE s.item_id = i.id AND s.kind = 'sale')`,
 );
 
 const bookSales = statement(
   'ledger.book_sales',
-  `INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
-     vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to)
+  `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
    SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, b.settlement_currency,
      b.settled_revenue, b.settled_vat, b.settled_royalty, b.rate_date, b.rate_from, b.rate_to
@@ -24,21 +41,20 @@ const bookSales = statement(
      settled_vat bigint, settled_royalty bigint, rate_date date, rate_from numeric, rate_to numeric)
    JOIN order_items i ON i.id = b.item_id JOIN orders o ON o.id = i.order_id
    ORDER BY i.id
-   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id`,
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
 // A refund is its sale turned round, at the rate of the sale: together they come to nothing, to the last unit.
 const bookRefunds = statement(
   'ledger.book_refunds',
-  `INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
-     vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to)
+  `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
    SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, to_char(o.refunded_at AT TIME ZONE 'UTC', 'YYYY-MM'),
      s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
      -s.settled_revenue, -s.settled_vat, -s.settled_royalty, s.rate_date, s.rate_from, s.rate_to
-   FROM ledger s JOIN orders o ON o.id = s.order_id
-   WHERE s.item_id = ANY($1::uuid[]) AND s.kind = 'sale'
+   FROM orders o JOIN order_items i ON i.order_id = o.id JOIN ledger s ON s.item_id = i.id AND s.kind = 'sale'
+   WHERE o.id = ANY($1::uuid[]) AND o.refunded_at IS NOT NULL
    ORDER BY s.item_id
-   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id`,
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
 // Only rows the ledger has just taken are added, so the sums take each exactly once.
@@ -63,9 +79,14 @@ const stopWaiting = statement(
   'DELETE FROM waiting_bookings WHERE order_id = ANY($1::uuid[])',
 );
 
+/** A row that the ledger did not have before. */
+interface BookedRow extends Record<string, unknown> {
+  item_id: string;
+  order_id: string;
+}
+
 interface PaidLineRow extends PaidLine {
   order_id: string;
-  refunded: boolean;
 }
 
 /**
@@ -75,24 +96,30 @@ interface PaidLineRow extends PaidLine {
  */
 export async function bookOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return;
-  const lines = await tx.rows<PaidLineRow>(readPaidLines, [orderIds]);
+  const own = await tx.rows<BookedRow>(bookOwnCurrency, [orderIds]);
+  const ownOrders = new Set(own.map((row) => row.order_id));
+  // What is left is asked of the ledger, not of currencies: a creator may come, or change, between two statements.
+  const others = orderIds.filter((id) => !ownOrders.has(id));
+  const lines = others.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [others]);
   const waiting = new Set<string>();
   const bookings = lines.flatMap((line) => {
     const booking = bookingOf(line);
     if (booking === undefined) waiting.add(line.order_id);
     return booking === undefined ? [] : [booking];
   });
-  const sold = await book(tx, bookSales, bookings.length, JSON.stringify(bookings));
-  const returned = lines.filter((line) => line.refunded).map((line) => line.item_id);
-  const refunded = await book(tx, bookRefunds, returned.length, returned);
-  if (sold.length + refunded.length > 0) await tx.run(addToMonths, [sold, refunded]);
-  if (waiting.size > 0) await tx.run(wait, [[...waiting]]);
-  await tx.run(stopWaiting, [orderIds.filter((id) => !waiting.has(id))]);
+  const converted =
+    bookings.length === 0 ? [] : await tx.rows<BookedRow>(bookSales, [JSON.stringify(bookings)]);
+  const refunded = await tx.rows<BookedRow>(bookRefunds, [orderIds]);
+  const sold = [...own, ...converted];
+  // In one statement, in one order: replicas that share months wait, none deadlock.
+  const isNews = sold.length + refunded.length > 0;
+  await Promise.all([
+    isNews && tx.run(addToMonths, [itemsOf(sold), itemsOf(refunded)]),
+    waiting.size > 0 && tx.run(wait, [[...waiting]]),
+    tx.run(stopWaiting, [orderIds.filter((id) => !waiting.has(id))]),
+  ]);
 }
 
-/** Answers the items whose rows the ledger did not have before. */
-async function book(tx: Transaction, how: Statement, count: number, lines: unknown): Promise<string[]> {
-  if (count === 0) return [];
-  const rows = await tx.rows<{ item_id: string }>(how, [lines]);
+function itemsOf(rows: readonly BookedRow[]): string[] {
   return rows.map((row) => row.item_id);
 }

@@ -1,4 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
+import { planAnew } from '../plan-anew.js';
 import { bookOrders } from './book-orders.js';
 import { rateOfPayment } from './rate-of-payment.js';
 
@@ -18,6 +19,7 @@ const takeBookable = statement(
 /** Books a batch of the orders that waited for what is known now. Answers whether there may be more. */
 export function bookWaiting(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {
+    await planAnew(tx);
     const rows = await tx.rows<{ id: string }>(takeBookable);
     await bookOrders(
       tx,

@@ -1,0 +1,160 @@
+import { connect } from 'amqplib';
+import pg from 'pg';
+import { z } from 'zod';
+
+/**
+ * The base line, a process of its own: amqplib and pg, a batch a transaction, with the rows that creator-api writes, durably: inbox, order, lines, counts, ledger and
+ * months. It believes every message, knows no versions, no repetitions, no order of arrival, no exchange rates and no logs. Prints a line when it consumes.
+ */
+const batchSize = 200;
+
+/** What it uses of an order's snapshot. */
+interface Order {
+  readonly id: string;
+  readonly creator_id: string;
+  readonly version: number;
+  readonly placed_at: string;
+  readonly currency: string;
+  readonly item_count: number;
+  readonly payment: { readonly charged_at: string | null };
+  readonly items: readonly {
+    readonly id: string;
+    readonly release_id: string;
+    readonly release_title: string;
+    readonly product_type: string;
+    readonly ean: string | null;
+    readonly quantity: number;
+    readonly unit_amount: number;
+    readonly royalty_rate: number;
+  }[];
+}
+
+const inbox = `INSERT INTO inbox (message_id, queue, outcome) SELECT id, 'bare', 'applied' FROM unnest($1::uuid[]) AS id`;
+const insertOrders = `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
+    royalty_amount, item_count)
+  SELECT id, creator_id, version, placed_at, currency, 'pending', 'pending', '', gross, royalty, item_count
+  FROM jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, gross bigint, royalty bigint, item_count bigint)`;
+const insertItems = `INSERT INTO order_items SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(order_id uuid, position int, id uuid, creator_id uuid, release_id uuid,
+    release_title text, product_type text, ean text, quantity int, unit_amount bigint, total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`;
+const count = `INSERT INTO order_counts AS c SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
+    dispatch_status text, orders bigint)
+  ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status) DO UPDATE SET orders = c.orders + excluded.orders`;
+const pay = `UPDATE orders SET version = o.version, payment_status = 'paid', dispatch_status = 'in_production', charged_at = o.charged_at
+  FROM jsonb_to_recordset($1::jsonb) AS o(id uuid, version int, charged_at timestamptz) WHERE orders.id = o.id`;
+const book = `WITH booked AS (
+    INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
+                        settlement_currency, settled_revenue, settled_vat, settled_royalty)
+    SELECT id, 'sale', order_id, creator_id, charged_at, to_char(charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), release_id, ean, quantity, 'GBP', total_amount,
+           vat_amount, royalty_amount, 'GBP', total_amount, vat_amount, royalty_amount
+    FROM jsonb_to_recordset($1::jsonb) AS i(id uuid, order_id uuid, creator_id uuid, charged_at timestamptz, release_id uuid, ean text, quantity bigint,
+           total_amount bigint, vat_amount bigint, royalty_amount bigint)
+    RETURNING creator_id, period, release_id, ean, units, settled_revenue, settled_royalty
+  )
+  INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
+  SELECT creator_id, period, 'GBP', release_id, ean, sum(units), sum(settled_revenue), sum(settled_royalty) FROM booked GROUP BY 1, 2, 4, 5
+  ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE
+    SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue, royalties = m.royalties + excluded.royalties`;
+
+function linesOf(given: Order) {
+  return given.items.map((item, position) => {
+    const total = item.quantity * item.unit_amount;
+    const vat = Math.round(total / 6);
+    return {
+      ...item,
+      order_id: given.id,
+      position,
+      creator_id: given.creator_id,
+      charged_at: given.payment.charged_at,
+      ean: item.ean ?? '',
+      total_amount: total,
+      vat_amount: vat,
+      royalty_amount: Math.round(((total - vat) * item.royalty_rate) / 10_000),
+    };
+  });
+}
+
+function counted(orders: readonly Order[], status: string, dispatch: string, by: number) {
+  const days = Map.groupBy(orders, (one) => `${one.creator_id} ${one.placed_at.slice(0, 10)}`);
+  return [...days].map(([key, of]) => {
+    const [creatorId, day] = key.split(' ');
+    return {
+      creator_id: creatorId,
+      placed_on: day,
+      payment_status: status,
+      dispatch_status: dispatch,
+      orders: by * of.length,
+    };
+  });
+}
+
+const queue = process.env.BENCH_QUEUE ?? '';
+const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
+await client.connect();
+const run = (name: string, text: string, values: unknown) => client.query({ name, text, values: [values] });
+
+const connection = await connect(process.env.RABBITMQ_URL ?? '');
+const channel = await connection.createChannel();
+await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+await channel.prefetch(2 * batchSize);
+type Raw = Parameters<Parameters<typeof channel.consume>[1]>[0];
+let waiting: NonNullable<Raw>[] = [];
+let working = false;
+
+async function work(): Promise<void> {
+  working = true;
+  await new Promise((resolve) => setImmediate(resolve));
+  while (waiting.length > 0) {
+    const batch = waiting.slice(0, batchSize);
+    waiting = waiting.slice(batchSize);
+    await apply(batch.map((raw): unknown => JSON.parse(raw.content.toString())).map(believe));
+    for (const raw of batch) channel.ack(raw);
+  }
+  working = false;
+}
+
+interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly data: { readonly order: Order };
+}
+
+/** The type, without looking. */
+const believe = (message: unknown): Told => z.custom<Told>().parse(message);
+
+async function apply(told: readonly Told[]): Promise<void> {
+  const created = told.flatMap(({ type, data }) => (type === 'order.created' ? [data.order] : []));
+  const paid = told.flatMap(({ type, data }) => (type === 'order.processing' ? [data.order] : []));
+  await client.query('BEGIN');
+  await run(
+    'inbox',
+    inbox,
+    told.map(({ id }) => id),
+  );
+  if (created.length > 0) {
+    const lines = created.map((one) => ({ one, of: linesOf(one) }));
+    const orders = lines.map(({ one, of }) => ({
+      ...one,
+      items: undefined,
+      gross: of.reduce((sum, line) => sum + line.total_amount, 0),
+      royalty: of.reduce((sum, line) => sum + line.royalty_amount, 0),
+    }));
+    await run('orders', insertOrders, JSON.stringify(orders));
+    await run('items', insertItems, JSON.stringify(lines.flatMap(({ of }) => of)));
+    await run('count', count, JSON.stringify(counted(created, 'pending', 'pending', 1)));
+  }
+  if (paid.length > 0) {
+    const moved = paid.map(({ id, version, payment }) => ({ id, version, charged_at: payment.charged_at }));
+    await run('pay', pay, JSON.stringify(moved));
+    const moves = [...counted(paid, 'pending', 'pending', -1), ...counted(paid, 'paid', 'in_production', 1)];
+    await run('count', count, JSON.stringify(moves));
+    await run('book', book, JSON.stringify(paid.flatMap(linesOf)));
+  }
+  await client.query('COMMIT');
+}
+
+await channel.consume(queue, (raw) => {
+  if (raw === null) return;
+  waiting.push(raw);
+  if (!working) void work();
+});
+console.log('Consuming.');

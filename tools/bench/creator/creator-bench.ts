@@ -1,0 +1,130 @@
+import { topologyOf } from '@fulfilment/contracts';
+import { join } from 'node:path';
+import { Failure } from '../../dev/failure.ts';
+import { root } from '../../dev/settings.ts';
+import type { BenchSite } from '../bench-site.ts';
+import { figure, type Figure, median } from '../figures.ts';
+import { absolute, type Caller, ratio, type Rounds } from '../rounds.ts';
+import { ServedProcess } from '../served-process.ts';
+import { asker } from '../store/store-callers.ts';
+import { bigCreator, CreatorData, smallCount, smallCreator } from './creator-data.ts';
+import { creatorDatabase, CreatorProcess } from './creator-process.ts';
+import { measureProjection, type Projector } from './projection.ts';
+
+/** The Creator API beside a bare consumer that writes the same rows, and its figures of a creator with many orders beside one with few. */
+export async function benchCreator(site: BenchSite): Promise<readonly Figure[]> {
+  const creator = await site.step('creator-api', () => CreatorProcess.start(site, 'bench_creator'));
+  const data = await CreatorData.open(creator.databaseUrl);
+  try {
+    const readyS = await creator.ready();
+    const queue = topologyOf('bench_creator').queue('creator-api.facts');
+    const figures = await projection(site, { name: 'creator-api', queue, data, process: creator.process });
+    figures.push(...(await reading(site, creator, data)));
+    const memory = creator.process.peakMemoryMb();
+    return [
+      ...figures,
+      figure('ready after its process started', [readyS], 's', { atMost: 3 }),
+      ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
+    ];
+  } finally {
+    await data.close();
+    await creator.stop();
+  }
+}
+
+async function projection(site: BenchSite, ours: Projector): Promise<Figure[]> {
+  const databaseUrl = await creatorDatabase(site, 'bench_creator_bare');
+  const data = await CreatorData.open(databaseUrl);
+  const queue = 'bench_creator_bare';
+  const program = join(root, 'tools', 'bench', 'creator', 'bare-consumer.ts');
+  const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {
+    DATABASE_URL: databaseUrl,
+    RABBITMQ_URL: site.stores.rabbitmq,
+    BENCH_QUEUE: queue,
+  });
+  try {
+    await process.firstLine();
+    const projectors = [{ name: 'bare', queue, data, process }, ours];
+    const { created, paid } = await site.step('Projection', () => measureProjection(site, projectors));
+    const [bareRows, ourRows] = await Promise.all([data.projected(), ours.data.projected()]);
+    if (JSON.stringify(bareRows) !== JSON.stringify(ourRows))
+      throw new Failure(`The rows are not the same: ${JSON.stringify({ bareRows, ourRows })}`);
+    return [...compared('new orders', created), ...compared('payments', paid)];
+  } finally {
+    await process.stop();
+    await data.close();
+  }
+}
+
+function compared(what: string, rounds: Rounds): Figure[] {
+  const ours = rounds['creator-api'] ?? [];
+  const perCore = ours.flatMap(({ cpuUs }) => (cpuUs === undefined ? [] : [1_000_000 / cpuUs]));
+  return [
+    ratio(`${what} projected, of bare`, rounds, 'creator-api', 'bare', { atLeast: 0.5 }),
+    ...(perCore.length === 0
+      ? []
+      : [figure(`${what} projected, a second of its processor time`, perCore, '/s', { atLeast: 2_000 })]),
+    figure(
+      `${what} projected`,
+      ours.map(({ perSecond }) => perSecond),
+      '/s',
+      { atLeast: 2_000 },
+    ),
+    ...absolute(rounds, 'bare'),
+    ...absolute(rounds, 'creator-api'),
+  ];
+}
+
+async function reading(site: BenchSite, creator: CreatorProcess, data: CreatorData): Promise<Figure[]> {
+  if (site.oldRows === 0) return [];
+  await site.step(`${site.oldRows} orders of one creator, ${smallCount} of another`, async () => {
+    await data.addOrders(bigCreator, site.oldRows);
+    await data.addOrders(smallCreator, smallCount);
+    await data.settle();
+  });
+  const ask = asker(creator.origin, { authorization: `Bearer ${await creator.token()}` });
+  const lastMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
+  const api = '/creator/api/v1';
+  const questions: Record<string, (id: string) => string> = {
+    "a month's sales": (id) => `${api}/creators/${id}/stats/sales?period=${lastMonth}`,
+    "a month's royalties": (id) => `${api}/creators/${id}/stats/royalties?period=${lastMonth}`,
+    'orders, page 1': (id) => `${api}/orders?creator=${id}`,
+    'orders of one status, page 1': (id) => `${api}/orders?creator=${id}&status=delivered`,
+  };
+  const figures: Figure[] = [];
+  for (const [name, path] of Object.entries(questions)) {
+    const call =
+      (id: string): Caller =>
+      () =>
+        ask('GET', path(id), 200);
+    figures.push(...(await site.step(name, () => side(site, name, call(bigCreator), call(smallCreator)))));
+  }
+  await ask.close();
+  return figures;
+}
+
+/** p50 of one caller, of the big creator and beside the small one; they take turns. */
+async function side(site: BenchSite, name: string, big: Caller, small: Caller): Promise<Figure[]> {
+  const rounds: { big: number; small: number }[] = [];
+  for (let round = -1; round < site.rounds; round += 1) {
+    const one = { big: await medianMs(big, site.eachMs), small: await medianMs(small, site.eachMs) };
+    if (round >= 0) rounds.push(one);
+  }
+  const ofBig = rounds.map((round) => round.big);
+  const ratios = rounds.map((round) => round.big / round.small);
+  return [
+    figure(`${name}, p50 with ${site.oldRows} orders`, ofBig, 'ms', { atMost: 10 }),
+    figure(`${name}, p50 of that with ${smallCount}`, ratios, 'x', { atMost: 2 }),
+  ];
+}
+
+async function medianMs(call: Caller, forMs: number): Promise<number> {
+  const latencies: number[] = [];
+  const endsAt = performance.now() + forMs;
+  while (performance.now() < endsAt) {
+    const startedAt = performance.now();
+    await call();
+    latencies.push(performance.now() - startedAt);
+  }
+  return median(latencies);
+}

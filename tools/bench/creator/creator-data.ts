@@ -1,0 +1,86 @@
+import pg from 'pg';
+
+export const bigCreator = '01900000-0000-7000-8000-000000000001';
+export const smallCreator = '01900000-0000-7000-8000-000000000002';
+/** Whose orders come by message. */
+export const busyCreator = '01900000-0000-7000-8000-000000000003';
+export const organisation = 'org_bench';
+export const smallCount = 1000;
+const overSeconds = 2 * 365 * 24 * 3600;
+
+const creators = `
+  INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
+  SELECT id, 1, '${organisation}', 'Bench', 'GBP', now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}', '${busyCreator}']::uuid[]) AS id`;
+
+/** Paid orders of two years, of one line each, of 40 releases: what both creators have alike. */
+const orders = `
+  WITH placed AS (
+    INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
+                        royalty_amount, item_count, charged_at)
+    SELECT gen_random_uuid(), $1, 2, at, 'GBP', 'paid', CASE n % 3 WHEN 0 THEN 'in_production' WHEN 1 THEN 'dispatched' ELSE 'delivered' END, '',
+           2499, 312, 1, at
+    FROM generate_series(1, $2::int) AS n, LATERAL (SELECT now() - n * (interval '1 second' * ${overSeconds} / $2::int) AS at) AS moment
+    RETURNING id, creator_id
+  )
+  INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity, unit_amount, total_amount,
+                           vat_amount, royalty_amount, royalty_rate)
+  SELECT id, 0, gen_random_uuid(), creator_id,
+         ('01900000-0000-7000-8000-' || lpad(to_hex(4096 + abs(hashtext(id::text)) % 40), 12, '0'))::uuid, 'Release', 'vinyl_12_lp', '2000000000015', 1,
+         2499, 2499, 416, 312, 1500
+  FROM placed`;
+
+const counts = `
+  INSERT INTO order_counts (creator_id, placed_on, payment_status, dispatch_status, orders)
+  SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date, payment_status, dispatch_status, count(*) FROM orders WHERE creator_id = $1 GROUP BY 1, 2, 3, 4`;
+const months = `
+  INSERT INTO monthly_statistics (creator_id, period, currency, release_id, ean, units, revenue, royalties)
+  SELECT o.creator_id, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), 'GBP', i.release_id, i.ean, sum(i.quantity), sum(i.total_amount), sum(i.royalty_amount)
+  FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = $1 GROUP BY 1, 2, 3, 4, 5`;
+
+/** The rows of a Creator API under measurement. */
+export class CreatorData {
+  private readonly client: pg.Client;
+
+  static async open(databaseUrl: string): Promise<CreatorData> {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(creators);
+    return new CreatorData(client);
+  }
+
+  private constructor(client: pg.Client) {
+    this.client = client;
+  }
+
+  close(): Promise<void> {
+    return this.client.end();
+  }
+
+  /** Orders with all that is kept beside them, as messages would have left them. */
+  async addOrders(creatorId: string, count: number): Promise<void> {
+    await this.client.query(orders, [creatorId, count]);
+    await this.client.query(counts, [creatorId]);
+    await this.client.query(months, [creatorId]);
+  }
+
+  async settle(): Promise<void> {
+    await this.client.query('VACUUM ANALYZE');
+  }
+
+  /** Whether a message was applied. */
+  async isApplied(messageId: string): Promise<boolean> {
+    const { rowCount } = await this.client.query('SELECT 1 FROM inbox WHERE message_id = $1', [messageId]);
+    return rowCount === 1;
+  }
+
+  /** What the messages of the busy creator led to. */
+  async projected(): Promise<Record<string, string> | undefined> {
+    const { rows } = await this.client.query<Record<string, string>>(
+      `SELECT (SELECT count(*) FROM orders WHERE creator_id = $1) AS orders, (SELECT count(*) FROM order_items WHERE creator_id = $1) AS items,
+              (SELECT sum(orders) FROM order_counts WHERE creator_id = $1) AS counted, (SELECT count(*) FROM ledger) AS ledger,
+              (SELECT sum(units) FROM monthly_statistics WHERE creator_id = $1) AS units`,
+      [busyCreator],
+    );
+    return rows[0];
+  }
+}
