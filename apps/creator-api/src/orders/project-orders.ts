@@ -112,11 +112,13 @@ export async function projectOrders(
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RefusedMessage('The lines of the order come to more than the largest amount.');
   const planning = planAnew(tx); // goes out with the next statement
-  // Orders first, in the order of their ids, then counts, then the ledger: replicas that share orders wait, none deadlock.
+  // Orders first, in the order of their ids, then releases, then counts, then the ledger: replicas that share orders wait, none deadlock.
   const [added] = await Promise.all([insertUnknown(tx, orders), planning]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
   const moved = await updateKnown(tx, known, again);
+  const withReleases = again ? orders : added;
+  if (withReleases.length > 0) await tx.run(rememberReleases, [releasesIn(withReleases)]);
   const moves = countMoves(added, moved);
   if (moves.length > 0) await tx.run(count, [JSON.stringify(moves)]);
   await bookOrders(tx, [
@@ -133,12 +135,7 @@ async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Prom
   if (unknown.length === 0) return [];
   const ids = await idsOf(tx, insertNew, [asRows(unknown)]); // without those that another replica has just added
   const added = unknown.filter((order) => ids.has(order.id));
-  if (added.length > 0) {
-    await Promise.all([
-      tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]),
-      tx.run(rememberReleases, [releasesIn(added)]),
-    ]);
-  }
+  if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
   return added;
 }
 
@@ -177,10 +174,7 @@ async function updateKnown(
   if (moved.length === 0) return [];
   const rows = moved.map(({ after }) => after);
   await tx.run(again ? putRight : update, [asRows(rows)]);
-  if (again) {
-    await tx.run(putItemsRight, [JSON.stringify(rows.flatMap((order) => order.items))]);
-    await tx.run(rememberReleases, [releasesIn(rows)]);
-  }
+  if (again) await tx.run(putItemsRight, [JSON.stringify(rows.flatMap((order) => order.items))]);
   return moved;
 }
 

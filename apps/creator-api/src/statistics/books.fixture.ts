@@ -41,6 +41,22 @@ const items = statement(
   'test.items',
   'SELECT * FROM order_items WHERE creator_id = ANY($1::uuid[]) ORDER BY order_id, position',
 );
+const wrongTotals = statement(
+  'test.wrong_totals',
+  `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = ANY($1::uuid[]) GROUP BY o.id
+   HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
+     (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
+);
+const wrongBookings = statement(
+  'test.wrong_bookings',
+  `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
+   LEFT JOIN (SELECT item_id, sum(units) AS units, sum(revenue) AS revenue, sum(settled_royalty) AS settled, count(*) AS rows
+     FROM ledger GROUP BY item_id) l ON l.item_id = i.id
+   WHERE i.creator_id = ANY($1::uuid[]) AND CASE
+     WHEN o.charged_at IS NULL THEN l.rows IS NOT NULL
+     WHEN o.refunded_at IS NULL THEN (l.rows, l.units, l.revenue) IS DISTINCT FROM (1, i.quantity, i.total_amount)
+     ELSE (l.rows, l.units, l.revenue, l.settled) IS DISTINCT FROM (2, 0, 0, 0) END`,
+);
 const keptCounts = statement(
   'test.kept_counts',
   `SELECT * FROM order_counts WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4`,
@@ -136,7 +152,7 @@ export async function settle(database: Database): Promise<void> {
   });
 }
 
-/** Every row that messages about these creators led to; sums and counts are compared with what they sum and count. */
+/** Every row that messages about these creators led to; totals, sums and counts are compared with what they sum and count. */
 export async function everything(database: Database, creators: readonly CreatorSnapshot[]) {
   const ids = [creators.map((creator) => creator.id)];
   const [rowsOfCreators, rowsOfLedger, rowsOfMonths, rowsOfOrders, rowsOfItems, counts] = await Promise.all(
@@ -144,6 +160,8 @@ export async function everything(database: Database, creators: readonly CreatorS
   );
   expect(await database.rows(ledgerSums, ids)).toEqual(rowsOfMonths);
   expect(await database.rows(trueCounts, ids)).toEqual(counts);
+  expect(await database.rows(wrongTotals, ids)).toEqual([]);
+  expect(await database.rows(wrongBookings, ids)).toEqual([]);
   const releases = (await database.rows(releasesOfOrders)).map(({ release_id }) => release_id);
   return { releases, rowsOfCreators, rowsOfLedger, rowsOfMonths, rowsOfOrders, rowsOfItems, counts };
 }
