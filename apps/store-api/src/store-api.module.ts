@@ -1,7 +1,7 @@
 import { Database } from '@fulfilment/database';
 import { SignedCursors } from '@fulfilment/http-service';
 import { Messaging, Outbox } from '@fulfilment/messaging';
-import { type Clock, CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
+import { CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ApproveRelease } from './catalogue/approve-release.js';
 import { ArtistOfEditions } from './catalogue/artist-of-editions.js';
@@ -77,9 +77,8 @@ export interface Infrastructure {
     FaultPoints,
     {
       provide: PaymentGateway,
-      useFactory: (config: StoreApiSettings, database: Database, clock: Clock) =>
-        choosePaymentGateway(config, database, clock),
-      inject: [CONFIG, Database, CLOCK],
+      useFactory: (config: StoreApiSettings, database: Database) => choosePaymentGateway(config, database),
+      inject: [CONFIG, Database],
     },
   ],
 })

@@ -2,6 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
 import { standInSecretKey, type StripeStandIn, stripeStandIn } from '../payments/stripe-stand-in.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
@@ -10,6 +11,15 @@ import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { SettleOrder } from './settle-order.js';
 
+/** What Jest leaves alone where the date alone is another. */
+const timers = [
+  'nextTick',
+  'queueMicrotask',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
+  'performance',
+] as const;
 const intentsPath = '/v1/payment_intents';
 const refundsDueNow = statement(
   'test.refunds-due-now',
@@ -148,6 +158,16 @@ describe('orders whose creators are charged by Stripe', () => {
       await desk.complete(placed.who);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
+    });
+
+    it('are left to Stripe for a minute of PostgreSQL, however far ahead the clock of a replica is', async () => {
+      standIn.fail(intentsPath, 'broken-before');
+      const placed = await place('pm_card_visa');
+      await desk.complete(placed.who);
+      jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
+      await desk.complete(placed.who).finally(() => jest.useRealTimers());
+      expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 1, spent: true }]);
+      expect(placed.intents()).toEqual([]);
     });
 
     it('are charged once when many look at the same moment', async () => {

@@ -86,8 +86,9 @@ export class ChargeOrder {
         paymentMethod: charge.paymentMethod,
         reference: charge.reference,
         since: charge.createdAt,
+        ageMs: charge.ageMs,
         keyNumber: charge.keyNumber,
-        keySpentAt: charge.keySpentAt,
+        keySpentForMs: charge.keySpentForMs,
       },
       signal,
     );

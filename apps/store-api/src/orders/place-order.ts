@@ -161,8 +161,9 @@ export class PlaceOrder {
       paymentMethod: terms.paymentMethod,
       reference: null,
       createdAt: row.created_at,
+      ageMs: 0,
       keyNumber: 1,
-      keySpentAt: null,
+      keySpentForMs: null,
     };
   }
 

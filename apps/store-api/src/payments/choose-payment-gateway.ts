@@ -1,23 +1,15 @@
 import type { Database } from '@fulfilment/database';
-import type { Clock } from '@fulfilment/runtime';
 import type { StoreApiSettings } from '../config.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
 
 /** The provider that the configuration names. */
-export function choosePaymentGateway(
-  config: StoreApiSettings,
-  database: Database,
-  clock: Clock,
-): PaymentGateway {
+export function choosePaymentGateway(config: StoreApiSettings, database: Database): PaymentGateway {
   if (config.PAYMENT_PROVIDER === 'sandbox') return new SandboxPaymentGateway(database);
-  return new StripePaymentGateway(
-    {
-      secretKey: config.STRIPE_SECRET_KEY ?? '',
-      apiUrl: new URL(config.STRIPE_API_URL),
-      timeoutMs: config.PAYMENT_TIMEOUT_MS,
-    },
-    clock,
-  );
+  return new StripePaymentGateway({
+    secretKey: config.STRIPE_SECRET_KEY ?? '',
+    apiUrl: new URL(config.STRIPE_API_URL),
+    timeoutMs: config.PAYMENT_TIMEOUT_MS,
+  });
 }

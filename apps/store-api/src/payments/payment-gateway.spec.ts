@@ -1,6 +1,5 @@
 import { maxAmount, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { systemClock } from '@fulfilment/runtime';
 import { scratchDatabase } from '@fulfilment/testing';
 import { migrations } from '../migrations/index.js';
 import type { Charge, ChargeRequest, PaymentGateway } from './payment-gateway.js';
@@ -47,7 +46,7 @@ async function stripe(): Promise<Provider> {
   const standIn = await stripeStandIn();
   const settings = { secretKey: standInSecretKey, apiUrl: new URL(standIn.url), timeoutMs: 5_000 };
   return {
-    gateway: new StripePaymentGateway(settings, systemClock),
+    gateway: new StripePaymentGateway(settings),
     good: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     late: () => {
@@ -85,8 +84,9 @@ describe.each([
     paymentMethod: provider.good,
     reference: null,
     since: new Date(),
+    ageMs: 0,
     keyNumber: 1,
-    keySpentAt: null,
+    keySpentForMs: null,
     ...given,
   });
   const charge = (what: ChargeRequest, withinMs = 5_000) =>

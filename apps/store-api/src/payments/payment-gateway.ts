@@ -15,10 +15,12 @@ export interface ChargeRequest extends Charge {
   readonly paymentMethod: string;
   /** When the charge row was written: no provider was asked earlier. */
   readonly since: Date;
+  /** How long ago that was, at least. */
+  readonly ageMs: number;
   /** 1, and one more each time a key was spent with nothing charged. */
   readonly keyNumber: number;
-  /** When the key of this number was found to be spent. */
-  readonly keySpentAt: Date | null;
+  /** How long ago, at least, the key of this number was found to be spent; null while it may be asked under. */
+  readonly keySpentForMs: number | null;
 }
 
 export type ChargeOutcome =

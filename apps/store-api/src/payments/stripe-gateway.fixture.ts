@@ -8,24 +8,18 @@ export const refundsPath = '/v1/refunds';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-/** The Stripe gateway before a stand-in for Stripe; both go by one clock, which can be put forward. */
+/** The Stripe gateway before a stand-in for Stripe. */
 export async function stripeGateway() {
-  let laterMs = 0;
-  const clock = () => new Date(Date.now() + laterMs);
-  const standIn = await stripeStandIn(clock);
+  const standIn = await stripeStandIn();
   const open = (secretKey: string) =>
-    new StripePaymentGateway({ secretKey, apiUrl: new URL(standIn.url), timeoutMs: 2_000 }, clock);
+    new StripePaymentGateway({ secretKey, apiUrl: new URL(standIn.url), timeoutMs: 2_000 });
   const gateway = open(standInSecretKey);
   const charge = (what: ChargeRequest, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
   return {
     standIn,
     gateway,
-    clock,
     open,
     charge,
-    later: (ms: number) => {
-      laterMs += ms;
-    },
     request: (given: Partial<ChargeRequest> = {}): ChargeRequest => ({
       idempotencyKey: uuidv7(),
       orderId: 'ord_00000000000000000000000001',
@@ -33,8 +27,9 @@ export async function stripeGateway() {
       paymentMethod: 'pm_card_visa',
       reference: null,
       since: new Date(),
+      ageMs: 0,
       keyNumber: 1,
-      keySpentAt: null,
+      keySpentForMs: null,
       ...given,
     }),
     /** Charges, and answers the name of the PaymentIntent. */

@@ -92,7 +92,7 @@ describe('the Stripe payment gateway', () => {
 
   describe('when the idempotency key may be forgotten', () => {
     it('finds the charge that was made, and makes no other', async () => {
-      const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs) });
+      const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
       stripe.standIn.fail(intentsPath, 'lost-answer', 'lost-answer');
       await expect(stripe.charge(what)).rejects.toThrow();
       stripe.standIn.forgetKeys();
@@ -102,7 +102,7 @@ describe('the Stripe payment gateway', () => {
     });
 
     it('charges when none was made', async () => {
-      const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs) });
+      const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
       expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
       expect(stripe.standIn.intents()).toHaveLength(1);
     });

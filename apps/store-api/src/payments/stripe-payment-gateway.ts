@@ -1,4 +1,3 @@
-import type { Clock } from '@fulfilment/runtime';
 import { once } from 'node:events';
 import Stripe from 'stripe';
 import {
@@ -55,10 +54,7 @@ const clocksDifferByMs = 300_000;
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
 
-  constructor(
-    { secretKey, apiUrl, timeoutMs }: StripeSettings,
-    private readonly clock: Clock,
-  ) {
+  constructor({ secretKey, apiUrl, timeoutMs }: StripeSettings) {
     super();
     this.stripe = new Stripe(secretKey, {
       protocol: apiUrl.protocol === 'http:' ? 'http' : 'https',
@@ -85,15 +81,15 @@ export class StripePaymentGateway extends PaymentGateway {
     request: ChargeRequest,
     signal: AbortSignal,
   ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
-    const { reference, keySpentAt } = request;
+    const { reference, ageMs, keySpentForMs } = request;
     if (reference !== null)
       return this.goOn(request, await this.stripe.paymentIntents.retrieve(reference, { expand }));
-    if (keySpentAt !== null) {
-      if (this.ageMs(keySpentAt) < mendedWithinMs) return { status: 'key_spent' };
+    if (keySpentForMs !== null) {
+      if (keySpentForMs < mendedWithinMs) return { status: 'key_spent' };
       const made = await this.inTheBooks(request, signal);
       return made === undefined ? { status: 'nothing_charged' } : this.goOn(request, made);
     }
-    if (this.ageMs(request.since) > keysAreKeptForMs) {
+    if (ageMs > keysAreKeptForMs) {
       const made = await this.search(request);
       if (made !== undefined) return this.goOn(request, made);
     }
@@ -194,10 +190,6 @@ export class StripePaymentGateway extends PaymentGateway {
     return furthest(
       (await this.stripe.paymentIntents.search({ query, limit: 100, expand: expandEach })).data,
     );
-  }
-
-  private ageMs(since: Date): number {
-    return this.clock().getTime() - since.getTime();
   }
 
   private async refundOnce(request: RefundRequest): Promise<RefundOutcome> {

@@ -17,21 +17,20 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   });
   afterEach(() => stripe.standIn.stop());
 
-  /** The request as it stands when the key has been found to be spent. */
+  /** The request as it stands two minutes after the key has been found to be spent. */
   const spent = async (fault: StandInFault, given: Partial<ChargeRequest> = {}): Promise<ChargeRequest> => {
     const what = stripe.request(given);
     stripe.standIn.fail(intentsPath, fault);
     await expect(stripe.charge(what)).rejects.toThrow();
     expect(await stripe.charge(what)).toEqual({ status: 'key_spent' });
-    return { ...what, keySpentAt: stripe.clock() };
+    return { ...what, keySpentForMs: 2 * minuteMs };
   };
   const keys = () => stripe.asked(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
   it('charges once, under the next key, when its books have no charge', async () => {
     const what = await spent('broken-before');
-    stripe.later(2 * minuteMs);
     expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
-    const next = { ...what, keyNumber: 2, keySpentAt: null };
+    const next = { ...what, keyNumber: 2, keySpentForMs: null };
     expect(await stripe.charge(next)).toMatchObject({ status: 'succeeded' });
     expect(await stripe.charge(next)).toMatchObject({ status: 'succeeded' });
     const first = what.idempotencyKey;
@@ -42,8 +41,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   it('does not look, nor ask under another key, before Stripe had time to mend it', async () => {
     const what = await spent('broken-before');
     const before = stripe.standIn.requests.length;
-    stripe.later(minuteMs / 2);
-    expect(await stripe.charge(what)).toEqual({ status: 'key_spent' });
+    expect(await stripe.charge({ ...what, keySpentForMs: minuteMs / 2 })).toEqual({ status: 'key_spent' });
     expect(stripe.standIn.requests).toHaveLength(before);
   });
 
@@ -52,14 +50,12 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     const what = await spent('broken-after');
     const [made] = stripe.standIn.intents();
     for (let others = 0; others < 7; others += 1) await stripe.charge(stripe.request());
-    stripe.later(2 * minuteMs);
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: made?.id });
     expect(stripe.standIn.intents()).toHaveLength(8);
   });
 
   it('finds the decline', async () => {
     const what = await spent('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
-    stripe.later(2 * minuteMs);
     expect(await stripe.charge(what)).toMatchObject({ status: 'declined', reason: 'insufficient_funds' });
   });
 
@@ -68,7 +64,6 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     ['pm_card_chargeDeclined', { status: 'declined', reason: 'generic_decline' }],
   ])('goes on with what was made and not confirmed (%s)', async (paymentMethod, outcome) => {
     const what = await spent('broken-between', { paymentMethod });
-    stripe.later(2 * minuteMs);
     expect(await stripe.charge(what)).toMatchObject({
       ...outcome,
       reference: stripe.standIn.intents()[0]?.id,
@@ -80,14 +75,14 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   it('takes the money of an earlier key that came late for the outcome, whatever became of the later one', async () => {
     const first = await spent('broken-between');
     const [late] = stripe.standIn.intents();
-    const second = { ...first, keyNumber: 2, keySpentAt: null };
+    const second = { ...first, keyNumber: 2, keySpentForMs: null };
     stripe.standIn.fail(intentsPath, 'broken-between');
     await expect(stripe.charge(second)).rejects.toThrow();
     expect(await stripe.charge(second)).toEqual({ status: 'key_spent' });
     if (late !== undefined) late.status = 'succeeded'; // Stripe rolled it forward
-    const spentAt = stripe.clock();
-    stripe.later(2 * minuteMs);
-    expect(await stripe.charge({ ...second, keySpentAt: spentAt })).toMatchObject({ reference: late?.id });
+    expect(await stripe.charge({ ...second, keySpentForMs: 2 * minuteMs })).toMatchObject({
+      reference: late?.id,
+    });
     expect(stripe.standIn.intents().filter(({ status }) => status === 'succeeded')).toHaveLength(1);
   });
 

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from '@fulfilment/runtime';
 import { listen, uniqueName } from '@fulfilment/testing';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -35,9 +34,6 @@ export const neverAnswered = 'pm_card_neverAnswered';
 /** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
 const largestAmount = 99_999_999;
 
-/** https://docs.stripe.com/api/idempotent_requests */
-const keysAreKeptForMs = 24 * 3_600_000;
-
 const cardErrors: Readonly<Record<string, object>> = {
   pm_card_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
   pm_card_insufficientFunds: { code: 'card_declined', decline_code: 'insufficient_funds' },
@@ -48,18 +44,18 @@ const cardErrors: Readonly<Record<string, object>> = {
  * Stands in for Stripe's HTTP API as Stripe documents it: PaymentIntents that are created and confirmed at once, listing and searching
  * them, refunds, and idempotent requests, whose first answer is remembered whatever it is once they are worked on.
  */
-export async function stripeStandIn(clock: Clock = systemClock) {
+export async function stripeStandIn() {
   const intents = new Map<string, StandInIntent>();
   const refunds: StandInRefund[] = [];
   const requests: { method: string; path: string; key: string | undefined; form: URLSearchParams }[] = [];
   const faults: { path: string; fault: StandInFault }[] = [];
-  const remembered = new Map<string, { form: string; answer: Answered; atMs: number }>();
+  const remembered = new Map<string, { form: string; answer: Answered }>();
   const unsearchable = new Set<string>();
   let searchIsBehind = false;
   const nextRefundStatuses: string[] = [];
   const nextIntentStatuses: string[] = [];
 
-  const nowSeconds = () => Math.floor(clock().getTime() / 1000);
+  const nowSeconds = () => Math.floor(Date.now() / 1000);
 
   const createIntent = (form: URLSearchParams, fault?: StandInFault): Answered => {
     const amount = Number(form.get('amount'));
@@ -177,16 +173,14 @@ export async function stripeStandIn(clock: Clock = systemClock) {
     form: URLSearchParams,
     fault?: StandInFault,
   ): Answered & { replayed: boolean } => {
-    const nowMs = clock().getTime();
-    const kept = remembered.get(key);
-    const known = kept !== undefined && nowMs - kept.atMs < keysAreKeptForMs ? kept : undefined;
+    const known = remembered.get(key);
     if (known !== undefined && known.form !== form.toString()) {
       const message = 'Keys for idempotent requests can only be used with the same parameters.';
       return { status: 400, body: { error: { type: 'idempotency_error', message } }, replayed: false };
     }
     if (known !== undefined) return { ...known.answer, replayed: true };
     const answer = write(path, form, fault);
-    if (answer.status !== 400) remembered.set(key, { form: form.toString(), answer, atMs: nowMs });
+    if (answer.status !== 400) remembered.set(key, { form: form.toString(), answer });
     return { ...answer, replayed: false };
   };
 
