@@ -5,6 +5,7 @@ import { ListsAndSearch1764000000004 } from './0004-lists-and-search.js';
 import { ProcessedTracks1764000000005 } from './0005-processed-tracks.js';
 import { PaymentTries1764000000006 } from './0006-payment-tries.js';
 import { ReportTimes1764000000007 } from './0007-report-times.js';
+import { RefundTimes1764000000008 } from './0008-refund-times.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   ProcessedTracks1764000000005,
   PaymentTries1764000000006,
   ReportTimes1764000000007,
+  RefundTimes1764000000008,
 ];

@@ -23,7 +23,7 @@ const timers = [
 const intentsPath = '/v1/payment_intents';
 const refundsDueNow = statement(
   'test.refunds-due-now',
-  "UPDATE charges SET settled_at = now() WHERE status = 'refund_due'",
+  "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
 const openCharge = statement(
   'test.open-charge',
@@ -48,6 +48,11 @@ const spentLongAgo = statement(
 const references = statement(
   'test.references',
   `SELECT c.provider_reference AS reference, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
+);
+
+const settledAt = statement(
+  'test.settled-at',
+  'SELECT c.settled_at AS at FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 
 describe('orders whose creators are charged by Stripe', () => {
@@ -213,6 +218,7 @@ describe('orders whose creators are charged by Stripe', () => {
   describe('when they are cancelled', () => {
     const cancel = async () => {
       const placed = await place('pm_card_visa');
+      const chargedAt = await store.database.row(settledAt, [placed.who.id]);
       const message = messages.fulfilmentCancelled.make(
         { order_id: placed.order.id, reason: 'pressing fault' },
         { occurredAt: new Date() },
@@ -221,6 +227,7 @@ describe('orders whose creators are charged by Stripe', () => {
       await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
       return {
         ...placed,
+        chargedAt,
         refunds: () => standIn.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
       };
     };
@@ -278,6 +285,15 @@ describe('orders whose creators are charged by Stripe', () => {
       await askAgain();
       expect(await status(who)).toBe('refunded');
       expect(refunds()).toHaveLength(1);
+    });
+
+    it('keep the time when they were charged, however often their refund is asked for', async () => {
+      const { who, chargedAt } = await cancel();
+      standIn.refundWith('failed');
+      await store.resumeOrders();
+      await askAgain();
+      expect(await status(who)).toBe('refunded');
+      expect(await store.database.row(settledAt, [who.id])).toEqual(chargedAt);
     });
 
     it('do not have their refund asked for at once again', async () => {

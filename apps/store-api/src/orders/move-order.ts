@@ -51,7 +51,7 @@ const cancel = statement(
 );
 const oweRefund = statement(
   'charges.owe-refund',
-  "UPDATE charges SET status = 'refund_due', settled_at = now() WHERE order_id = $1 AND status = 'succeeded'",
+  "UPDATE charges SET status = 'refund_due' WHERE order_id = $1 AND status = 'succeeded'",
 );
 
 /** What the warehouse reports of an order. Each move happens in one transaction with its event; said twice, it happens once. */

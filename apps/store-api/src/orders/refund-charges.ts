@@ -10,11 +10,12 @@ const slots = 10;
 /** Beside the provider's time, what a refund is left to the one who took it before another does. */
 const refundWithinMs = 5_000;
 
-// What is owed is asked for when its `settled_at` has come.
+// What is owed is asked for when its `refund_at` has come; at once where it has none yet.
 const takeRefunds = statement(
   'charges.take-refunds',
-  `UPDATE charges c SET settled_at = now() + $1::int * interval '1 millisecond'
-   FROM (SELECT id FROM charges WHERE status = 'refund_due' AND settled_at <= now() ORDER BY settled_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
+  `UPDATE charges c SET refund_at = now() + $1::int * interval '1 millisecond'
+   FROM (SELECT id FROM charges WHERE status = 'refund_due' AND (refund_at IS NULL OR refund_at <= now())
+         ORDER BY refund_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
    WHERE c.id = due.id
    RETURNING c.id AS "idempotencyKey", c.provider_reference AS reference, c.refund_reference AS "refundReference",
              c.refund_key_number AS "refundKeyNumber"`,
@@ -23,7 +24,7 @@ const takeRefunds = statement(
 // of an earlier key changes nothing.
 const laterRefund = statement(
   'charges.later-refund',
-  `UPDATE charges SET settled_at = now() + interval '1 minute' * 2 ^ least(refund_tries, 6), refund_tries = refund_tries + 1,
+  `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries, 6), refund_tries = refund_tries + 1,
                       refund_reference = $3, refund_key_number = $4
    WHERE id = $1 AND status = 'refund_due' AND refund_key_number = $2`,
 );

@@ -35,7 +35,7 @@ const crash = statement(
 );
 const owe = statement(
   'test.owe',
-  "UPDATE charges SET status = 'refund_due', settled_at = now() WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
+  "UPDATE charges SET status = 'refund_due' WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
 );
 const pauseOf = statement(
   'test.pause-of',

@@ -38,7 +38,7 @@ const oweLateCharge = statement(
 // Two askers heard different things, as when what was refused once was mended before it was asked for again.
 const oweContradicted = statement(
   'charges.owe-contradicted',
-  `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference), settled_at = now()
+  `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
    WHERE id = $1 AND status = 'declined'`,
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
