@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** When a refund that is owed is asked for next stands apart from when the charge was settled. */
+/** When a refund that is owed is asked for next, apart from when the charge was settled; whose books have what came of a spent key. */
 export class RefundTimes1764000000008 implements MigrationInterface {
   name = 'RefundTimes1764000000008';
 
@@ -9,6 +9,8 @@ export class RefundTimes1764000000008 implements MigrationInterface {
       -- Null: at once. A release before this one, which may still run, leaves it so, and finds what is owed by charges_to_refund.
       ALTER TABLE charges ADD COLUMN refund_at timestamptz;
       UPDATE charges SET refund_at = settled_at WHERE status = 'refund_due';
+      -- Null: under nobody, or not known. Of the charge's first key.
+      ALTER TABLE charges ADD COLUMN spent_customer text;
       CREATE INDEX charges_refund_at ON charges (refund_at NULLS FIRST) WHERE status = 'refund_due';
     `);
   }
@@ -17,7 +19,7 @@ export class RefundTimes1764000000008 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       DROP INDEX charges_refund_at;
-      ALTER TABLE charges DROP COLUMN refund_at;
+      ALTER TABLE charges DROP COLUMN spent_customer, DROP COLUMN refund_at;
     `);
   }
 }

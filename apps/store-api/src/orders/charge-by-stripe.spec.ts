@@ -165,6 +165,14 @@ describe('orders whose creators are charged by Stripe', () => {
       expect(placed.intents()).toHaveLength(1);
     });
 
+    it('are found under nobody, where the payment method had no customer yet when its key was spent', async () => {
+      standIn.attachTo(null);
+      const placed = await placeSpent('broken-after');
+      standIn.attachTo('cus_standin');
+      await desk.complete(placed.who);
+      expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
+    });
+
     it('are left to Stripe for a minute of PostgreSQL, however far ahead the clock of a replica is', async () => {
       standIn.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');

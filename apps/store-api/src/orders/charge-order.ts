@@ -13,9 +13,12 @@ const keepReference = statement(
   'charges.keep-reference',
   `UPDATE charges SET provider_reference = $2 WHERE id = $1 AND status = 'pending'`,
 );
+// A payment method is attached to a customer once, and of no use after it is detached (https://docs.stripe.com/api/payment_methods/detach):
+// under the first key's, or under nobody, stands what came of all of them.
 const keepSpentKey = statement(
   'charges.keep-spent-key',
-  `UPDATE charges SET key_spent_at = now() WHERE id = $1 AND key_number = $2 AND key_spent_at IS NULL AND status = 'pending'`,
+  `UPDATE charges SET key_spent_at = now(), spent_customer = CASE key_number WHEN 1 THEN $3 ELSE spent_customer END
+   WHERE id = $1 AND key_number = $2 AND key_spent_at IS NULL AND status = 'pending'`,
 );
 // Of several who found that nothing was charged, one takes the next key.
 const takeNextKey = statement(
@@ -89,6 +92,7 @@ export class ChargeOrder {
         ageMs: charge.ageMs,
         keyNumber: charge.keyNumber,
         keySpentForMs: charge.keySpentForMs,
+        spentCustomer: charge.spentCustomer,
       },
       signal,
     );
@@ -100,7 +104,7 @@ export class ChargeOrder {
         await this.database.run(keepReference, [charge.id, answer.reference]);
         return undefined;
       case 'key_spent':
-        await this.database.run(keepSpentKey, [charge.id, charge.keyNumber]);
+        await this.database.run(keepSpentKey, [charge.id, charge.keyNumber, answer.customer]);
         return undefined;
       case 'nothing_charged': {
         const next = await this.database.row<OpenCharge>(takeNextKey, [charge.id, charge.keyNumber]);

@@ -17,6 +17,8 @@ export interface OpenCharge {
   readonly keyNumber: number;
   /** How long that key has been known to be spent (`KeySpent`) when the row was read; null while it may be asked under. */
   readonly keySpentForMs: number | null;
+  /** Under whom the provider's books have what came of the first key, once that is spent; null: under nobody, or it is not known. */
+  readonly spentCustomer: string | null;
 }
 
 /** @param charge the alias of the table `charges` */
@@ -24,7 +26,8 @@ export function openChargeColumns(charge: string): string {
   return (
     `${charge}.id, ${charge}.order_id AS "orderId", ${charge}.amount, ${charge}.currency, ${charge}.payment_method AS "paymentMethod", ` +
     `${charge}.provider_reference AS reference, ${charge}.created_at AS "createdAt", ` +
-    `${charge}.key_number AS "keyNumber", ${msSince(`${charge}.created_at`)} AS "ageMs", ${msSince(`${charge}.key_spent_at`)} AS "keySpentForMs"`
+    `${charge}.key_number AS "keyNumber", ${charge}.spent_customer AS "spentCustomer", ` +
+    `${msSince(`${charge}.created_at`)} AS "ageMs", ${msSince(`${charge}.key_spent_at`)} AS "keySpentForMs"`
   );
 }
 

@@ -164,6 +164,7 @@ export class PlaceOrder {
       ageMs: 0,
       keyNumber: 1,
       keySpentForMs: null,
+      spentCustomer: null,
     };
   }
 

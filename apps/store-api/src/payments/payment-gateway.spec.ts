@@ -87,6 +87,7 @@ describe.each([
     ageMs: 0,
     keyNumber: 1,
     keySpentForMs: null,
+    spentCustomer: null,
     ...given,
   });
   const charge = (what: ChargeRequest, withinMs = 5_000) =>

@@ -21,6 +21,8 @@ export interface ChargeRequest extends Charge {
   readonly keyNumber: number;
   /** How long ago, at least, the key of this number was found to be spent; null while it may be asked under. */
   readonly keySpentForMs: number | null;
+  /** `KeySpent.customer` of the charge's first key. */
+  readonly spentCustomer: string | null;
 }
 
 export type ChargeOutcome =
@@ -37,6 +39,8 @@ export interface ChargeUnderWay {
 /** The provider answers this key with an error of its own, for good: what it did, only its books tell, and not at once. */
 export interface KeySpent {
   readonly status: 'key_spent';
+  /** Under whom the provider's books have what came of it; null: under nobody, or it is not known. */
+  readonly customer: string | null;
 }
 
 /** By the provider's books nothing came of a spent key: the next one may be used, once its number is written down. */

@@ -30,6 +30,7 @@ export async function stripeGateway() {
       ageMs: 0,
       keyNumber: 1,
       keySpentForMs: null,
+      spentCustomer: null,
       ...given,
     }),
     /** Charges, and answers the name of the PaymentIntent. */

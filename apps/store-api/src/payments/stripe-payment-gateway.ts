@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import Stripe from 'stripe';
 import {
-  type Charge,
   type ChargeOutcome,
   type ChargeRequest,
   type ChargeUnderWay,
@@ -11,9 +10,9 @@ import {
   type RefundOutcome,
   type RefundRequest,
 } from './payment-gateway.js';
+import { StripeBooks } from './stripe-books.js';
 import {
   declineOf,
-  furthest,
   isUntried,
   outcomeOf,
   refundOutcomeOf,
@@ -42,10 +41,6 @@ const mendedWithinMs = 60_000;
 
 /** Stripe names the charge of a PaymentIntent, and shows it when asked to. */
 const expand = ['latest_charge'];
-const expandEach = ['data.latest_charge'];
-
-/** How far Stripe's clock may be behind PostgreSQL's. */
-const clocksDifferByMs = 300_000;
 
 /**
  * Charges cards by Stripe's PaymentIntents, created and confirmed in one request while the creator is away
@@ -53,6 +48,7 @@ const clocksDifferByMs = 300_000;
  */
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
+  private readonly books: StripeBooks;
 
   constructor({ secretKey, apiUrl, timeoutMs }: StripeSettings) {
     super();
@@ -64,6 +60,7 @@ export class StripePaymentGateway extends PaymentGateway {
       maxNetworkRetries: 0, // the completer asks again; a closed connection the library tries once more, under the same key
       telemetry: false,
     });
+    this.books = new StripeBooks(this.stripe);
   }
 
   charge(
@@ -81,16 +78,18 @@ export class StripePaymentGateway extends PaymentGateway {
     request: ChargeRequest,
     signal: AbortSignal,
   ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
-    const { reference, ageMs, keySpentForMs } = request;
+    const { reference, ageMs, keySpentForMs, spentCustomer } = request;
     if (reference !== null)
       return this.goOn(request, await this.stripe.paymentIntents.retrieve(reference, { expand }));
     if (keySpentForMs !== null) {
-      if (keySpentForMs < mendedWithinMs) return { status: 'key_spent' };
-      const made = await this.inTheBooks(request, signal);
+      const stillSpent = { status: 'key_spent', customer: spentCustomer } as const;
+      if (keySpentForMs < mendedWithinMs) return stillSpent;
+      const made = await this.books.find(request, signal);
+      if (made === 'unsure') return stillSpent;
       return made === undefined ? { status: 'nothing_charged' } : this.goOn(request, made);
     }
     if (ageMs > keysAreKeptForMs) {
-      const made = await this.search(request);
+      const made = await this.books.search(request);
       if (made !== undefined) return this.goOn(request, made);
     }
     return this.begin(request);
@@ -101,10 +100,11 @@ export class StripePaymentGateway extends PaymentGateway {
     try {
       return outcomeOf(request, await this.create(request, customer));
     } catch (error) {
-      if (tellsSpentKey(error)) return { status: 'key_spent' };
+      // Stripe repeats an answer for the same request alone: the customer was the same.
+      if (tellsSpentKey(error)) return { status: 'key_spent', customer: customer ?? null };
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
-        // The key stands for a request we made in other words, as an earlier release may have done.
-        const made = await this.search(request);
+        // The key stands for a request we made in other words, as an earlier release may have done, or with another customer.
+        const made = await this.books.search(request);
         if (made !== undefined) return this.goOn(request, made);
       }
       const declined = declineOf(error);
@@ -161,41 +161,10 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  /** What Stripe's list has of any of the charge's keys: unlike searching it knows what was made a moment ago. */
-  private async inTheBooks(
-    { idempotencyKey, paymentMethod, since }: ChargeRequest,
-    signal: AbortSignal,
-  ): Promise<Stripe.PaymentIntent | undefined> {
-    const customer = await this.customerOf(paymentMethod);
-    const made: Stripe.PaymentIntent[] = [];
-    const page = {
-      ...(customer === undefined ? {} : { customer }),
-      created: { gte: Math.floor((since.getTime() - clocksDifferByMs) / 1000) },
-      limit: 100,
-      expand: expandEach,
-    };
-    for await (const intent of this.stripe.paymentIntents.list(page)) {
-      signal.throwIfAborted();
-      if (intent.metadata['charge_id'] === idempotencyKey) made.push(intent);
-    }
-    return furthest(made);
-  }
-
-  /**
-   * Searching sees a charge within a minute, at times an hour (https://docs.stripe.com/api/payment_intents/search): soon enough for one
-   * whose key is a day old, or is refused for other words, for a younger one is still kept from being charged twice by its key.
-   */
-  private async search({ idempotencyKey }: Charge): Promise<Stripe.PaymentIntent | undefined> {
-    const query = `metadata['charge_id']:'${idempotencyKey}'`;
-    return furthest(
-      (await this.stripe.paymentIntents.search({ query, limit: 100, expand: expandEach })).data,
-    );
-  }
-
   private async refundOnce(request: RefundRequest): Promise<RefundOutcome> {
     if (request.refundReference !== null)
       return refundOutcomeOf(await this.stripe.refunds.retrieve(request.refundReference));
-    const reference = request.reference ?? (await this.search(request))?.id;
+    const reference = request.reference ?? (await this.books.search(request))?.id;
     if (reference === undefined) throw new Error('Stripe knows no charge of this idempotency key.');
     const idempotencyKey = numberedKey(`${request.idempotencyKey}:refund`, request.refundKeyNumber);
     try {

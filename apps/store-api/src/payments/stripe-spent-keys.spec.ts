@@ -1,5 +1,6 @@
 import type { ChargeRequest } from './payment-gateway.js';
 import {
+  hourMs,
   intentsPath,
   minuteMs,
   stripeGateway,
@@ -7,6 +8,8 @@ import {
 } from './stripe-gateway.fixture.js';
 import type { StandInFault } from './stripe-stand-in.fixture.js';
 
+/** More than are looked through for one charge, in the stand-in's short pages. */
+const tooMany = 51;
 const broken = { type: 'api_error', message: 'Something went wrong.' };
 
 /** https://docs.stripe.com/error-low-level#server-errors */
@@ -22,8 +25,9 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     const what = stripe.request(given);
     stripe.standIn.fail(intentsPath, fault);
     await expect(stripe.charge(what)).rejects.toThrow();
-    expect(await stripe.charge(what)).toEqual({ status: 'key_spent' });
-    return { ...what, keySpentForMs: 2 * minuteMs };
+    const told = await stripe.charge(what);
+    if (told.status !== 'key_spent') throw new Error(`The charge is ${told.status}.`);
+    return { ...what, keySpentForMs: 2 * minuteMs, spentCustomer: told.customer };
   };
   const keys = () => stripe.asked(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
@@ -41,7 +45,9 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   it('does not look, nor ask under another key, before Stripe had time to mend it', async () => {
     const what = await spent('broken-before');
     const before = stripe.standIn.requests.length;
-    expect(await stripe.charge({ ...what, keySpentForMs: minuteMs / 2 })).toEqual({ status: 'key_spent' });
+    expect(await stripe.charge({ ...what, keySpentForMs: minuteMs / 2 })).toMatchObject({
+      status: 'key_spent',
+    });
     expect(stripe.standIn.requests).toHaveLength(before);
   });
 
@@ -49,10 +55,40 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     stripe.standIn.letSearchBeBehind();
     const what = await spent('broken-after');
     const [made] = stripe.standIn.intents();
-    for (let others = 0; others < 7; others += 1) await stripe.charge(stripe.request());
+    for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.request());
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: made?.id });
-    expect(stripe.standIn.intents()).toHaveLength(8);
+    expect(stripe.standIn.intents()).toHaveLength(13);
   });
+
+  it('finds the charge that was made before the payment method had a customer', async () => {
+    stripe.standIn.letSearchBeBehind();
+    stripe.standIn.attachTo(null);
+    const what = await spent('broken-after');
+    stripe.standIn.attachTo('cus_later');
+    expect(await stripe.charge(what)).toMatchObject({ reference: stripe.standIn.intents()[0]?.id });
+  });
+
+  it("looks among the customer's own charges alone", async () => {
+    const what = await spent('broken-before');
+    stripe.standIn.attachTo('cus_other');
+    for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
+    expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
+  });
+
+  it.each([
+    ['broken-before', { status: 'nothing_charged' }],
+    ['broken-after', { status: 'succeeded' }],
+  ] as const)(
+    'searches, once searching knows all, where there is too much to look through (%s)',
+    async (fault, told) => {
+      const what = await spent(fault);
+      for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
+      expect(await stripe.charge({ ...what, keySpentForMs: hourMs - 1 })).toMatchObject({
+        status: 'key_spent',
+      });
+      expect(await stripe.charge({ ...what, keySpentForMs: hourMs })).toMatchObject(told);
+    },
+  );
 
   it('finds the decline', async () => {
     const what = await spent('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
@@ -78,7 +114,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     const second = { ...first, keyNumber: 2, keySpentForMs: null };
     stripe.standIn.fail(intentsPath, 'broken-between');
     await expect(stripe.charge(second)).rejects.toThrow();
-    expect(await stripe.charge(second)).toEqual({ status: 'key_spent' });
+    expect(await stripe.charge(second)).toMatchObject({ status: 'key_spent' });
     if (late !== undefined) late.status = 'succeeded'; // Stripe rolled it forward
     expect(await stripe.charge({ ...second, keySpentForMs: 2 * minuteMs })).toMatchObject({
       reference: late?.id,

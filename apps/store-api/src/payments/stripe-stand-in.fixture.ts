@@ -52,6 +52,7 @@ export async function stripeStandIn() {
   const remembered = new Map<string, { form: string; answer: Answered }>();
   const unsearchable = new Set<string>();
   let searchIsBehind = false;
+  let customerOfMethods: string | null = 'cus_standin';
   const nextRefundStatuses: string[] = [];
   const nextIntentStatuses: string[] = [];
 
@@ -122,7 +123,7 @@ export async function stripeStandIn() {
     const [, , kind, name = ''] = path.split('/');
     if (kind === 'payment_methods')
       return name.startsWith('pm_card_')
-        ? { status: 200, body: { id: name, object: 'payment_method', customer: 'cus_standin' } }
+        ? { status: 200, body: { id: name, object: 'payment_method', customer: customerOfMethods } }
         : missing();
     if (kind === 'refunds')
       return name === '' ? listRefunds(query) : found(refunds.find(({ id }) => id === name));
@@ -146,7 +147,7 @@ export async function stripeStandIn() {
     return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
   };
 
-  /** The newest first, in pages of at most 3, so that one who asks for more must turn them. */
+  /** The newest first, in pages of at most 10, so that one who asks for more must turn them. */
   const list = (query: URLSearchParams): Answered => {
     const matching = [...intents.values()]
       .reverse()
@@ -154,7 +155,7 @@ export async function stripeStandIn() {
       .filter(({ created }) => created >= Number(query.get('created[gte]') ?? 0));
     const after = matching.findIndex(({ id }) => id === query.get('starting_after'));
     const rest = matching.slice(after + 1);
-    const data = rest.slice(0, 3).map((one) => shown(one, query));
+    const data = rest.slice(0, 10).map((one) => shown(one, query));
     return { status: 200, body: { object: 'list', data, has_more: rest.length > data.length } };
   };
 
@@ -227,6 +228,10 @@ export async function stripeStandIn() {
     /** What is made from now on is not found by searching, as in Stripe's outages. */
     letSearchBeBehind: () => {
       searchIsBehind = true;
+    },
+    /** Whose the payment methods are from now on. */
+    attachTo: (customer: string | null) => {
+      customerOfMethods = customer;
     },
     /** As Stripe may when keys are 24 hours old. */
     forgetKeys: () => remembered.clear(),
