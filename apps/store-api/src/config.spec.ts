@@ -22,6 +22,11 @@ describe('the settings of the store-api', () => {
     expect(refused(stripe)).toBeUndefined();
   });
 
+  it('waits for the provider no longer than a process has to stop', () => {
+    expect(refused({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
+    expect(refused({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
+  });
+
   it.each([{}, { NODE_ENV: 'production' }, { NODE_ENV: 'development' }])(
     'takes what is made for tests in tests only (%j)',
     (environment) => {

@@ -9,7 +9,7 @@ export const storeApiSettings = apiSettings
       .number()
       .int()
       .min(1)
-      .max(60_000)
+      .max(15_000) // a request that waits so long still ends within the 20 s a process has to stop
       .default(10_000)
       .describe('How long an order waits for the payment provider before it is answered as pending'),
     RESUME_AFTER_MS: z.coerce

@@ -27,12 +27,12 @@ const refundCharges = app.get(RefundCharges);
 const upkeep = app.get(Upkeep);
 const holdReports = app.get(HoldReports);
 await service.run(app, (shutdown) => {
-  resumeOrders.start();
-  refundCharges.start();
   holdReports.start();
   upkeep.start();
   shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('held reports', () => holdReports.stop());
-  shutdown.add('refund charges', () => refundCharges.stop());
-  shutdown.add('resume orders', () => resumeOrders.stop());
 });
+// Started last, so that they stop first: while the port closes, nothing more is taken up that waits for the payment provider.
+resumeOrders.start();
+refundCharges.start();
+service.shutdown.add('charges and refunds', () => Promise.all([resumeOrders.stop(), refundCharges.stop()]));

@@ -37,8 +37,8 @@ export async function startStoreProcess(
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  /** The signal that ended it. */
-  const ended = once(child, 'exit').then(([, signal]: unknown[]) => signal);
+  /** The signal that ended it, or its exit code. */
+  const ended = once(child, 'exit').then(([code, signal]: unknown[]) => signal ?? code);
   const url = `http://127.0.0.1:${port}`;
   const isReady = async (): Promise<boolean> => {
     const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
@@ -47,6 +47,10 @@ export async function startStoreProcess(
   return {
     ended,
     untilReady: () => eventually(async () => ((await isReady()) ? true : undefined), readyWithinMs),
+    /** Resolves when its port is closed. */
+    untilClosed: () => eventually(async () => ((await isReady()) ? undefined : true)),
+    /** As whoever runs it asks it to end. */
+    terminate: () => child.kill('SIGTERM'),
     place: (who: TestCreator, body: object, idempotencyKey: string) =>
       request(url)
         .post('/store/v1/orders')

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createLogger } from './logger.js';
 import { SlotLoop } from './slot-loop.js';
 
@@ -5,7 +6,11 @@ const logger = createLogger('test', 'silent');
 
 describe('SlotLoop', () => {
   /** Numbers that are due, and what is done with them. */
-  const loopOver = (due: number[], slots: number, work: (item: number) => Promise<void>) =>
+  const loopOver = (
+    due: number[],
+    slots: number,
+    work: (item: number, stopping: AbortSignal) => Promise<void>,
+  ) =>
     new SlotLoop<number>({
       name: 'test',
       intervalMs: 60_000,
@@ -45,6 +50,21 @@ describe('SlotLoop', () => {
     });
     await loop.drain();
     expect([most, inHand]).toEqual([3, 0]);
+  });
+
+  it('tells what is in hand that it is being stopped, and takes nothing more', async () => {
+    const left: number[] = [];
+    let bothBegun: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => (bothBegun = resolve));
+    const loop = loopOver([1, 2, 3], 2, async (item, stopping) => {
+      if (item === 2) bothBegun();
+      await once(stopping, 'abort');
+      left.push(item);
+    });
+    loop.start();
+    await begun;
+    await loop.stop();
+    expect(left).toEqual([1, 2]);
   });
 
   it('goes on after an item that failed', async () => {

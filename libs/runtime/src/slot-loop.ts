@@ -9,8 +9,11 @@ export interface SlotLoopOptions<Item> {
   readonly slots: number;
   /** Takes at most so many of the items that are due, so that nobody else takes them. */
   readonly take: (most: number) => Promise<readonly Item[]>;
-  /** Ends in a bounded time. A failure is logged. */
-  readonly work: (item: Item) => Promise<void>;
+  /**
+   * Ends in a bounded time, and soon when the loop is being stopped: it leaves the item for who takes it next. A failure is logged.
+   * @param stopping aborts then
+   */
+  readonly work: (item: Item, stopping: AbortSignal) => Promise<void>;
 }
 
 /** Works on what is due, on several items at a time: a slot that is free takes the next one, and waits for no other. */
@@ -18,6 +21,7 @@ export class SlotLoop<Item> {
   private readonly options: SlotLoopOptions<Item>;
   private readonly loop: BackgroundLoop;
   private readonly inHand = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
 
   constructor(options: SlotLoopOptions<Item>) {
     this.options = options;
@@ -29,8 +33,9 @@ export class SlotLoop<Item> {
     this.loop.start();
   }
 
-  /** Resolves when what was in hand has ended. */
+  /** Takes no more, for good. Resolves when what was in hand has ended. */
   async stop(): Promise<void> {
+    this.stopping.abort();
     await this.loop.stop();
     await Promise.all(this.inHand);
   }
@@ -55,7 +60,7 @@ export class SlotLoop<Item> {
 
   private begin(item: Item): void {
     const { work, logger, name } = this.options;
-    const worked = work(item)
+    const worked = work(item, this.stopping.signal)
       .catch((error: unknown) => logger.error({ error, loop: name }, 'An item of a loop failed.'))
       .finally(() => this.inHand.delete(worked));
     this.inHand.add(worked);

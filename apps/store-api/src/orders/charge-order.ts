@@ -54,14 +54,18 @@ export class ChargeOrder {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Never fails: once the order row is there, the caller gets its id. */
-  async run(charge: OpenCharge): Promise<RememberedResponse> {
+  /**
+   * Never fails: once the order row is there, the caller gets its id.
+   * @param stopping aborts when the order is to be left as it is, for who takes it up next
+   */
+  async run(charge: OpenCharge, stopping?: AbortSignal): Promise<RememberedResponse> {
     const { orderId } = charge;
     const pending: RememberedResponse = { id: publicId('ord', orderId), status: 'pending' };
     try {
-      const outcome = await this.outcomeOf(charge);
+      const outcome = await this.outcomeOf(charge, stopping);
       this.faultPoints.pass('charged');
       if (outcome !== undefined) return await this.settleOrder.run(orderId, charge.id, outcome);
+      if (stopping?.aborted) return pending;
       await this.database.run(askLater, [orderId, charge.id, this.config.RESUME_AFTER_MS]);
       await this.keys.rememberUnlessKnown(orderId, pending);
     } catch (error) {
@@ -71,10 +75,12 @@ export class ChargeOrder {
   }
 
   /** Undefined while the provider does not tell it. */
-  private async outcomeOf(charge: OpenCharge): Promise<ChargeOutcome | undefined> {
+  private async outcomeOf(charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
+    const tooLate = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
     try {
-      return await this.ask(charge, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
+      return await this.ask(charge, stopping === undefined ? tooLate : AbortSignal.any([tooLate, stopping]));
     } catch (error) {
+      if (stopping?.aborted) return undefined;
       this.logger.warn({ error, charge_id: charge.id }, 'The outcome of a charge is not known yet.');
       return undefined;
     }

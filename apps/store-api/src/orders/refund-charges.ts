@@ -52,7 +52,7 @@ export class RefundCharges {
       slots,
       take: (most) =>
         this.database.rows<RefundRequest>(takeRefunds, [config.PAYMENT_TIMEOUT_MS + refundWithinMs, most]),
-      work: (owed) => this.refund(owed),
+      work: (owed, stopping) => this.refund(owed, stopping),
     });
   }
 
@@ -60,6 +60,7 @@ export class RefundCharges {
     this.loop.start();
   }
 
+  /** What waits for the provider is left to who takes it up when its lease ends. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -69,12 +70,13 @@ export class RefundCharges {
     return this.loop.drain();
   }
 
-  private async refund(owed: RefundRequest): Promise<void> {
+  private async refund(owed: RefundRequest, stopping: AbortSignal): Promise<void> {
     const { idempotencyKey: id, refundReference, refundKeyNumber: key } = owed;
     const later = (reference: string | null, nextKey: number) =>
       this.database.run(laterRefund, [id, key, reference, nextKey]);
     try {
-      const answer = await this.payments.refund(owed, AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS));
+      const tooLate = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
+      const answer = await this.payments.refund(owed, AbortSignal.any([tooLate, stopping]));
       this.faultPoints.pass('refunded');
       if (answer.status === 'refunded') await this.database.run(refunded, [id, answer.reference]);
       if (answer.status === 'under_way') await later(answer.reference, key);
@@ -82,6 +84,7 @@ export class RefundCharges {
       this.logger.error({ charge_id: id, reason: answer.reason }, 'A refund failed; it is owed on.');
       await later(null, key + 1);
     } catch (error) {
+      if (stopping.aborted) return;
       this.logger.error({ error, charge_id: id }, 'A refund could not be made yet; it is owed on.');
       await later(refundReference, key);
     }

@@ -8,6 +8,7 @@ import {
   stripeStandIn,
 } from '../payments/stripe-stand-in.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RefundCharges } from './refund-charges.js';
 import { ResumeOrders } from './resume-orders.js';
@@ -46,6 +47,14 @@ const chargesOf = statement(
   'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 
+// Whether each is taken up again soon: when the lease of who left it ends, 5 s after the provider's time.
+const leftOf = statement(
+  'test.left-of',
+  `SELECT c.status, o.resume_tries AS "resumeTries", c.refund_tries AS "refundTries", count(*) AS charges,
+          bool_and(coalesce(CASE c.status WHEN 'pending' THEN o.resume_at ELSE c.refund_at END < now() + interval '17 seconds', false)) AS due
+   FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = ANY ($1) GROUP BY 1, 2, 3 ORDER BY 1`,
+);
+
 /** A tenth of what runs as deployed: the provider is waited for 1 s instead of 10 s, and a crash shows for 3 s at most. */
 const timeoutMs = 1_000;
 const completedWithinMs = 3_000;
@@ -62,15 +71,15 @@ describe('the completer while a provider does not answer', () => {
     await standIn.stop();
   });
 
+  const byStripe = () => ({
+    NODE_ENV: 'test',
+    PAYMENT_PROVIDER: 'stripe',
+    STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_API_URL: standIn.url,
+    PAYMENT_TIMEOUT_MS: String(timeoutMs),
+  });
   const start = async (environment: Readonly<Record<string, string>>) => {
-    store = await startStoreApi({
-      NODE_ENV: 'test',
-      PAYMENT_PROVIDER: 'stripe',
-      STRIPE_SECRET_KEY: standInSecretKey,
-      STRIPE_API_URL: standIn.url,
-      PAYMENT_TIMEOUT_MS: String(timeoutMs),
-      ...environment,
-    });
+    store = await startStoreApi({ ...byStripe(), ...environment });
     desk = orderDesk(store);
   };
   /** The creator of one order. */
@@ -117,5 +126,55 @@ describe('the completer while a provider does not answer', () => {
     const before = standIn.requests.length;
     await store.resumeOrders(); // not its time
     expect(standIn.requests).toHaveLength(before);
+  });
+
+  describe('and its process is told to end', () => {
+    let running: Awaited<ReturnType<typeof startStoreProcess>>;
+    afterEach(() => running.stop());
+
+    const asked = (path: string, times: number) =>
+      eventually(() =>
+        standIn.requests.filter((sent) => sent.path === path).length >= times ? true : undefined,
+      );
+    const askedAbout = (paymentMethod: string, times: number) =>
+      asked(`/v1/payment_methods/${paymentMethod}`, times);
+
+    it('leaves what waits for the provider to others, and ends at once', async () => {
+      await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
+      const waiting = await place(neverAnswered);
+      const cancelled = await place('pm_card_visa');
+      await store.database.run(copyOrders, [waiting.id, 50, neverAnswered]);
+      await store.database.run(owe, [cancelled.id]);
+      const before = standIn.requests.length;
+      standIn.fail('/v1/refunds', 'silent');
+      running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '12000' });
+      await askedAbout(neverAnswered, before + 20);
+      await asked('/v1/refunds', 1);
+      const toldAt = performance.now();
+      running.terminate();
+      expect(await running.ended).toBe(0);
+      expect(performance.now() - toldAt).toBeLessThan(5_000); // the provider is silent for 12 s, twice as long with those that are due
+      expect(await store.database.rows(leftOf, [[waiting.id, cancelled.id]])).toEqual([
+        { status: 'pending', resumeTries: 1, refundTries: 0, due: true, charges: 51 },
+        { status: 'refund_due', resumeTries: 0, refundTries: 0, due: true, charges: 1 },
+      ]);
+    });
+
+    it('takes up no order any more while it waits for a request it has in hand', async () => {
+      await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
+      const due = await place(neverAnswered);
+      const who = await store.creator(neverAnswered);
+      const [sku = ''] = (await store.release(who.id, [{}])).skus;
+      const body = orderBody(sku, await store.quote(who.token));
+      running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '4000' });
+      await running.untilReady();
+      const before = standIn.requests.length;
+      const placing = running.place(who, body, uuidv7()).then(({ body: order }) => order.status);
+      await askedAbout(neverAnswered, before + 1);
+      running.terminate();
+      await running.untilClosed();
+      await store.database.run(crash, [due.id]);
+      expect([await placing, await running.ended, await charge(due)]).toEqual(['pending', 0, 'pending']);
+    });
   });
 });

@@ -42,6 +42,7 @@ export class ResumeOrders {
     for (const loop of this.loops) loop.start();
   }
 
+  /** What waits for the provider is left to who takes it up when its lease ends. */
   async stop(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
@@ -59,12 +60,12 @@ export class ResumeOrders {
       logger: this.logger,
       slots,
       take: (most) => this.database.rows<OpenCharge>(takePending, [leaseMs, most, first]),
-      work: (charge) => this.resume(charge),
+      work: (charge, stopping) => this.resume(charge, stopping),
     });
   }
 
-  private async resume(charge: OpenCharge): Promise<void> {
-    const { status } = await this.chargeOrder.run(charge);
+  private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
+    const { status } = await this.chargeOrder.run(charge, stopping);
     this.logger.info({ order_id: charge.orderId, status }, 'Resumed an order.');
   }
 }
