@@ -38,6 +38,7 @@ export {
   type WebhookEnvelope,
   type WebhookEvent,
 } from './webhook-events.js';
+export { maxTrackPosition, maxTrackSeconds } from './tracks.js';
 export { cursorPageShape, type CursorPage, type NumberedPage, numberedPageShape } from './pages.js';
 export type { MakeOptions, Message, MessageKind } from './messages/message.js';
 export type { OrderSnapshot } from './messages/order-messages.js';

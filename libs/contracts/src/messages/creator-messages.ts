@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../ids.js';
 import { currencies } from '../money.js';
 import { paymentMethodName } from '../states.js';
+import { maxTrackPosition, maxTrackSeconds } from '../tracks.js';
 import { defineMessage } from './message.js';
 
 /** A creator's registration as it stood when the fact happened; `version` only grows. */
@@ -54,8 +55,8 @@ export const creatorMessages = {
       release_id: uuid,
       track_id: uuid,
       title: z.string().nullable(),
-      position: z.int().min(1).nullable(),
-      duration_seconds: z.int().min(0),
+      position: z.int().min(1).max(maxTrackPosition).nullable(),
+      duration_seconds: z.int().min(0).max(maxTrackSeconds),
     }),
   ),
 } as const;

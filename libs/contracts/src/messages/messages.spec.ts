@@ -1,3 +1,4 @@
+import { uuidv7 } from '../ids.js';
 import { InvalidMessage, messages, parseMessage } from './index.js';
 
 const occurredAt = new Date('2026-03-01T12:00:00.000Z');
@@ -85,6 +86,18 @@ describe('messages', () => {
     expect(() => parseMessage(JSON.stringify({ ...good, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
       /occurred_at: is in the year 0/,
     );
+  });
+
+  it.each([
+    ['longer than a day', { duration_seconds: 86_401 }, /duration_seconds/],
+    ['in a place that no listing has', { position: 1000 }, /position/],
+  ])('refuses a track %s: no column of the Store overflows', (_, change, reason) => {
+    const track = { release_id: uuidv7(), track_id: uuidv7(), title: null, position: 999 };
+    const data = { ...track, duration_seconds: 86_400 };
+    const good = messages.trackProcessed.make(data, { occurredAt });
+    expect(parseMessage(JSON.stringify(good))).toEqual(good);
+    const bad = { ...good, data: { ...data, ...change } };
+    expect(() => parseMessage(JSON.stringify(bad))).toThrow(reason);
   });
 
   it('never repeats a value in the reason, only where it stood', () => {

@@ -1,13 +1,10 @@
+import { samplingFrequencies } from './aac-decoder.rules.js';
 import { broken } from './audio-refused.js';
 import type { ByteSource, Measured } from './byte-source.js';
 import { isTrailer } from './file-kind.rules.js';
 
 const headerBytes = 7;
 const samplesOfABlock = 1024;
-/** ISO/IEC 14496-3 table 1.18. */
-const rates = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-] as const;
 
 /** Seconds of sound in an AAC file of ADTS frames, frame by frame to its end. @throws AudioRefused */
 export function measureAdts(file: ByteSource, start: number): Measured {
@@ -19,7 +16,7 @@ export function measureAdts(file: ByteSource, start: number): Measured {
       if (isTrailer(file, at)) break;
       return broken('Something between the frames is none.');
     }
-    const own = rates[(head.readUInt8(2) >>> 2) & 15];
+    const own = samplingFrequencies[(head.readUInt8(2) >>> 2) & 15];
     const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
     rate ??= own;
     if (own === undefined || own !== rate || bytes < headerBytes) return broken('A frame makes no sense.');
@@ -27,5 +24,6 @@ export function measureAdts(file: ByteSource, start: number): Measured {
     blocks += (head.readUInt8(6) & 3) + 1;
     at += bytes;
   }
-  return { seconds: rate === undefined ? 0 : (blocks * samplesOfABlock) / rate };
+  if (rate === undefined) return broken('The file holds no sound.');
+  return { seconds: (blocks * samplesOfABlock) / rate, sampleRate: rate };
 }

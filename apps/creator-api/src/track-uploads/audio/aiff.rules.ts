@@ -23,7 +23,7 @@ export function measureAiff(file: ByteSource, start: number): Measured {
   if (channels === 0 || bits === 0 || !(rate > 0)) broken('The format makes no sense.');
   if (frames * channels * Math.ceil(bits / 8) > sound.length - soundHeaderBytes)
     broken('The header says more than the file holds.');
-  return { seconds: frames / rate, codec: integers.has(samples) ? 'PCM' : 'IEEE_FLOAT' };
+  return { seconds: frames / rate, sampleRate: rate, codec: integers.has(samples) ? 'PCM' : 'IEEE_FLOAT' };
 }
 
 /** IEEE 754's 80 bits: sign and exponent in 16, then 64 of mantissa with its leading one. */

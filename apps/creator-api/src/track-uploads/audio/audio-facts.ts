@@ -1,10 +1,12 @@
+import { maxTrackSeconds } from '@fulfilment/contracts';
 import { z } from 'zod';
 
 /** What a file of audio is, as the status of its upload tells it and the database keeps it. */
 export const audioFacts = z.object({
   container: z.string().describe('WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
   codec: z.string().describe('Such as `PCM` or `MPEG 1 Layer 3`'),
-  sample_rate: z.int().min(1).describe('Samples a second'),
+  // From telephones to the fastest converters. A header that says another stretches or shrinks the duration.
+  sample_rate: z.int().min(8_000).max(768_000).describe('Samples a second'),
   bit_depth: z
     .int()
     .min(1)
@@ -14,6 +16,7 @@ export const audioFacts = z.object({
   duration_seconds: z
     .number()
     .min(0)
+    .max(maxTrackSeconds)
     .describe("Counted in the file, to the millisecond; no header's word for it"),
   loudness: z
     .object({

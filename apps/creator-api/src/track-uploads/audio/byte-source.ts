@@ -10,6 +10,8 @@ export interface ByteSource {
 /** What a file holds, counted in it. */
 export interface Measured {
   readonly seconds: number;
+  /** Samples a second, by which the seconds were counted; AIFF has fractions. */
+  readonly sampleRate: number;
   /** Where music-metadata does not know better. */
   readonly codec?: string;
   readonly channels?: number | undefined;

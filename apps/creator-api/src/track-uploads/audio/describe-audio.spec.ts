@@ -40,6 +40,29 @@ function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
+/** tone.m4a, whose decoder is told something else, and whose frames are said to last so long. */
+function m4aWith({ configuration = '140856e500', delta = 1024, timescale = 16_000 }): Buffer {
+  return changed(sample('tone.m4a'), (copy) => {
+    copy.write(configuration, copy.indexOf('140856e500', 0, 'hex'), 'hex');
+    copy.writeUInt32BE(delta, copy.indexOf('stts') + 16);
+    copy.writeUInt32BE(timescale, copy.indexOf('mdhd') + 16);
+  });
+}
+
+/** tone.m4a, whose samples lie in two chunks that begin at the same byte. */
+function m4aInOnePlace(): Buffer {
+  const m4a = changed(sample('tone.m4a'), (copy) => {
+    for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stco']) {
+      const length = copy.indexOf(box) - 4;
+      copy.writeUInt32BE(copy.readUInt32BE(length) + 4, length);
+    }
+    copy.writeUInt32BE(2, copy.indexOf('stco') + 8);
+    copy.writeUInt32BE(95, copy.indexOf('stsc') + 16);
+  });
+  const [offset, end] = [m4a.indexOf('stco') + 12, m4a.indexOf('stco') + 16];
+  return Buffer.concat([m4a.subarray(0, end), m4a.subarray(offset, end), m4a.subarray(end)]);
+}
+
 const id3v2 = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x02\0', 'latin1'), Buffer.alloc(256)]);
 const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125)]);
 
@@ -71,8 +94,8 @@ describe('reading audio', () => {
       { container: 'AAC', codec: 'AAC', sample_rate: 16_000, bit_depth: null, channels: 1 },
       untagged,
     ],
-    ['tone.m4a', 12.064, m4a, tagged],
-    ['tone-faststart.m4a', 12.064, m4a, untagged],
+    ['tone.m4a', 12.096, m4a, tagged],
+    ['tone-faststart.m4a', 12.096, m4a, untagged],
   ])('%s', async (name, seconds, audio, tags) => {
     expect(await describeFile(sample(name))).toMatchObject({
       audio: { ...audio, duration_seconds: seconds },
@@ -109,6 +132,23 @@ describe('reading audio', () => {
   it('finds the end of every frame of FLAC, whatever its checksum', async () => {
     const values = Array.from({ length: 8192 }, (_, index) => (index * 40_503) & 0xffff);
     expect((await describeFile(flac(values))).audio.duration_seconds).toBe((8192 * 4096) / 8000);
+  });
+
+  it.each([
+    ['told first', '2d8c080000'],
+    ['told behind the rest', '158856e5c0'],
+  ])('M4A in HE-AAC, %s: each frame is 2048 samples', async (_where, configuration) => {
+    const heAac = m4aWith({ configuration, delta: 2048 });
+    expect((await describeFile(heAac)).audio).toMatchObject({
+      ...m4a,
+      sample_rate: 16_000,
+      duration_seconds: 24.192,
+    });
+  });
+
+  it('M4A in frames of 960 samples', async () => {
+    const short = m4aWith({ configuration: '140c000000', delta: 960 });
+    expect((await describeFile(short)).audio.duration_seconds).toBe(11.34);
   });
 
   it('counts the sound where a header says less', async () => {
@@ -157,6 +197,15 @@ describe('audio that is refused', () => {
     ['WAV that claims 4 GiB, as a stream does', wave({ claims: 0xffffffff }), 'broken'],
     ['WAV with 0 channels', changed(wave(), (copy) => copy.writeUInt16LE(0, 22)), 'broken'],
     ['WAV with a rate of 0', changed(wave(), (copy) => copy.writeUInt32LE(0, 24)), 'broken'],
+    ['WAV at 1 Hz', wave({ rate: 1, seconds: 3600 }), 'broken'],
+    ['WAV at 1 MHz', wave({ rate: 1_000_000 }), 'broken'],
+    ['FLAC of more than 24 h', flac(Array(169_000).fill(0)), 'broken'],
+    ['AIFF at 1 Hz', changed(aiff(), (copy) => copy.write('3fff8000000000000000', 28, 'hex')), 'broken'],
+    [
+      'FLAC at 1 Hz',
+      changed(tone, (copy) => copy.writeUIntBE((1 << 4) | ((copy[20] ?? 0) & 15), 18, 3)),
+      'broken',
+    ],
     ['WAV in ADPCM', wave({ tag: 2 }), 'unsupported_codec'],
     ['AIFF that claims more', aiff({ claims: 1_000_000 }), 'broken'],
     ['AIFF-C in ima4', aiff({ compression: 'ima4' }), 'unsupported_codec'],
@@ -191,6 +240,24 @@ describe('audio that is refused', () => {
       changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('mdhd') + 20)),
       'broken',
     ],
+    ['M4A that counts its times by the second', m4aWith({ timescale: 1 }), 'broken'],
+    ['M4A whose frames last 1000 times as long', m4aWith({ delta: 1_024_000 }), 'broken'],
+    ['M4A whose frames last for ages', m4aWith({ delta: 0xffffffff, timescale: 1 }), 'broken'],
+    ['M4A whose frames last no time', m4aWith({ delta: 0 }), 'broken'],
+    ['M4A at 1 Hz', m4aWith({ configuration: '1780000088', delta: 1024, timescale: 1 }), 'broken'],
+    ['M4A at 8 kHz that becomes 96 kHz', m4aWith({ configuration: '2d880800', delta: 2048 }), 'broken'],
+    ['M4A of the same bytes again', m4aInOnePlace(), 'broken'],
+    [
+      'M4A with samples of no bytes',
+      changed(m4a, (copy) => copy.writeUInt32BE(0, copy.indexOf('stsz') + 16)),
+      'broken',
+    ],
+    [
+      'MP3 in MPEG-4',
+      changed(m4a, (copy) => copy.writeUInt8(0x6b, copy.indexOf('0480808017', 0, 'hex') + 5)),
+      'unsupported_codec',
+    ],
+    ['M4A in a codec of speech', m4aWith({ configuration: '440856e500' }), 'unsupported_codec'],
     [
       'M4A whose samples lie elsewhere',
       changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('stco') + 12)),

@@ -1,3 +1,4 @@
+import { maxTrackSeconds } from '@fulfilment/contracts';
 import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
 import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
@@ -56,14 +57,14 @@ export async function describeAudio(fd: number, size: number): Promise<Described
       'too_short',
       `The track lasts ${Math.floor(seconds * 100) / 100} s; it must last ${leastSeconds} s.`,
     );
+  if (seconds > maxTrackSeconds) broken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
   const { format, common } = await metadataOf(fd, kind);
   const gain = finite(common.replaygain_track_gain?.dB ?? format.trackGain);
   const peak = finite(common.replaygain_track_peak?.ratio ?? format.trackPeakLevel);
   const audio = audioFacts.safeParse({
     container: kind,
     codec: measured.codec ?? format.codec,
-    sample_rate: Math.round(format.sampleRate ?? 0), // AIFF has fractions
-
+    sample_rate: Math.round(measured.sampleRate),
     bit_depth: (withBitDepth.has(kind) ? format.bitsPerSample : undefined) ?? null,
     channels: measured.channels ?? format.numberOfChannels ?? null,
     duration_seconds: Math.floor(seconds * 1000) / 1000,

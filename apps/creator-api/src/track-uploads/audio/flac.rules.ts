@@ -27,7 +27,7 @@ export function measureFlac(file: ByteSource, start: number): Measured {
     samples += blockSize;
   }
   if (samples < claimed) broken('The header says more than the file holds: it was cut off.');
-  return { seconds: samples / rate };
+  return { seconds: samples / rate, sampleRate: rate };
 }
 
 /** RFC 9639 §8: blocks of one byte that says which and whether it is the last, and three of length. */

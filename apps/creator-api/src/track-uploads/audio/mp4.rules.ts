@@ -1,8 +1,9 @@
+import { type AacDecoder, aacDecoder } from './aac-decoder.rules.js';
 import { AudioRefused, broken } from './audio-refused.js';
 import type { ByteSource, Measured } from './byte-source.js';
 
 const mostMovieBytes = 32 * 1024 * 1024;
-/** What a header may claim beyond the samples: encoders count their own delay differently. */
+/** How far what a header says may be from what is held: encoders count their own delay differently. */
 const toleratedSeconds = 1;
 
 interface Box {
@@ -12,52 +13,17 @@ interface Box {
 type Boxes = readonly Box[];
 
 /**
- * An MPEG-4 file with AAC (ISO/IEC 14496-12), by its table of samples, every one of which must lie in the file.
+ * An MPEG-4 file with AAC (ISO/IEC 14496-12), by its samples, every one of which must lie in the file with bytes of its own: each is a frame, and the
+ * decoder says how long a frame lasts. The times that the tables give them must agree.
  * @throws AudioRefused
  */
 export function measureMp4(file: ByteSource, start: number): Measured {
   const sound = soundOf(file, start);
   if (codecOf(sound) !== 'mp4a')
     throw new AudioRefused('unsupported_codec', 'Of MPEG-4 files only those with AAC are read.');
-  return { seconds: soundDuration(file, sound), channels: channelsOf(sound) };
-}
-
-/**
- * Channels by the decoder's configuration (ISO/IEC 14496-3 §1.6.2.1); the description beside it says 2 in most files, whatever they hold.
- * Undefined when it is not told there.
- */
-function channelsOf(media: Boxes): number | undefined {
-  const description = find(samplesOf(media), 'stsd');
-  const at = description?.indexOf('esds') ?? -1;
-  if (description === undefined || at < 0) return undefined;
-  const configuration = decoderConfiguration(description.subarray(at + 8));
-  if (configuration === undefined || configuration.length < 2) return undefined;
-  const bits = configuration.readUInt16BE(0);
-  const [objectType, rate, channels] = [bits >>> 11, (bits >>> 7) & 15, (bits >>> 3) & 15];
-  if (objectType === 31 || rate === 15 || channels === 0) return undefined;
-  return channels === 7 ? 8 : channels;
-}
-
-/** ISO/IEC 14496-1 §7.2.6: descriptors in descriptors, each of a tag, a length in 7 bits a byte, and some fields. */
-function decoderConfiguration(descriptors: Buffer): Buffer | undefined {
-  const fieldsBefore = new Map([
-    [0x03, 3],
-    [0x04, 13],
-  ]);
-  let at = 0;
-  while (at + 1 < descriptors.length) {
-    const tag = descriptors.readUInt8(at);
-    let length = 0;
-    for (at += 1; at < descriptors.length; at += 1) {
-      const byte = descriptors.readUInt8(at);
-      length = length * 128 + (byte & 0x7f);
-      if (byte < 0x80) break;
-    }
-    at += 1;
-    if (tag === 0x05) return descriptors.subarray(at, at + length);
-    at += fieldsBefore.get(tag) ?? length;
-  }
-  return undefined;
+  const decoder = aacDecoder(decoderOf(sound));
+  const { sampleRate, channels } = decoder;
+  return { seconds: soundDuration(file, sound, decoder), sampleRate, channels };
 }
 
 function soundOf(file: ByteSource, start: number): Boxes {
@@ -140,12 +106,19 @@ function codecOf(media: Boxes): string {
   return textAt(find(samplesOf(media), 'stsd'), 12);
 }
 
+/** What stands in the elementary stream's descriptor, wherever the description has it: QuickTime puts other boxes around it. */
+function decoderOf(media: Boxes): Buffer {
+  const description = find(samplesOf(media), 'stsd') ?? Buffer.alloc(0);
+  const at = description.indexOf('esds');
+  return at < 0 ? broken('The file has no format.') : description.subarray(at + 8); // behind its name and version
+}
+
 /** A cover or the pictures of chapters stand in a track, too. */
 function isPicture(media: Boxes): boolean {
   return ['jpeg', 'png ', 'mjpg'].includes(codecOf(media));
 }
 
-function soundDuration(file: ByteSource, media: Boxes): number {
+function soundDuration(file: ByteSource, media: Boxes, decoder: AacDecoder): number {
   const { timescale, claimed } = mediaHeader(find(media, 'mdhd'));
   const table = samplesOf(media);
   const durations = numbers(find(table, 'stts'), 4, 8);
@@ -156,9 +129,12 @@ function soundDuration(file: ByteSource, media: Boxes): number {
     ticks += (durations[at] ?? 0) * (durations[at + 1] ?? 0);
   }
   const held = samplesHeld(file, table);
-  if (samples > held || claimed > ticks / timescale + toleratedSeconds)
+  const seconds = (held * decoder.samplesOfAFrame) / decoder.coreRate;
+  const told = ticks / timescale;
+  if (samples > held || Math.max(claimed, told) > seconds + toleratedSeconds)
     broken('The header says more than the file holds.');
-  return ticks / timescale;
+  if (told < seconds - toleratedSeconds) broken('The header says less than the file holds.');
+  return seconds;
 }
 
 /** Version 1 has its times in 64 bits. */
@@ -180,7 +156,7 @@ function numbers(content: Buffer | undefined, countAt: number, from: number, per
   return Array.from({ length: count }, (_, index) => content.readUInt32BE(from + index * 4));
 }
 
-/** How many samples lie in the file with all their bytes. @throws AudioRefused when one does not */
+/** How many samples lie in the file with all their bytes, none of which is counted twice. @throws AudioRefused when one does not */
 function samplesHeld(file: ByteSource, table: Boxes): number {
   const [small, large] = [find(table, 'stco'), find(table, 'co64')];
   const offsets =
@@ -192,6 +168,8 @@ function samplesHeld(file: ByteSource, table: Boxes): number {
   const sizeOf = oneSize > 0 ? undefined : numbers(sizes, 8, 12, 1);
   const runs = numbers(find(table, 'stsc'), 4, 8, 3);
   const total = sizes?.readUInt32BE(8) ?? 0;
+  if (sizeOf?.includes(0) === true) broken('A sample holds nothing.');
+  const [starts, ends]: [number[], number[]] = [[], []];
   let sample = 0;
   let run = 0; // of (first chunk, samples in each, description)
   for (const [index, offset] of offsets.entries()) {
@@ -200,9 +178,22 @@ function samplesHeld(file: ByteSource, table: Boxes): number {
     let bytes = sizeOf === undefined ? oneSize * (last - sample) : 0;
     for (let at = sample; sizeOf !== undefined && at < last; at += 1) bytes += sizeOf[at] ?? 0;
     if (offset + bytes > file.size) broken('The file ends before its last sample: it was cut off.');
+    if (bytes > 0) {
+      starts.push(offset);
+      ends.push(offset + bytes);
+    }
     sample = last;
   }
+  if (overlap(starts, ends)) broken('Two parts of the sound are the same bytes.');
   return sample;
+}
+
+/** Whether two of the ranges share a byte. When none do, each begins after all that begin before it have ended. */
+function overlap(starts: readonly number[], ends: readonly number[]): boolean {
+  const endsInOrder = Float64Array.from(ends).sort();
+  return Float64Array.from(starts)
+    .sort()
+    .some((start, index) => start < (endsInOrder[index - 1] ?? 0));
 }
 
 function longOffsets(halves: readonly number[]): number[] {

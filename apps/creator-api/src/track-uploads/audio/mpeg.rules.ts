@@ -63,7 +63,7 @@ export function measureMp3(file: ByteSource, start: number): Measured {
     frames += 1;
   }
   if (claimed !== undefined && claimed > frames) broken('The header says more than the file holds.');
-  return { seconds: (frames * first.samples) / first.rate };
+  return { seconds: (frames * first.samples) / first.rate, sampleRate: first.rate };
 }
 
 /** A look at the two bytes that every frame begins with spares the search for trailers behind each. */

@@ -1,5 +1,6 @@
+import { maxTrackPosition } from '@fulfilment/contracts';
+
 const mostTitleCharacters = 200;
-const lastPosition = 999;
 // Control and format characters that move what stands beside them, and what is no character.
 const unprintable = /[\p{Cc}\p{Cs}\p{Co}\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
 
@@ -16,7 +17,10 @@ export function trackTags(title: unknown, position: unknown): TrackTags {
   return {
     title: typeof title === 'string' ? tidyTitle(title) : null,
     position:
-      typeof position === 'number' && Number.isInteger(position) && position >= 1 && position <= lastPosition
+      typeof position === 'number' &&
+      Number.isInteger(position) &&
+      position >= 1 &&
+      position <= maxTrackPosition
         ? position
         : null,
   };

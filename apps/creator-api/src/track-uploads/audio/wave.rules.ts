@@ -58,6 +58,7 @@ export function measureWave(file: ByteSource, start: number): Measured {
     broken('The format makes no sense.');
   return {
     seconds: Math.floor(data.length / frameBytes) / rate,
+    sampleRate: rate,
     codec: codec === pcm ? 'PCM' : 'IEEE_FLOAT',
   };
 }
