@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, statement, together } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 
@@ -21,13 +21,20 @@ export interface Busy {
   readonly againInMs: number;
 }
 
+// A claim counts those of its creator that are committed: two at once would not see each other, and get past the bound together.
+const takeTurns = statement(
+  'track-uploads.take-turns-at-claiming',
+  `SELECT pg_advisory_xact_lock(hashtextextended('track-uploads-at-work:' || creator_id::text, 0))
+   FROM track_uploads WHERE id = $1`,
+);
+// By the time of the statement: that of the transaction is before it waited for its turn.
 const claim = statement(
   'track-uploads.claim',
   `UPDATE track_uploads u SET status = 'processing', runs = runs + 1, due_at = NULL, lease_token = $2,
-     lease_until = now() + $3 * interval '1 millisecond', updated_at = now()
-   WHERE id = $1 AND status IN ('pending', 'processing') AND coalesce(due_at, lease_until) <= now()
+     lease_until = statement_timestamp() + $3 * interval '1 millisecond', updated_at = statement_timestamp()
+   WHERE id = $1 AND status IN ('pending', 'processing') AND coalesce(due_at, lease_until) <= statement_timestamp()
      AND (SELECT count(*) FROM track_uploads other WHERE other.creator_id = u.creator_id
-            AND other.status = 'processing' AND other.lease_until > now()) < $4
+            AND other.status = 'processing' AND other.lease_until > statement_timestamp()) < $4
    RETURNING id, upload_url AS url, runs AS run, failed_runs AS "failedRuns"`,
 );
 const look = statement(
@@ -68,12 +75,14 @@ export class UploadLeases {
   /** Undefined when there is nothing left to do. */
   async take(id: string): Promise<LeasedUpload | Busy | undefined> {
     const token = uuidv7();
-    const upload = await this.database.row<Omit<LeasedUpload, 'token'>>(claim, [
-      id,
-      token,
-      this.leaseMs,
-      this.config.TRACK_UPLOAD_CREATOR_CONCURRENCY,
-    ]);
+    const mostOfCreator = this.config.TRACK_UPLOAD_CREATOR_CONCURRENCY;
+    const upload = await this.database.transaction(async (tx) => {
+      const [, claimed] = await together([
+        tx.run(takeTurns, [id]),
+        tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, mostOfCreator]),
+      ]);
+      return claimed;
+    });
     if (upload !== undefined) return { ...upload, token };
     const wait = await this.database.row<{ ms: number; open: number }>(look, [id]);
     return wait === undefined ? undefined : { againInMs: Math.max(wait.ms, askAgainMs(wait.open)) };
