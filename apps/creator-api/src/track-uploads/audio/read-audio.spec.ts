@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { AudioRefused } from './audio-refused.js';
 import { ReadAudio } from './read-audio.js';
 
@@ -7,6 +11,28 @@ const post = (message: object) =>
   `import { parentPort } from 'node:worker_threads'; parentPort.postMessage(${JSON.stringify(message)});`;
 const file = { fd: 0, size: 0 };
 const never = new AbortController().signal;
+
+/** Jest survives errors that nobody handles; a service does not. */
+const compiled = pathToFileURL(
+  join(import.meta.dirname, '../../../dist/track-uploads/audio/read-audio.js'),
+).href;
+/** Aborts when threads have failed and said so, before that is heard: the first of five has when the last one fails. */
+const aborting = `
+  import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+  import { tmpdir } from 'node:os';
+  import { ReadAudio } from '${compiled}';
+  const directory = mkdtempSync(tmpdir() + '/read-audio-');
+  const failing = 'import { writeFileSync } from "node:fs"; import { threadId } from "node:worker_threads";'
+    + 'process.on("exit", () => writeFileSync("' + directory + '/" + threadId, "")); throw new Error("unforeseen");';
+  const program = new URL('data:text/javascript,' + encodeURIComponent(failing));
+  const controller = new AbortController();
+  const readings = Array.from({ length: 5 }, () => new ReadAudio(program).run({ fd: 0, size: 0 }, controller.signal));
+  await new Promise((resolve) => setImmediate(resolve)); // the threads were started
+  while (readdirSync(directory).length < readings.length); // nothing is heard of them meanwhile
+  controller.abort(new Error('Stopping.'));
+  for (const { reason } of await Promise.allSettled(readings)) console.log(reason.message);
+  rmSync(directory, { recursive: true });
+`;
 
 describe('the thread that reads audio', () => {
   it('says why a file is refused', async () => {
@@ -20,6 +46,11 @@ describe('the thread that reads audio', () => {
     const reading = reader.run(file, controller.signal);
     controller.abort(new Error('Stopping.'));
     await expect(reading).rejects.toThrow('Stopping.');
+  });
+
+  it('does not take the service with it when it fails just as nobody wants its answer any more', async () => {
+    const service = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', aborting]);
+    expect(await service).toEqual({ stdout: 'Stopping.\n'.repeat(5), stderr: '' });
   });
 
   it('does not take the service with it when a file takes all its memory', async () => {

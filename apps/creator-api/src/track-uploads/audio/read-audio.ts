@@ -49,6 +49,8 @@ export class ReadAudio {
       stdout: true, // what a library prints is nobody's
       stderr: true,
     });
+    // `once` takes its own away when it is aborted, and an error that nobody hears ends the process.
+    thread.on('error', () => undefined);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
     try {
       const read = report.parse((await once(thread, 'message', { signal: ended }))[0]);
