@@ -18,11 +18,16 @@ import {
   uploadDesk,
   working,
 } from './track-uploads.fixture.js';
+import { uploadMetrics } from './upload-metrics.js';
 import { uploadQueueName } from './upload-queue.js';
 
 const loseLease = statement(
   'test.lose-lease',
   'UPDATE track_uploads SET lease_token = gen_random_uuid() WHERE id = $1',
+);
+const loseLeases = statement(
+  'test.lose-leases',
+  'UPDATE track_uploads SET lease_token = gen_random_uuid() WHERE lease_token IS NOT NULL',
 );
 const endLease = statement('test.end-lease', 'UPDATE track_uploads SET lease_until = now() WHERE id = $1');
 const rowOf = statement(
@@ -195,6 +200,26 @@ describe('a track upload', () => {
     await api.database.run(endLease, [id]);
     expect(await desk.over(id)).toMatchObject({ status: 'completed' });
     await toldOnce(1);
+  });
+
+  it.each([
+    ['completed', 200],
+    ['failed', 404],
+    ['postponed', 503],
+  ])('counts as a lost lease, not as %s, where the loss shows with the settling', async (_as, status) => {
+    const counted = async () => {
+      const [runs, lost] = [await uploadMetrics.runs.get(), await uploadMetrics.leasesLost.get()];
+      return [runs.values.reduce((sum, { value }) => sum + value, 0), lost.values[0]?.value ?? 0];
+    };
+    const [runsBefore = 0, lostBefore = 0] = await counted();
+    startWorker({ TRACK_UPLOAD_LEASE_MS: 60_000 }); // renewed after the run
+    server.answerWith((_request, response) => {
+      void api.database.run(loseLeases).then(() => response.writeHead(status).end(wave()));
+    });
+    const { id } = await desk.register(server.url());
+    await eventually(async () => ((await counted())[1] === lostBefore + 1 ? true : undefined));
+    expect(await counted()).toEqual([runsBefore, lostBefore + 1]);
+    expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
   });
 
   it('does not wait for the slow ones of another creator', async () => {

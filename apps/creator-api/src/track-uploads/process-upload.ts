@@ -66,13 +66,14 @@ export class ProcessUpload {
       return undefined;
     }
     const next = nextRun(result, upload.failedRuns, this.parts.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
-    uploadMetrics.runs.inc({ outcome: result.code });
     if ('failure' in next) {
       await settle.fail(upload, next.failure);
+      uploadMetrics.runs.inc({ outcome: result.code });
       logger.info({ ...fields, code: result.code }, 'A track upload failed.');
       return undefined;
     }
     await settle.postpone(upload, next.afterMs);
+    uploadMetrics.runs.inc({ outcome: result.code });
     logger.info(
       { ...fields, code: result.code, again_in_ms: next.afterMs },
       'A track upload is tried again.',

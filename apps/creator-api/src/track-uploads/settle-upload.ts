@@ -1,10 +1,10 @@
 import { messages } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, type Statement, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import type { Clock } from '@fulfilment/runtime';
 import type { DescribedAudio } from './audio/describe-audio.js';
-import type { LeasedUpload } from './upload-lease.js';
 import type { UploadFailure } from './upload-failure.rules.js';
+import { type LeasedUpload, LeaseLost } from './upload-lease.js';
 
 // Whoever holds the lease settles, and once: both are in the condition.
 const held = "WHERE id = $1 AND lease_token = $2 AND status = 'processing'";
@@ -24,7 +24,7 @@ const postpone = statement(
      lease_until = NULL, updated_at = $4 ${held}`,
 );
 
-/** Writes down how a run ended. Each answers whether it was this run's to end. */
+/** Writes down how a run ended. @throws LeaseLost when it was no longer this run's to end */
 export class SettleUpload {
   constructor(
     private readonly database: Database,
@@ -33,29 +33,32 @@ export class SettleUpload {
   ) {}
 
   /** With the message that tells the Store, in one commit. */
-  complete({ id, token }: LeasedUpload, { audio, title, position }: DescribedAudio): Promise<boolean> {
+  async complete({ id, token }: LeasedUpload, { audio, title, position }: DescribedAudio): Promise<void> {
     const occurredAt = this.clock();
-    return this.database.transaction(async (tx) => {
+    await this.database.transaction(async (tx) => {
       const track = await tx.row<{ release_id: string; track_id: string }>(complete, [
         id,
         token,
         JSON.stringify(audio),
         occurredAt,
       ]);
-      if (track === undefined) return false;
+      if (track === undefined) throw new LeaseLost();
       const duration = Math.round(audio.duration_seconds);
       const fact = { ...track, title, position, duration_seconds: duration };
       await this.outbox.add(tx, messages.trackProcessed.make(fact, { occurredAt }));
-      return true;
     });
   }
 
-  async fail({ id, token }: LeasedUpload, { code, message }: UploadFailure): Promise<boolean> {
+  async fail({ id, token }: LeasedUpload, { code, message }: UploadFailure): Promise<void> {
     const failure = JSON.stringify({ code, message });
-    return (await this.database.run(fail, [id, token, failure, this.clock()])) > 0;
+    await this.settle(fail, [id, token, failure, this.clock()]);
   }
 
-  async postpone({ id, token }: LeasedUpload, delayMs: number): Promise<boolean> {
-    return (await this.database.run(postpone, [id, token, delayMs, this.clock()])) > 0;
+  async postpone({ id, token }: LeasedUpload, delayMs: number): Promise<void> {
+    await this.settle(postpone, [id, token, delayMs, this.clock()]);
+  }
+
+  private async settle(how: Statement, values: readonly unknown[]): Promise<void> {
+    if ((await this.database.run(how, values)) === 0) throw new LeaseLost();
   }
 }
