@@ -2,11 +2,6 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { searchText } from './search.rules.js';
 
-// An edition and its creator may be taken at once by two replicas, neither of which sees what the other has not committed.
-const oneAtATime = statement(
-  'edition.one-at-a-time',
-  "SELECT pg_advisory_xact_lock(hashtextextended('artist-of-editions:' || $1::text, 0))",
-);
 const nameOfCreator = statement('edition.name-of-creator', 'SELECT name FROM creators WHERE id = $1');
 const nameless = statement(
   'edition.nameless',
@@ -18,12 +13,11 @@ const fillIn = statement(
    FROM unnest($1::uuid[], $3::text[]) AS filled (id, search_text) WHERE r.id = filled.id`,
 );
 
-/** Editions are by their creator, who may become known before or after them. */
+/** Editions are by their creator, who may become known before or after them. The caller has the creator to itself. */
 @Injectable()
 export class ArtistOfEditions {
   /** The creator's name, or none yet: then `fillIn` follows. */
   async find(tx: Transaction, creatorId: string): Promise<string> {
-    await tx.run(oneAtATime, [creatorId]);
     const creator = await tx.row<{ name: string | null }>(nameOfCreator, [creatorId]);
     return creator?.name ?? '';
   }

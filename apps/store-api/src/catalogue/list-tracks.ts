@@ -11,11 +11,6 @@ export interface TrackFact {
   readonly duration_seconds: number;
 }
 
-// A track and its release may be taken at once by two replicas, neither of which sees what the other has not committed.
-const oneAtATime = statement(
-  'tracks.one-at-a-time',
-  "SELECT pg_advisory_xact_lock(hashtextextended('tracks-of-release:' || $1::text, 0))",
-);
 const keep = statement(
   'tracks.keep',
   `INSERT INTO processed_tracks AS known
@@ -50,12 +45,11 @@ const insert = statement(
    FROM json_to_recordset($1::json) AS t(product_id uuid, track_id uuid, position int, title text, duration_seconds int)`,
 );
 
-/** The track listing of a release's products, from the audio that the Creator API has read. */
+/** The track listing of a release's products, from the audio that the Creator API has read. Its caller has the release to itself. */
 @Injectable()
 export class ListTracks {
   /** Takes a track, its newest version whatever the order they come in. @param processedAt when the fact happened */
   async take(tx: Transaction, track: TrackFact, processedAt: string): Promise<void> {
-    await tx.run(oneAtATime, [track.release_id]);
     await tx.run(keep, [
       track.release_id,
       track.track_id,
@@ -69,7 +63,6 @@ export class ListTracks {
 
   /** Lists what came before the release did. Call after its products are written. */
   async fillIn(tx: Transaction, releaseId: string): Promise<void> {
-    await tx.run(oneAtATime, [releaseId]);
     await this.list(tx, releaseId);
   }
 

@@ -1,0 +1,77 @@
+import { type Message, messages, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { CreatorsConsumer } from './creators.consumer.js';
+
+const occurredAt = new Date();
+const aTrackOf = (release_id: string) =>
+  messages.trackProcessed.make(
+    { release_id, track_id: uuidv7(), title: null, position: null, duration_seconds: 214 },
+    { occurredAt },
+  );
+const aChangeOf = (id: string) =>
+  messages.creatorChanged.make(
+    {
+      creator: {
+        id,
+        version: 1,
+        organisation_id: 'org_test',
+        name: 'Harbour Lights',
+        payment_method: null,
+        payment_terms_accepted: true,
+        tax_interview_completed: true,
+        settlement_currency: 'GBP',
+        registered_at: occurredAt.toISOString(),
+      },
+    },
+    { occurredAt },
+  );
+const anEditionBy = (creator_id: string) =>
+  messages.editionCreated.make(
+    {
+      edition: {
+        id: uuidv7(),
+        creator_id,
+        title: 'Tidal Maps',
+        release_type_id: 1,
+        ean: null,
+        created_at: occurredAt.toISOString(),
+      },
+    },
+    { occurredAt },
+  );
+const countTracks = statement(
+  'test.count-tracks',
+  'SELECT count(*) AS tracks FROM processed_tracks WHERE release_id = ANY($1::uuid[])',
+);
+
+describe('facts of creators and their releases', () => {
+  let store: StoreApiUnderTest;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    await store.release(uuidv7()); // loads the product types
+  });
+  afterAll(() => store.stop());
+
+  const handle = (facts: readonly Message[]) =>
+    store.database.transaction((tx) => store.app.get(CreatorsConsumer).handle(tx, facts));
+  const ids = Array.from({ length: 40 }, () => uuidv7());
+
+  it.each<[string, (id: string) => Message]>([
+    ['tracks', aTrackOf],
+    ['creators', aChangeOf],
+    ['editions', anEditionBy],
+  ])('are taken by two replicas at once, %s of the same in whatever order', async (_what, fact) => {
+    await Promise.all([handle(ids.map(fact)), handle(ids.toReversed().map(fact))]);
+  });
+
+  it('are all there then', async () => {
+    const releases = Array.from({ length: 20 }, () => uuidv7());
+    await Promise.all([
+      handle(releases.map(aTrackOf)),
+      handle(releases.toReversed().map(aTrackOf)),
+      handle(releases.map(aTrackOf)),
+    ]);
+    expect(await store.database.row(countTracks, [releases])).toEqual({ tracks: 60 });
+  });
+});
