@@ -1,13 +1,13 @@
 import { type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import { uploadMetrics } from './upload-metrics.js';
-import type { UploadQueue } from './upload-queue.js';
+import type { QueuedUpload, UploadQueue } from './upload-queue.js';
 
 const everyMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
-// Due for so long with nobody at work: Redis was not told, has lost it, or has more than it can do. It takes the same job once.
+// Due for so long with nobody at work: Redis was not told, has lost it, or has more than it can do.
 const forgotten = statement(
   'track-uploads.forgotten',
   `SELECT id, workflow_id FROM track_uploads
@@ -28,7 +28,7 @@ export function findUploads(database: Database, queue: UploadQueue, logger: Logg
     intervalMs: everyMs,
     logger,
     round: async () => {
-      const uploads = await database.rows<{ id: string; workflow_id: string }>(forgotten, [after]);
+      const uploads = await database.rows<QueuedUpload>(forgotten, [after]);
       const last = uploads.at(-1);
       const more = uploads.length === pageSize && last !== undefined;
       after = more ? last.id : firstId;
@@ -36,10 +36,11 @@ export function findUploads(database: Database, queue: UploadQueue, logger: Logg
       uploadMetrics.open.set(measured?.open ?? 0);
       uploadMetrics.oldestDue.set(Math.max(0, measured?.seconds ?? 0));
       if (uploads.length === 0) return false;
-      uploadMetrics.found.inc(uploads.length);
-      await queue.add(uploads).catch((error: unknown) => {
+      try {
+        uploadMetrics.found.inc(await queue.addMissing(uploads));
+      } catch (error) {
         logger.warn({ error, uploads: uploads.length }, 'Redis took no track uploads; trying again.');
-      });
+      }
       return more;
     },
   });

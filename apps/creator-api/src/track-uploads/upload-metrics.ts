@@ -27,7 +27,7 @@ export const uploadMetrics = {
   }),
   found: new Counter({
     name: 'track_uploads_found_total',
-    help: 'Track uploads that were due for seconds with nobody at work: Redis lost them, or is behind.',
+    help: 'Track uploads that were due for seconds and that Redis did not know: it has lost them, or was away when they were registered. It knows them now.',
     registers,
   }),
 };

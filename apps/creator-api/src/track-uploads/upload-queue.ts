@@ -9,6 +9,12 @@ export interface UploadJob {
   readonly uploadId: string;
 }
 
+/** An upload, and the name of its job. */
+export interface QueuedUpload {
+  readonly id: string;
+  readonly workflow_id: string;
+}
+
 /**
  * The BullMQ queue of uploads to work on. A job is a reminder that may be lost or come twice: what is to be done stands in PostgreSQL, and
  * its lease decides who does it.
@@ -39,8 +45,8 @@ export class UploadQueue {
   }
 
   /** One job an upload, however often it is added. Rejects when Redis does not take them at once. */
-  async add(uploads: readonly { readonly id: string; readonly workflow_id: string }[]): Promise<void> {
-    if (this.connection.status !== 'ready') throw new Error('Redis is not connected.');
+  async add(uploads: readonly QueuedUpload[]): Promise<void> {
+    this.mustBeConnected();
     await this.queue.addBulk(
       uploads.map(({ id, workflow_id: jobId }) => ({
         name: 'process',
@@ -50,8 +56,19 @@ export class UploadQueue {
     );
   }
 
+  /** Adds those that Redis does not know. Answers how many. Rejects as `add` does. */
+  async addMissing(uploads: readonly QueuedUpload[]): Promise<number> {
+    this.mustBeConnected();
+    const known = await Promise.all(
+      uploads.map(({ workflow_id: jobId }) => this.connection.exists(this.queue.toKey(jobId))),
+    );
+    const missing = uploads.filter((_, index) => known[index] === 0);
+    if (missing.length > 0) await this.add(missing);
+    return missing.length;
+  }
+
   /** What Redis does not take now is found again in PostgreSQL. */
-  addSoon(upload: { readonly id: string; readonly workflow_id: string }): void {
+  addSoon(upload: QueuedUpload): void {
     this.add([upload]).catch((error: unknown) => {
       this.logger.warn(
         { error, upload_id: upload.id },
@@ -64,5 +81,9 @@ export class UploadQueue {
     this.stopping = true;
     await Promise.allSettled([this.queue.close()]);
     this.connection.disconnect();
+  }
+
+  private mustBeConnected(): void {
+    if (this.connection.status !== 'ready') throw new Error('Redis is not connected.');
   }
 }

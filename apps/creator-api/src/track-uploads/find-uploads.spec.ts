@@ -1,0 +1,43 @@
+import { statement } from '@fulfilment/database';
+import { eventually, storeUrl } from '@fulfilment/testing';
+import { Redis } from 'ioredis';
+import { creatorApi, type CreatorApi } from '../creator-api.fixture.js';
+import { uploadDesk } from './track-uploads.fixture.js';
+import { uploadMetrics } from './upload-metrics.js';
+
+const wasDue = statement(
+  'test.was-due',
+  "UPDATE track_uploads SET due_at = now() - interval '1 minute' WHERE id = $1",
+);
+
+describe('looking for uploads that are due with nobody at work', () => {
+  let api: CreatorApi;
+  let redis: Redis;
+  beforeAll(async () => {
+    api = await creatorApi(); // nobody is at work here
+    redis = new Redis(storeUrl('TEST_REDIS_URL'));
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await api.stop();
+  });
+
+  it('counts those that Redis did not know, and each once, however long it then waits', async () => {
+    const desk = await uploadDesk(api);
+    const jobs = `${api.settings.TRACK_UPLOAD_QUEUE_PREFIX}:track-uploads`;
+    const found = async () => (await uploadMetrics.found.get()).values[0]?.value ?? 0;
+    const before = await found();
+    const lose = async () => {
+      const { id, workflow_id } = await desk.register('https://files.example.com/track.wav');
+      await eventually(async () => (await redis.del(`${jobs}:${workflow_id}`)) === 1 || undefined);
+      await api.database.run(wasDue, [id]);
+      return `${jobs}:${workflow_id}`;
+    };
+    for (const count of [1, 2, 3]) {
+      const job = await lose();
+      await eventually(async () => (await redis.exists(job)) === 1 || undefined);
+      await eventually(async () => (await found()) >= before + count || undefined);
+    }
+    expect(await found()).toBe(before + 3);
+  });
+});
