@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Spool } from '../spool.js';
+import { AudioRefused } from './audio-refused.js';
+import { sample } from './audio-samples.fixture.js';
+import { describeAudio } from './describe-audio.js';
+
+const directory = join(tmpdir(), `describe-audio-${randomUUID()}`);
+const spool = new Spool(directory);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+export async function describeFile(bytes: Buffer) {
+  const file = await spool.open();
+  try {
+    await file.append(bytes);
+    return await describeAudio(file.fd, file.size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The code it is refused with. */
+export async function refusal(bytes: Buffer): Promise<string> {
+  try {
+    const { audio } = await describeFile(bytes);
+    return `taken: ${audio.container}, ${audio.duration_seconds} s`;
+  } catch (error) {
+    if (error instanceof AudioRefused) return error.code;
+    throw error;
+  }
+}
+
+/** A header that is not what it was. */
+export function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
+  const copy = Buffer.from(bytes);
+  change(copy);
+  return copy;
+}
+
+/** tone.m4a, whose decoder is told something else, and whose frames are said to last so long. */
+export function m4aWith({ configuration = '140856e500', delta = 1024, timescale = 16_000 }): Buffer {
+  return changed(sample('tone.m4a'), (copy) => {
+    copy.write(configuration, copy.indexOf('140856e500', 0, 'hex'), 'hex');
+    copy.writeUInt32BE(delta, copy.indexOf('stts') + 16);
+    copy.writeUInt32BE(timescale, copy.indexOf('mdhd') + 16);
+  });
+}
+
+/** tone.m4a, whose samples lie in two chunks that begin at the same byte. */
+export function m4aInOnePlace(): Buffer {
+  const m4a = changed(sample('tone.m4a'), (copy) => {
+    for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stco']) {
+      const length = copy.indexOf(box) - 4;
+      copy.writeUInt32BE(copy.readUInt32BE(length) + 4, length);
+    }
+    copy.writeUInt32BE(2, copy.indexOf('stco') + 8);
+    copy.writeUInt32BE(95, copy.indexOf('stsc') + 16);
+  });
+  const [offset, end] = [m4a.indexOf('stco') + 12, m4a.indexOf('stco') + 16];
+  return Buffer.concat([m4a.subarray(0, end), m4a.subarray(offset, end), m4a.subarray(end)]);
+}
+
+export const id3v2 = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x02\0', 'latin1'), Buffer.alloc(256)]);
+export const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125)]);
