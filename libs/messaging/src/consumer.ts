@@ -174,7 +174,9 @@ export class Consumer {
 
   private acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): void {
     handled.inc({ queue: this.options.queue, outcome: 'applied' }, deliveries.length);
-    for (const { raw } of deliveries) this.ack(channel, raw);
+    const last = deliveries.at(-1);
+    // With all before it: messages are handled in the order they came, so none of those is still in hand.
+    if (last !== undefined) this.ack(channel, last.raw, { andAllBefore: true });
   }
 
   private async refuse(
@@ -191,10 +193,10 @@ export class Consumer {
   }
 
   /** On a channel that is gone there is nothing to say: the broker sends the message again, and the inbox knows it. */
-  private ack(channel: ConfirmChannel, raw: ConsumeMessage): void {
+  private ack(channel: ConfirmChannel, raw: ConsumeMessage, { andAllBefore = false } = {}): void {
     if (this.channel !== channel) return;
     try {
-      channel.ack(raw);
+      channel.ack(raw, andAllBefore);
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },

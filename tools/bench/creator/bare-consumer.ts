@@ -107,7 +107,8 @@ async function work(): Promise<void> {
     const batch = waiting.slice(0, batchSize);
     waiting = waiting.slice(batchSize);
     await apply(batch.map((raw): unknown => JSON.parse(raw.content.toString())).map(believe));
-    for (const raw of batch) channel.ack(raw);
+    const last = batch.at(-1);
+    if (last !== undefined) channel.ack(last, true);
   }
   working = false;
 }

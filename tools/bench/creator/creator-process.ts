@@ -40,6 +40,7 @@ export class CreatorProcess {
       ],
       {
         ...environment,
+        REDIS_URL: site.stores.redis, // its own alone: BullMQ takes no address with a prefix
         BASE_URL: tokens.baseUrl,
         AUTH_URL: tokens.authUrl,
         JWKS_URL: tokens.jwksUrl,

@@ -118,9 +118,11 @@ export async function projectOrders(
   const known = orders.filter((order) => !addedIds.has(order.id));
   const moved = await updateKnown(tx, known, again);
   const withReleases = again ? orders : added;
-  if (withReleases.length > 0) await tx.run(rememberReleases, [releasesIn(withReleases)]);
   const moves = countMoves(added, moved);
-  if (moves.length > 0) await tx.run(count, [JSON.stringify(moves)]);
+  await Promise.all([
+    withReleases.length > 0 && tx.run(rememberReleases, [releasesIn(withReleases)]),
+    moves.length > 0 && tx.run(count, [JSON.stringify(moves)]),
+  ]);
   await bookOrders(tx, [
     ...added.filter((order) => order.charged_at !== null).map((order) => order.id),
     ...moved
@@ -130,7 +132,9 @@ export async function projectOrders(
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
-  const known = await idsOf(tx, findKnown, [orders.map((order) => order.id)]);
+  // Of an order that is told of for the first time nothing is known, as a rule.
+  const later = orders.filter((order) => order.version > 1).map((order) => order.id);
+  const known = later.length === 0 ? new Set<string>() : await idsOf(tx, findKnown, [later]);
   const unknown = orders.filter((order) => !known.has(order.id));
   if (unknown.length === 0) return [];
   const ids = await idsOf(tx, insertNew, [asRows(unknown)]); // without those that another replica has just added

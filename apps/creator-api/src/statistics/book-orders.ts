@@ -96,7 +96,11 @@ interface PaidLineRow extends PaidLine {
  */
 export async function bookOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return;
-  const own = await tx.rows<BookedRow>(bookOwnCurrency, [orderIds]);
+  const refund = (): Promise<BookedRow[]> => tx.rows<BookedRow>(bookRefunds, [orderIds]);
+  const [own, refundedFirst] = await Promise.all([
+    tx.rows<BookedRow>(bookOwnCurrency, [orderIds]),
+    refund(), // goes out with it, and sees its rows
+  ]);
   const ownOrders = new Set(own.map((row) => row.order_id));
   // What is left is asked of the ledger, not of currencies: a creator may come, or change, between two statements.
   const others = orderIds.filter((id) => !ownOrders.has(id));
@@ -109,7 +113,7 @@ export async function bookOrders(tx: Transaction, orderIds: readonly string[]): 
   });
   const converted =
     bookings.length === 0 ? [] : await tx.rows<BookedRow>(bookSales, [JSON.stringify(bookings)]);
-  const refunded = await tx.rows<BookedRow>(bookRefunds, [orderIds]);
+  const refunded = converted.length === 0 ? refundedFirst : [...refundedFirst, ...(await refund())];
   const sold = [...own, ...converted];
   // In one statement, in one order: replicas that share months wait, none deadlock.
   const isNews = sold.length + refunded.length > 0;
