@@ -80,6 +80,7 @@ describe('packages', () => {
     expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([at(2), null]);
     expect(arrivals(...two, delivered(null, 3))).toEqual([at(3), null]);
     expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([at(3), at(6)]);
+    expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([at(0), null]);
   });
 
   it('say the same when a report is told again, then or later', () => {

@@ -72,11 +72,12 @@ export function packagesOf(reports: readonly PackageReport[]): {
   }
   const deliveries = reports.filter((report) => report.kind === 'delivered').sort(inOrder);
   for (const delivery of deliveries)
-    if (!packages.some((one) => arrivesBy(one, delivery))) misplaced.set(delivery, 'unknown_package');
+    if (!packages.some((one) => arrivesBy(one, delivery, packages)))
+      misplaced.set(delivery, 'unknown_package');
   const rows = packages.map((one) => ({
     ...one.tracking,
     shipped_at: one.shipped.shipped_at,
-    delivered_at: deliveries.find((delivery) => arrivesBy(one, delivery))?.delivered_at ?? null,
+    delivered_at: deliveries.find((delivery) => arrivesBy(one, delivery, packages))?.delivered_at ?? null,
   }));
   return { packages: rows, misplaced };
 }
@@ -128,14 +129,19 @@ function withCorrection(packages: readonly Package[], report: Corrected): readon
   return packages.map((one) => (one === target ? corrected : one));
 }
 
-/** A delivery that names no package means those that were handed over by then, by one account or the other. */
-function arrivesBy(
-  { numbers, shipped }: Package,
-  { tracking_number, delivered_at, told_at }: Delivered,
-): boolean {
-  if (tracking_number !== null) return numbers.has(tracking_number);
-  const handedOver = Math.min(time(shipped.shipped_at), time(shipped.told_at));
-  return handedOver <= Math.max(time(delivered_at), time(told_at));
+/**
+ * A delivery that names no package means those that were handed over by then, by one account or the other; where by all accounts none was, the
+ * first: nothing arrives that was not sent, whatever the clocks of who report it.
+ */
+function arrivesBy(one: Package, delivery: Delivered, packages: readonly Package[]): boolean {
+  const { tracking_number, delivered_at, told_at } = delivery;
+  if (tracking_number !== null) return one.numbers.has(tracking_number);
+  const first = Math.min(...packages.map(handedOver));
+  return handedOver(one) <= Math.max(time(delivered_at), time(told_at), first);
+}
+
+function handedOver({ shipped }: Package): number {
+  return Math.min(time(shipped.shipped_at), time(shipped.told_at));
 }
 
 /** Whether two reports may stand for each other: the one that happened first decides for both. */

@@ -72,13 +72,13 @@ describe('dead letters', () => {
     await stores.drop();
   });
 
-  const waiting = (count: number) =>
-    eventually(async () => ((await letters.count(queue)) === count ? true : undefined));
+  const waiting = (count: number, withinMs?: number) =>
+    eventually(async () => ((await letters.count(queue)) === count ? true : undefined), withinMs);
   const effects = async () =>
     (await stores.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
   const refuse = async (...sent: Message[]) => {
     await broker.publish(...sent);
-    await waiting(sent.length);
+    await waiting(sent.length, 30_000);
   };
 
   it('tell what a message is and why it was refused, and nothing that people wrote', async () => {
