@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AnswerInterceptor } from './answer.js';
+import { endedConnections } from './ended-connections.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { requestId } from './request-id.js';
 import { undecodablePath } from './undecodable-path.js';
@@ -46,6 +47,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
       abortOnError: false,
     },
   );
+  app.use(endedConnections(app.getHttpServer()));
   app.use(requestId);
   app.use(undecodablePath);
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
