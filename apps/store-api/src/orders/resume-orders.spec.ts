@@ -132,12 +132,13 @@ describe('the completer while a provider does not answer', () => {
     let running: Awaited<ReturnType<typeof startStoreProcess>>;
     afterEach(() => running.stop());
 
-    const asked = (path: string, times: number) =>
-      eventually(() =>
-        standIn.requests.filter((sent) => sent.path === path).length >= times ? true : undefined,
-      );
-    const askedAbout = (paymentMethod: string, times: number) =>
-      asked(`/v1/payment_methods/${paymentMethod}`, times);
+    /** Resolves when the provider has been asked so often more. */
+    const untilAsked = async (path: string, times: number): Promise<void> => {
+      const count = () => standIn.requests.filter((sent) => sent.path === path).length;
+      const before = count();
+      await eventually(() => (count() >= before + times ? true : undefined), 20_000); // a process starts meanwhile
+    };
+    const silentPath = `/v1/payment_methods/${neverAnswered}`;
 
     it('leaves what waits for the provider to others, and ends at once', async () => {
       await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
@@ -145,11 +146,10 @@ describe('the completer while a provider does not answer', () => {
       const cancelled = await place('pm_card_visa');
       await store.database.run(copyOrders, [waiting.id, 50, neverAnswered]);
       await store.database.run(owe, [cancelled.id]);
-      const before = standIn.requests.length;
       standIn.fail('/v1/refunds', 'silent');
+      const inHand = Promise.all([untilAsked(silentPath, 20), untilAsked('/v1/refunds', 1)]);
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '12000' });
-      await askedAbout(neverAnswered, before + 20);
-      await asked('/v1/refunds', 1);
+      await inHand;
       const toldAt = performance.now();
       running.terminate();
       expect(await running.ended).toBe(0);
@@ -161,16 +161,16 @@ describe('the completer while a provider does not answer', () => {
     });
 
     it('takes up no order any more while it waits for a request it has in hand', async () => {
-      await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
+      await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
       const due = await place(neverAnswered);
       const who = await store.creator(neverAnswered);
       const [sku = ''] = (await store.release(who.id, [{}])).skus;
       const body = orderBody(sku, await store.quote(who.token));
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
-      const before = standIn.requests.length;
+      const inHand = untilAsked(silentPath, 1);
       const placing = running.place(who, body, uuidv7()).then(({ body: order }) => order.status);
-      await askedAbout(neverAnswered, before + 1);
+      await inHand;
       running.terminate();
       await running.untilClosed();
       await store.database.run(crash, [due.id]);
