@@ -17,14 +17,16 @@ interface Queryable {
 /** How long a commit whose answer was lost is asked after: a server that crashed is back by then. */
 const askAfterCommitMs = 8_000;
 const askAgainMs = 50;
+const invalidParameterValue = '22023';
 const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::xid8) AS status');
 
 export interface TransactionOptions {
   /**
    * Whether a commit whose answer was lost with the connection is asked after, before it counts as failed. For what cannot be
-   * done a second time: somebody has already got what the transaction writes down.
+   * done a second time: somebody has already got what the transaction writes down. A statement finds a row of it: PostgreSQL's own word
+   * may be about another transaction, since one that crashed before it wrote its log gives the numbers of its last transactions to the next.
    */
-  readonly certain?: boolean;
+  readonly certain?: boolean | { readonly written: Statement; readonly values: readonly unknown[] };
 }
 
 /** The service has not reached its database since it started. */
@@ -128,7 +130,7 @@ export class Database implements Sql {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
     };
-    const began = sendTogether(client, () => begin(client, certain));
+    const began = sendTogether(client, () => begin(client, certain !== false));
     began.catch(noticeLost); // the first statement fails for the same reason
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
       sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
@@ -146,21 +148,36 @@ export class Database implements Sql {
           release();
         } catch (error) {
           await rollback();
-          if (error instanceof RolledBack || id === undefined || !(await this.wasCommitted(id))) throw error;
+          if (error instanceof RolledBack || id === undefined || !(await this.wasCommitted(id, certain)))
+            throw error;
         }
         for (const callback of callbacks) callback();
       },
     };
   }
 
-  private async wasCommitted(id: string): Promise<boolean> {
+  private async wasCommitted(id: string, certain: TransactionOptions['certain']): Promise<boolean> {
     const endsAtMs = performance.now() + askAfterCommitMs;
     while (performance.now() < endsAtMs) {
-      const known = await this.row<{ status: string | null }>(outcome, [id]).catch(() => undefined);
-      if (known !== undefined && known.status !== 'in progress') return known.status === 'committed';
+      const status = await this.statusOf(id);
+      if (status !== undefined && status !== 'in progress') {
+        if (typeof certain !== 'object') return status === 'committed';
+        const found = await this.rows(certain.written, certain.values).catch(() => undefined);
+        if (found !== undefined) return found.length > 0;
+      }
       await delay(askAgainMs);
     }
     return false;
+  }
+
+  /** What PostgreSQL says of a transaction; undefined while it says nothing. */
+  private async statusOf(id: string): Promise<string | null | undefined> {
+    try {
+      return (await this.row<{ status: string | null }>(outcome, [id]))?.status;
+    } catch (error) {
+      const unknownToIt = error instanceof Error && Reflect.get(error, 'code') === invalidParameterValue;
+      return unknownToIt ? null : undefined; // a number that a crash took back is one of the future
+    }
   }
 }
 

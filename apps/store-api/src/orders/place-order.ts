@@ -26,6 +26,7 @@ import { SettleOrder } from './settle-order.js';
 /** Beside the provider's time, what a request may take from the order row to its answer. */
 const settleWithinMs = 2_000;
 
+const orderIsThere = statement('orders.is-there', 'SELECT id FROM orders WHERE id = $1');
 const openCharge = statement(
   'orders.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
@@ -84,7 +85,7 @@ export class PlaceOrder {
     const terms = await this.agree(creatorId, order);
     const charge = await this.database.transaction(
       (tx) => this.write(tx, who, creatorId, order, orderId, terms, scope),
-      { certain: true }, // the caller hears of an order exactly when there is one
+      { certain: { written: orderIsThere, values: [orderId] } }, // the caller hears of an order exactly when there is one
     );
     this.faultPoints.pass('order-placed');
     return this.chargeOrder.run(charge);

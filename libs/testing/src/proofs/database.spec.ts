@@ -18,6 +18,7 @@ class Numbers1700000000000 implements MigrationInterface {
 
 const insert = statement('test.insert', 'INSERT INTO numbers VALUES ($1)');
 const all = statement('test.all', 'SELECT value FROM numbers ORDER BY value');
+const written = statement('test.written', 'SELECT value FROM numbers WHERE value = $1');
 const prepared = statement(
   'test.prepared',
   "SELECT count(*) AS count FROM pg_prepared_statements WHERE name = 'test.all'",
@@ -201,6 +202,33 @@ describe('database', () => {
       await line.stop();
     }
   });
+
+  it.each([
+    [54, 54],
+    [55, 0],
+  ])(
+    'of a commit of %i whose answer is lost, what a row says that it wrote decides: %i',
+    async (value, looked) => {
+      const line = await severableProxy(stores.url);
+      const source = createDataSource({ url: line.url, poolSize: 2, applicationName: 'cut', migrations: [] });
+      await source.initialize();
+      try {
+        const done = new Database(source).transaction(
+          async (tx) => {
+            await tx.run(insert, [value]);
+            line.severAfter(1); // the next packet is COMMIT
+            return 'done';
+          },
+          { certain: { written, values: [looked] } },
+        );
+        if (value === looked) await expect(done).resolves.toBe('done');
+        else await expect(done).rejects.toThrow(); // as when a crash gave the transaction's number to another
+      } finally {
+        await source.destroy();
+        await line.stop();
+      }
+    },
+  );
 
   it('a transaction that did not get to its commit is undone, however certain', async () => {
     await expect(
