@@ -1,15 +1,11 @@
-import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
-import { standInSecretKey, type StripeStandIn, stripeStandIn } from '../payments/stripe-stand-in.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { SettleOrder } from './settle-order.js';
+import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 /** What Jest leaves alone where the date alone is another. */
 const timers = [
@@ -21,10 +17,6 @@ const timers = [
   'performance',
 ] as const;
 const intentsPath = '/v1/payment_intents';
-const refundsDueNow = statement(
-  'test.refunds-due-now',
-  "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
-);
 const openCharge = statement(
   'test.open-charge',
   `SELECT c.id, o.id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
@@ -50,45 +42,18 @@ const references = statement(
   `SELECT c.provider_reference AS reference, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
 );
 
-const settledAt = statement(
-  'test.settled-at',
-  'SELECT c.settled_at AS at FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
-);
-
 describe('orders whose creators are charged by Stripe', () => {
-  let standIn: StripeStandIn;
-  let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let orders: StripeOrders;
+  let standIn: StripeOrders['standIn'];
+  let store: StripeOrders['store'];
+  let desk: StripeOrders['desk'];
+  let place: StripeOrders['place'];
 
   beforeAll(async () => {
-    standIn = await stripeStandIn();
-    store = await startStoreApi(byStripe());
-    desk = orderDesk(store);
+    orders = await stripeOrders();
+    ({ standIn, store, desk, place } = orders);
   });
-  afterAll(async () => {
-    await store.stop();
-    await standIn.stop();
-  });
-
-  const byStripe = () => ({
-    NODE_ENV: 'test',
-    PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: standInSecretKey,
-    STRIPE_API_URL: standIn.url,
-    PAYMENT_TIMEOUT_MS: '500',
-  });
-  const place = async (paymentMethod: string) => {
-    const who = await store.creator(paymentMethod);
-    const [sku = ''] = (await store.release(who.id, [{ quantity: 4 }])).skus;
-    const body = orderBody(sku, await store.quote(who.token));
-    const { status, body: order } = await desk.place(who, body);
-    expect(status).toBe(201);
-    return {
-      who,
-      order,
-      intents: () => standIn.intents().filter(({ metadata }) => metadata['order_id'] === order.id),
-    };
-  };
+  afterAll(() => orders.stop());
 
   it('are paid, under the name of the order, and the name of the charge is kept', async () => {
     const { who, order, intents } = await place('pm_card_visa');
@@ -158,7 +123,7 @@ describe('orders whose creators are charged by Stripe', () => {
 
     it.each(['next-key-taken', 'charged'])('are charged once when the process dies at %s', async (point) => {
       const placed = await placeSpent('broken-before');
-      const dying = await startStoreProcess(store, { ...byStripe(), FAULT_POINT: point });
+      const dying = await startStoreProcess(store, { ...orders.settings, FAULT_POINT: point });
       await store.database.run(dueNow, [placed.who.id]);
       expect(await dying.ended).toBe('SIGKILL');
       expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 2, spent: false }]);
@@ -224,97 +189,5 @@ describe('orders whose creators are charged by Stripe', () => {
     await store.resumeOrders();
     expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('payment_failed');
     expect(standIn.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
-  });
-
-  describe('when they are cancelled', () => {
-    const cancel = async () => {
-      const placed = await place('pm_card_visa');
-      const chargedAt = await store.database.row(settledAt, [placed.who.id]);
-      const message = messages.fulfilmentCancelled.make(
-        { order_id: placed.order.id, reason: 'pressing fault' },
-        { occurredAt: new Date() },
-      );
-      await store.broker.publish(message);
-      await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
-      return {
-        ...placed,
-        chargedAt,
-        refunds: () => standIn.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
-      };
-    };
-    const status = async (who: TestCreator) =>
-      (await store.database.row<{ status: string }>(references, [who.id]))?.status;
-    const billing = async (who: TestCreator, order: { id: string }) =>
-      (await store.get(`/store/v1/orders/${order.id}`, who.token)).body.billing.payment_status;
-    /** The completer, without waiting for its time. */
-    const askAgain = async () => {
-      await store.database.run(refundsDueNow);
-      await store.resumeOrders();
-    };
-
-    it('are refunded once, also when the answer is lost', async () => {
-      const { who, refunds } = await cancel();
-      standIn.fail('/v1/refunds', 'lost-answer', 'lost-answer');
-      await store.resumeOrders();
-      expect(await status(who)).toBe('refund_due');
-      await askAgain();
-      expect(await status(who)).toBe('refunded');
-      expect(refunds()).toHaveLength(1);
-    });
-
-    it('are owed their refund until Stripe says that it succeeded', async () => {
-      const { who, order, refunds } = await cancel();
-      standIn.refundWith('pending');
-      await store.resumeOrders();
-      await askAgain();
-      expect([await status(who), await billing(who, order)]).toEqual(['refund_due', 'refunded']);
-      for (const refund of refunds()) refund.status = 'succeeded';
-      await askAgain();
-      expect([await status(who), await billing(who, order)]).toEqual(['refunded', 'refunded']);
-      expect(refunds()).toHaveLength(1);
-    });
-
-    it('are refunded once more when the refund fails, at once or later', async () => {
-      const { who, refunds } = await cancel();
-      standIn.refundWith('failed', 'pending');
-      await store.resumeOrders();
-      await askAgain();
-      for (const refund of refunds()) refund.status = 'failed';
-      await askAgain();
-      expect(await status(who)).toBe('refund_due');
-      await askAgain();
-      expect(await status(who)).toBe('refunded');
-      expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
-    });
-
-    it('are refunded once when Stripe answers 500 and repeats it under the key', async () => {
-      const { who, refunds } = await cancel();
-      standIn.fail('/v1/refunds', 'broken-after');
-      await store.resumeOrders();
-      await askAgain(); // the key is spent
-      expect(await status(who)).toBe('refund_due');
-      await askAgain();
-      expect(await status(who)).toBe('refunded');
-      expect(refunds()).toHaveLength(1);
-    });
-
-    it('keep the time when they were charged, however often their refund is asked for', async () => {
-      const { who, chargedAt } = await cancel();
-      standIn.refundWith('failed');
-      await store.resumeOrders();
-      await askAgain();
-      expect(await status(who)).toBe('refunded');
-      expect(await store.database.row(settledAt, [who.id])).toEqual(chargedAt);
-    });
-
-    it('do not have their refund asked for at once again', async () => {
-      const { who } = await cancel();
-      standIn.fail('/v1/refunds', { answer: 503, error: { type: 'api_error', message: 'x' } });
-      await store.resumeOrders();
-      await store.resumeOrders();
-      expect(await status(who)).toBe('refund_due');
-      await askAgain();
-      expect(await status(who)).toBe('refunded');
-    });
   });
 });

@@ -1,0 +1,41 @@
+import { stripeStandIn, standInSecretKey } from '../payments/stripe-stand-in.fixture.js';
+import { orderBody, startStoreApi } from '../store-api.fixture.js';
+import { orderDesk } from './order-desk.fixture.js';
+
+/** A store-api that charges by a stand-in for Stripe's API, and what tests of both do. */
+export async function stripeOrders() {
+  const standIn = await stripeStandIn();
+  const settings = {
+    NODE_ENV: 'test',
+    PAYMENT_PROVIDER: 'stripe',
+    STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_API_URL: standIn.url,
+    PAYMENT_TIMEOUT_MS: '500',
+  };
+  const store = await startStoreApi(settings);
+  const desk = orderDesk(store);
+  return {
+    standIn,
+    settings,
+    store,
+    desk,
+    place: async (paymentMethod: string) => {
+      const who = await store.creator(paymentMethod);
+      const [sku = ''] = (await store.release(who.id, [{ quantity: 4 }])).skus;
+      const body = orderBody(sku, await store.quote(who.token));
+      const { status, body: order } = await desk.place(who, body);
+      expect(status).toBe(201);
+      return {
+        who,
+        order,
+        intents: () => standIn.intents().filter(({ metadata }) => metadata['order_id'] === order.id),
+      };
+    },
+    stop: async () => {
+      await store.stop();
+      await standIn.stop();
+    },
+  };
+}
+
+export type StripeOrders = Awaited<ReturnType<typeof stripeOrders>>;
