@@ -13,4 +13,5 @@ export {
 } from './webhook-receiver.js';
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
 export { severableProxy, type SeverableProxy } from './severable-proxy.js';
+export { serviceProcess } from './service-process.js';
 export { fetchTrusting, freePort, testGateway, type TestGateway } from './gateway.js';
