@@ -176,3 +176,33 @@ describe('when PostgreSQL dies in the middle of a refresh', () => {
     },
   );
 });
+
+describe('when PostgreSQL dies in the middle of a code exchange', () => {
+  it.each(Array.from({ length: 14 }, (_, index) => index + 1))(
+    'after its packet %i, the client has working tokens, or a code that still works',
+    async (packets) => {
+      const { shown, verifier } = await app.authorize('offline_access orders:read');
+      const exchange = async () => {
+        const response = await app.post('token', {
+          grant_type: 'authorization_code',
+          code: shown.url.searchParams.get('code') ?? '',
+          redirect_uri: app.redirectUri,
+          code_verifier: verifier,
+        });
+        return { status: response.status, body: await json(response) };
+      };
+      postgres.severAfter(packets);
+      const first = await exchange();
+      postgres.restore();
+      expect([200, 503]).toContain(first.status);
+      const having = await eventually(async () => {
+        const answer = first.status === 200 ? first : await exchange();
+        return answer.status === 503 ? undefined : answer;
+      });
+      expect([packets, having.status]).toEqual([packets, 200]);
+      await expect(app.refresh(String(having.body.refresh_token))).resolves.toMatchObject({
+        refresh_token: expect.any(String),
+      });
+    },
+  );
+});

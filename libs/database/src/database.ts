@@ -2,7 +2,14 @@ import type { Connection, Pool, PoolClient, QueryResult, QueryResultRow } from '
 import type { DataSource } from 'typeorm';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type OpenTransaction, type Sql, statement, type Statement, type Transaction } from './sql.js';
+import {
+  type OpenTransaction,
+  type Sql,
+  statement,
+  type Statement,
+  type Trace,
+  type Transaction,
+} from './sql.js';
 import { together } from './together.js';
 
 interface NamedQuery {
@@ -22,11 +29,10 @@ const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::x
 
 export interface TransactionOptions {
   /**
-   * Whether a commit whose answer was lost with the connection is asked after, before it counts as failed. For what cannot be
-   * done a second time: somebody has already got what the transaction writes down. A statement finds a row of it: PostgreSQL's own word
-   * may be about another transaction, since one that crashed before it wrote its log gives the numbers of its last transactions to the next.
+   * With it, a commit whose answer was lost with the connection is asked after before it counts as failed. For what cannot be
+   * done a second time: somebody has already got what the transaction writes down.
    */
-  readonly certain?: boolean | { readonly written: Statement; readonly values: readonly unknown[] };
+  readonly certain?: Trace;
 }
 
 /** The service has not reached its database since it started. */
@@ -91,7 +97,7 @@ export class Database implements Sql {
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    const open = await this.begin(options);
+    const open = await this.begin({ askAfter: options.certain !== undefined });
     let result: Result;
     try {
       result = await work(open.tx);
@@ -99,15 +105,17 @@ export class Database implements Sql {
       await open.rollback();
       throw error;
     }
-    await open.commit();
+    await open.commit(options.certain);
     return result;
   }
 
   /**
    * Opens a transaction for work that has no single place. It holds a connection until it is ended. Its beginning goes out with the first
    * statement, and statements that are asked for together go out together.
+   *
+   * @param options `askAfter`: a commit that is given a trace will be asked after when its answer is lost
    */
-  async begin({ certain = false }: TransactionOptions = {}): Promise<OpenTransaction> {
+  async begin({ askAfter = false }: { readonly askAfter?: boolean } = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     const last: Promise<unknown>[] = [];
@@ -130,14 +138,14 @@ export class Database implements Sql {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
     };
-    const began = sendTogether(client, () => begin(client, certain !== false));
+    const began = sendTogether(client, () => begin(client, askAfter));
     began.catch(noticeLost); // the first statement fails for the same reason
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
       sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
     return {
       tx: transactionOn({ query }, callbacks, last),
       rollback,
-      commit: async () => {
+      commit: async (trace) => {
         let id: string | undefined;
         try {
           id = await began;
@@ -148,21 +156,24 @@ export class Database implements Sql {
           release();
         } catch (error) {
           await rollback();
-          if (error instanceof RolledBack || id === undefined || !(await this.wasCommitted(id, certain)))
-            throw error;
+          if (error instanceof RolledBack || id === undefined || trace === undefined) throw error;
+          if (!(await this.wasCommitted(id, trace))) throw error;
         }
         for (const callback of callbacks) callback();
       },
     };
   }
 
-  private async wasCommitted(id: string, certain: TransactionOptions['certain']): Promise<boolean> {
+  /**
+   * PostgreSQL's word says when the transaction is over, and its row whether it was committed: one that crashed before it wrote its log
+   * gives the numbers of its last transactions to the next, and its word may be about another.
+   */
+  private async wasCommitted(id: string, { written, values }: Trace): Promise<boolean> {
     const endsAtMs = performance.now() + askAfterCommitMs;
     while (performance.now() < endsAtMs) {
       const status = await this.statusOf(id);
       if (status !== undefined && status !== 'in progress') {
-        if (typeof certain !== 'object') return status === 'committed';
-        const found = await this.rows(certain.written, certain.values).catch(() => undefined);
+        const found = await this.rows(written, values).catch(() => undefined);
         if (found !== undefined) return found.length > 0;
       }
       await delay(askAgainMs);
@@ -200,8 +211,8 @@ function isConnection(value: unknown): value is Connection {
 }
 
 /** In one message, so that certainty costs no round trip. Answers the transaction's id when it will be wanted. */
-async function begin(client: PoolClient, certain: boolean): Promise<string | undefined> {
-  if (!certain) {
+async function begin(client: PoolClient, askAfter: boolean): Promise<string | undefined> {
+  if (!askAfter) {
     await client.query('BEGIN');
     return undefined;
   }

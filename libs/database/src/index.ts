@@ -1,4 +1,11 @@
-export { statement, type OpenTransaction, type Sql, type Statement, type Transaction } from './sql.js';
+export {
+  statement,
+  type OpenTransaction,
+  type Sql,
+  type Statement,
+  type Trace,
+  type Transaction,
+} from './sql.js';
 export { GatheredStatements, type GatheredStatementsOptions } from './gathered-statements.js';
 export { Database } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';

@@ -31,10 +31,19 @@ export interface Transaction extends Sql {
   afterCommit(callback: () => void): void;
 }
 
+/** Finds a row that a transaction wrote, and no other transaction would. */
+export interface Trace {
+  readonly written: Statement;
+  readonly values: readonly unknown[];
+}
+
 /** A transaction whose end somebody else decides. Exactly one of both must be called. */
 export interface OpenTransaction {
   readonly tx: Transaction;
-  /** Rolls back and rejects when it fails. */
-  commit(): Promise<void>;
+  /**
+   * Rolls back and rejects when it fails.
+   * @param trace tells whether it was made when its answer is lost; without, that is a failure
+   */
+  commit(trace?: Trace): Promise<void>;
   rollback(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
+import { type Database, GatheredStatements, type Sql, statement, type Trace } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
@@ -123,9 +123,9 @@ export class TokenWriter {
     }
   }
 
-  private async isStored({ members: [first] }: Write): Promise<boolean> {
-    if (first === undefined) return false;
-    return (await this.database.row(findStored, [first.model, first.id])) !== undefined;
+  private async isStored({ members }: Write): Promise<boolean> {
+    const trace = traceOf(members);
+    return trace !== undefined && (await this.database.row(trace.written, trace.values)) !== undefined;
   }
 }
 
@@ -136,6 +136,11 @@ export class TokenWrites {
 
   get any(): boolean {
     return this.consumption !== undefined || this.members.length > 0;
+  }
+
+  /** Of a token it stores: there when all of them are. */
+  get trace(): Trace | undefined {
+    return traceOf(this.members);
   }
 
   clear(): void {
@@ -172,6 +177,10 @@ export class TokenWrites {
     if (consumption !== undefined && !written.consumed)
       throw new errors.InvalidGrant({ detail: consumedInParallel });
   }
+}
+
+function traceOf([first]: readonly NewRow[]): Trace | undefined {
+  return first && { written: findStored, values: [first.model, first.id] };
 }
 
 async function writeAll(sql: Sql, writes: readonly Write[]): Promise<{ index: number; row: Written }[]> {

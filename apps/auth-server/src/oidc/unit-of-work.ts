@@ -101,8 +101,7 @@ export class UnitOfWork {
   }
 
   private async transactionOf(unit: Work): Promise<Transaction> {
-    // Certain: else a client could be left with a token that was used and without its successor.
-    unit.opening ??= this.database.begin({ certain: true });
+    unit.opening ??= this.database.begin({ askAfter: true });
     return (await unit.opening).tx;
   }
 
@@ -121,7 +120,8 @@ export class UnitOfWork {
       if (error instanceof errors.InvalidGrant) return error;
       throw error;
     }
-    await (await unit.opening)?.commit();
+    // Asked after: else a client could be left with a token that was used and without its successor.
+    await (await unit.opening)?.commit(tokens.trace);
     return undefined;
   }
 }
