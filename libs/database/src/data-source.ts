@@ -4,6 +4,12 @@ import { setColumnTypes } from './column-types.js';
 /** PostgreSQL ends a statement that takes too long by itself, and says so; only after that nothing is expected any more. */
 const answerFactor = 1.2;
 
+/**
+ * A named statement keeps its plan until its tables are analysed. One that is planned while a table is nearly empty would read the whole of it,
+ * and go on doing so as it grows. Nor is a statement of a service ever worth compiling.
+ */
+const plansByIndex = '-c enable_seqscan=off -c jit=off';
+
 export interface DataSourceSettings {
   readonly url: string;
   readonly poolSize: number;
@@ -42,7 +48,9 @@ export function createDataSource({
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 30_000,
       // Nor a network that is lost without a word, on which PostgreSQL's own time-out never arrives.
-      ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs * answerFactor }),
+      ...(statementTimeoutMs === 0
+        ? {}
+        : { query_timeout: statementTimeoutMs * answerFactor, options: plansByIndex }),
     },
     poolErrorHandler: () => undefined, // an idle connection that died is replaced on the next use
   });

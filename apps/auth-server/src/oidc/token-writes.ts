@@ -42,7 +42,8 @@ interface Written {
  * All that exchanges and refreshes store, those of several requests in one statement; of each request all of it or nothing. The lock
  * on the Grant keeps a family from ending meanwhile, and comes first, as in the family's end: the two never deadlock. Of several
  * that consume the same token, here or in another transaction, one finds it unconsumed; others wait for its row and then do not.
- * LATERAL and LIMIT keep it at index lookups, whatever the planner believes of the table.
+ * LATERAL and LIMIT keep it at index lookups, whatever the planner believes of the table, and IS NOT DISTINCT FROM, which no index
+ * serves, at those by the token: a family has many members.
  */
 const writeTokens = statement(
   'oidc.write-tokens',
@@ -61,7 +62,8 @@ const writeTokens = statement(
      FROM wanted JOIN family ON family.id = wanted.grant_id
      CROSS JOIN LATERAL (
        SELECT ctid AS place FROM oidc_model
-       WHERE model = wanted.model AND id = wanted.id AND grant_id = family.id AND consumed_at IS NULL LIMIT 1) AS token
+       WHERE model = wanted.model AND id = wanted.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
+       LIMIT 1) AS token
      ORDER BY wanted.model, wanted.id, wanted.index),
    consumed AS (
      UPDATE oidc_model SET consumed_at = $2

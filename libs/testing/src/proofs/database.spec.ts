@@ -46,6 +46,19 @@ describe('database', () => {
     });
   });
 
+  it('plans by index also while a table is nearly empty, and keeps that plan as it grows', async () => {
+    const { database } = stores;
+    await database.run(statement('test.small', 'CREATE TABLE small (id int PRIMARY KEY)'));
+    await database.run(statement('test.one', 'INSERT INTO small VALUES (1)'));
+    await database.run({ name: '', text: 'ANALYZE small' });
+    const plan = { name: '', text: 'EXPLAIN EXECUTE "test.of-small"(1)' };
+    await database.transaction(async (tx) => {
+      const ofSmall = statement('test.of-small', 'SELECT id FROM small WHERE id = $1');
+      for (let turn = 0; turn < 10; turn += 1) await tx.row(ofSmall, [turn]);
+      expect(JSON.stringify(await tx.rows(plan))).toContain('small_pkey');
+    });
+  });
+
   it('gives a line up on which nothing arrives any more, and goes on over another', async () => {
     const proxy = await severableProxy(stores.url);
     const source = createDataSource({
