@@ -79,6 +79,8 @@ export default tseslint.config(
     },
   },
   { files: ['tools/**'], rules: { 'no-console': 'off' } },
+  // An example imports its own package as strangers do: by its name.
+  { files: ['libs/*/examples/**'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   {
     files: ['**/*.mjs'],
     languageOptions: {

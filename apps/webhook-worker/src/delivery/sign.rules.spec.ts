@@ -1,0 +1,124 @@
+import { webhookEvents } from '@fulfilment/contracts';
+import { webhookReceiver } from '@fulfilment/testing';
+import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-verifier';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import {
+  aClient,
+  startWorker,
+  type WebhookStores,
+  webhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+import { signature } from './sign.rules.js';
+
+interface Vector {
+  readonly name: string;
+  readonly secrets: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body_base64: string;
+  readonly outcome: string;
+}
+const file = new URL('../../../../libs/webhook-verifier/vectors.json', import.meta.url);
+const { vectors }: { vectors: readonly Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
+
+/** The signature that a vector's request came with, and its time. */
+function signedWith({ headers }: Vector): { header: string; seconds: number } {
+  const header = headers['X-Service-Signature'] ?? headers['x-service-signature'] ?? '';
+  return { header, seconds: Number(/^t=(\d+)/.exec(header)?.[1]) };
+}
+
+const signable = vectors.filter(({ outcome }) => ['accepted', 'too_old', 'too_new'].includes(outcome));
+
+describe('the signature that is sent', () => {
+  it.each(signable)('is the one receivers are told to expect: $name', (vector) => {
+    const { header, seconds } = signedWith(vector);
+    const body = Buffer.from(vector.body_base64, 'base64');
+    const previous = vector.headers['X-Service-Signature-Previous'];
+    const ours = vector.secrets.map((secret) => signature(Buffer.from(secret), seconds, body));
+    expect(ours.some((one) => one === header || one === previous)).toBe(true);
+  });
+
+  it.each(vectors.filter(({ outcome }) => outcome === 'wrong_signature'))('is not $name', (vector) => {
+    const { header, seconds } = signedWith(vector);
+    const body = Buffer.from(vector.body_base64, 'base64');
+    for (const secret of vector.secrets)
+      expect(signature(Buffer.from(secret), seconds, body)).not.toBe(header);
+  });
+});
+
+/** As a stranger computes it: OpenSSL's command, told nothing but the interface's words. */
+function hmacByOpenssl(secret: string, t: string, rawBody: Buffer): string {
+  const key = `hexkey:${Buffer.from(secret, 'utf8').toString('hex')}`;
+  const output = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', key], {
+    input: Buffer.concat([Buffer.from(`${t}.`), rawBody]),
+  });
+  return /([0-9a-f]{64})\s*$/.exec(output.toString())?.[1] ?? '';
+}
+
+describe('a delivery', () => {
+  let stores: WebhookStores;
+  let worker: Worker;
+  beforeAll(async () => {
+    stores = await webhookStores();
+    worker = await startWorker(stores);
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await stores.stop();
+  });
+
+  it.each([
+    ['one character', 'x'],
+    ['one character outside the BMP', '🎸'],
+    ['one space', ' '],
+    ['256 characters', 'k'.repeat(256)],
+    ['256 characters of four bytes', '🎶'.repeat(256)],
+    ['white space at its ends', ' \t whsec \n'],
+    ['a combining accent', 'cafe\u0301'],
+    ['a composed accent', 'caf\u00e9'],
+    ['text of many scripts', '\ufeffשלום مرحبا 日本語 👩‍🎤'],
+    ['quotes and backslashes', '"\\u0041\\"'],
+  ])('is signed by a secret of %s, as OpenSSL and the verifier see it', async (_what, secret) => {
+    const receiver = await webhookReceiver();
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url, ['order.created'], secret);
+    await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
+    const [delivery] = await receiver.waitFor(1);
+    await receiver.stop();
+    const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
+    const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
+    expect(v1).toBe(hmacByOpenssl(secret, t, rawBody));
+    expect(verifyWebhook({ headers, body: rawBody }, { secrets: [secret] }).event).toBe('order.created');
+  });
+
+  it('is one of the published events, whichever it is', async () => {
+    const receiver = await webhookReceiver();
+    for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
+      const client = await aClient(stores, worker);
+      const id = await client.subscribe(receiver.url, [...webhookEvents], 'whsec_test');
+      for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
+    }
+    const deliveries = await receiver.waitFor(webhookEvents.length);
+    await receiver.stop();
+    const verified = deliveries.map(({ headers, rawBody }) =>
+      verifyWebhook({ headers, body: rawBody }, { secrets: ['whsec_test'] }),
+    );
+    expect(new Set(verified.map(({ event }) => event))).toEqual(new Set(webhookEvents));
+    expect(verified.filter((event) => !isKnownEvent(event) || !isTestEvent(event))).toEqual([]);
+  });
+
+  it('is signed by both secrets once the secret is changed, so that a receiver may hold either', async () => {
+    const receiver = await webhookReceiver();
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url, ['order.created'], 'old');
+    await client.patch(id, { secret: 'new 🎸' }).expect(200);
+    await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
+    const [delivery] = await receiver.waitFor(1);
+    await receiver.stop();
+    const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
+    for (const secrets of [['old'], ['new 🎸'], ['new 🎸', 'old']])
+      expect(verifyWebhook({ headers, body: rawBody }, { secrets }).event).toBe('order.created');
+    expect(() => verifyWebhook({ headers, body: rawBody }, { secrets: ['third'] })).toThrow(/No secret/);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { webhookApp } from '../examples/express.js';
+import { webhookServer } from '../examples/node-http.js';
+import type { WebhookEvent } from './index.js';
+import { vectors, vectorsFile } from './vectors.fixture.js';
+
+const example = (name: string): string => fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const secret = 'whsec_test';
+const vectorBody = vectors[0]?.body_base64 ?? '';
+
+/** Prints what becomes of each vector, as JSON: what another language's example is asked to do. */
+const programs = {
+  python3: {
+    file: 'verify_webhook.py',
+    code: `
+import base64, email.message, importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("example", sys.argv[1])
+example = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(example)
+def outcome(vector):
+    headers = email.message.Message()
+    for name, value in vector["headers"].items(): headers[name] = value
+    try:
+        example.verify_webhook(headers, base64.b64decode(vector["body_base64"]), vector["secrets"], vector["now"])
+        return "accepted"
+    except example.Refused as refused: return str(refused)
+with open(sys.argv[2]) as file: print(json.dumps([outcome(one) for one in json.load(file)["vectors"]]))`,
+    argument: '-c',
+  },
+  php: {
+    file: 'verify-webhook.php',
+    code: `
+require $argv[1];
+$outcome = function (array $vector): string {
+    try {
+        verify_webhook($vector['headers'], base64_decode($vector['body_base64']), $vector['secrets'], $vector['now']);
+        return 'accepted';
+    } catch (Refused $refused) { return $refused->getMessage(); }
+};
+echo json_encode(array_map($outcome, json_decode(file_get_contents($argv[2]), true)['vectors']));`,
+    argument: '-r',
+  },
+} as const;
+
+function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+describe.each(['node-http.ts', 'express.ts', programs.python3.file, programs.php.file])('%s', (name) => {
+  it('stands in the README as it is tested here', () => {
+    expect(readme).toContain(`\n${readFileSync(example(name), 'utf8').trim()}\n\`\`\`\n`);
+  });
+});
+
+// What the machine has: Debian brings Python; PHP is run where it is installed.
+describe.each(Object.entries(programs))('the example for %s', (program, { file, code, argument }) => {
+  (isInstalled(program) ? it : it.skip)('agrees with every vector', () => {
+    const output = execFileSync(program, [argument, code, example(file), fileURLToPath(vectorsFile)]);
+    expect(JSON.parse(output.toString())).toEqual(vectors.map(({ outcome }) => outcome));
+  });
+});
+
+describe.each([
+  ['node:http', webhookServer],
+  ['Express', (...args: Parameters<typeof webhookApp>) => createServer(webhookApp(...args))],
+])('the example for %s', (_what, make) => {
+  const events: WebhookEvent[] = [];
+  const server: Server = make([secret], (event) => {
+    events.push(event);
+    return event.id === 'evt_bad' ? Promise.reject(new Error('The shop is closed.')) : Promise.resolve();
+  });
+  const listening = new Promise<string>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/webhooks`);
+    });
+  });
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  async function post(body: string, by = secret): Promise<number> {
+    const t = Math.floor(Date.now() / 1000);
+    const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('hex');
+    const answer = await fetch(await listening, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-signature': `t=${t},v1=${v1}` },
+      body,
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+  const text = Buffer.from(vectorBody, 'base64').toString();
+
+  it('hands on what is genuine, and answers 204', async () => {
+    expect(await post(text)).toBe(204);
+    expect(events.splice(0)).toEqual([JSON.parse(text)]);
+  });
+
+  it('answers 400 to what is forged, and hands nothing on', async () => {
+    expect(await post(text, 'other')).toBe(400);
+    expect(events).toEqual([]);
+  });
+
+  it('answers 204 to an event of the future, which sending again would not make known', async () => {
+    expect(await post(text.replace('order.created', 'order.returned'))).toBe(204);
+    expect(events).toEqual([]);
+  });
+
+  it('answers 500 when its work fails, so that the event is sent again', async () => {
+    expect(await post(text.replace(/evt_\w+/, 'evt_bad'))).toBe(500);
+  });
+
+  it('does not read what is larger than any event', async () => {
+    expect(await post(' '.repeat(1_100_000))).toBe(413);
+  });
+});

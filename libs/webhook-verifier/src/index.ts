@@ -1,0 +1,25 @@
+export { verifyWebhook, type VerifyOptions, type WebhookRequest } from './verify-webhook.js';
+export { WebhookRefused, type Refusal } from './webhook-refused.js';
+export { isKnownEvent, isTestEvent, type ReceivedEvent } from './received-event.js';
+export {
+  apiVersion,
+  webhookEventNames,
+  type WebhookEvent,
+  type WebhookEventData,
+  type WebhookEventName,
+} from './events.js';
+export type {
+  CatalogueStatus,
+  Money,
+  OrderCancelled,
+  OrderCreated,
+  OrderDelivered,
+  OrderPaymentFailed,
+  OrderProcessing,
+  OrderSource,
+  OrderStatus,
+  OrderTracking,
+  ProductInventory,
+  ProductInventoryChanged,
+  ProductPurchasable,
+} from './event-data.js';

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { apiVersion, isKnownEvent, isTestEvent, type ReceivedEvent, webhookEventNames } from './index.js';
+
+const order: ReceivedEvent = {
+  id: 'evt_1',
+  api_version: apiVersion,
+  created_at: '2026-11-21T09:30:00.000Z',
+  event: 'order.created',
+  data: { order_id: 'ord_1', total: { amount: 2849, currency: 'GBP' } },
+};
+
+describe('an event', () => {
+  it.each(webhookEventNames)('%s is known', (event) => {
+    expect(isKnownEvent({ ...order, event })).toBe(true);
+  });
+
+  it('has the types of its data once it is known', () => {
+    if (!isKnownEvent(order) || order.event !== 'order.created') throw new Error('It is not known.');
+    const { amount }: { amount: number } = order.data.total;
+    expect(amount).toBe(2849);
+  });
+
+  it('is not known by another name or version, and still there to be read', () => {
+    expect(isKnownEvent({ ...order, event: 'order.returned' })).toBe(false);
+    expect(isKnownEvent({ ...order, event: 'toString' })).toBe(false);
+    expect(isKnownEvent({ ...order, api_version: '2031-01-01' })).toBe(false);
+  });
+
+  it('is a test by its id', () => {
+    expect(isTestEvent(order)).toBe(false);
+    expect(isTestEvent({ ...order, id: 'evt_test_1' })).toBe(true);
+  });
+});

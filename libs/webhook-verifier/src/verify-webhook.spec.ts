@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { vectors, type Vector } from './vectors.fixture.js';
+import { verifyWebhook, WebhookRefused } from './index.js';
+
+const secret = 'whsec_test';
+const now = () => 1_795_253_400_000;
+const body = Buffer.from(
+  '{"id":"evt_1","api_version":"2026-11-01","created_at":"2026-11-21T09:30:00.000Z","event":"order.processing","data":{}}',
+);
+
+function signed(by = secret, seconds = now() / 1000): string {
+  const mac = createHmac('sha256', by).update(`${seconds}.`).update(body).digest('hex');
+  return `t=${seconds},v1=${mac}`;
+}
+
+function outcomeOf({ headers, body_base64, secrets, now: seconds }: Vector): string {
+  try {
+    verifyWebhook(
+      { headers, body: Buffer.from(body_base64, 'base64') },
+      { secrets, now: () => seconds * 1000 },
+    );
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof WebhookRefused) return error.code;
+    throw error;
+  }
+}
+
+function refusalOf(run: () => unknown): WebhookRefused {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof WebhookRefused) return error;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+}
+
+describe('verifyWebhook', () => {
+  it.each(vectors)('$name: $outcome', (vector) => {
+    expect(outcomeOf(vector)).toBe(vector.outcome);
+  });
+
+  it('answers the event as it was sent, with members it does not know', () => {
+    const vector = vectors.find(({ name }) => name === 'a member of the future');
+    const raw = Buffer.from(vector?.body_base64 ?? '', 'base64');
+    const { headers = {}, secrets = [] } = vector ?? {};
+    expect(verifyWebhook({ headers, body: raw }, { secrets, now })).toEqual(JSON.parse(raw.toString()));
+  });
+
+  it('takes the headers of fetch, of node:http in any case, and bytes of any kind', () => {
+    const header = signed();
+    for (const headers of [
+      new Headers({ 'X-Service-Signature': header }),
+      { 'X-SERVICE-SIGNATURE': header },
+      { 'x-service-signature': [header], get: 'a header of this name' },
+    ])
+      expect(verifyWebhook({ headers, body: new Uint8Array(body) }, { secrets: [secret], now }).id).toBe(
+        'evt_1',
+      );
+  });
+
+  it('refuses a signature that came twice, however the server tells it', () => {
+    const header = signed();
+    const twice = new Headers([
+      ['x-service-signature', header],
+      ['x-service-signature', header],
+    ]);
+    for (const headers of [twice, { 'x-service-signature': [header, header] }])
+      expect(refusalOf(() => verifyWebhook({ headers, body }, { secrets: [secret], now })).code).toBe(
+        'malformed_signature',
+      );
+  });
+
+  it('measures the age by the tolerance and the clock it is given', () => {
+    const verify = (seconds: number, toleranceSeconds: number) =>
+      verifyWebhook(
+        { headers: { 'x-service-signature': signed(secret, seconds) }, body },
+        { secrets: [secret], toleranceSeconds, now },
+      );
+    expect(verify(now() / 1000 - 10, 10).id).toBe('evt_1');
+    expect(refusalOf(() => verify(now() / 1000 - 11, 10)).code).toBe('too_old');
+    expect(refusalOf(() => verify(now() / 1000 + 11, 10)).code).toBe('too_new');
+  });
+
+  it('takes the system clock when it is given none', () => {
+    const fresh = { 'x-service-signature': signed(secret, Math.floor(Date.now() / 1000)) };
+    expect(verifyWebhook({ headers: fresh, body }, { secrets: [secret] }).id).toBe('evt_1');
+  });
+
+  it('tells in its errors neither secrets nor signatures nor the body', () => {
+    for (const { headers, body_base64, secrets, now: seconds } of vectors.filter(
+      ({ outcome, secrets: [first = ''] }) => outcome !== 'accepted' && first.length > 3,
+    )) {
+      const raw = Buffer.from(body_base64, 'base64');
+      const error = refusalOf(() =>
+        verifyWebhook({ headers, body: raw }, { secrets, now: () => seconds * 1000 }),
+      );
+      const told = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
+      for (const hidden of [...secrets, headers['X-Service-Signature'] ?? '', raw.toString()])
+        if (hidden.length > 5) expect(told).not.toContain(hidden);
+    }
+  });
+
+  it.each([
+    ['no secret', { secrets: [] }],
+    ['an empty secret, which anybody could sign with', { secrets: [''] }],
+    ['an empty secret beside a good one', { secrets: [secret, ''] }],
+    ['a tolerance that is no number', { secrets: [secret], toleranceSeconds: Number.NaN }],
+    ['a negative tolerance', { secrets: [secret], toleranceSeconds: -1 }],
+  ])('is called wrongly with %s', (_what, options) => {
+    const request = { headers: { 'x-service-signature': signed('') }, body };
+    expect(() => verifyWebhook(request, { ...options, now })).toThrow(TypeError);
+  });
+
+  it.each([
+    ['an object', JSON.parse(body.toString())],
+    ['text', body.toString()],
+    ['nothing', undefined],
+  ])('is called wrongly with a body that is %s', (_what, parsed) => {
+    const request = { headers: { 'x-service-signature': signed() }, body: parsed };
+    expect(() => verifyWebhook(request, { secrets: [secret], now })).toThrow(/raw bytes/);
+  });
+});
