@@ -1,64 +1,35 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { z } from 'zod';
+import type { ReceivedEvent } from '@fulfilment/webhook-verifier';
+import { Failure } from '../dev/failure.ts';
+import { openReceiver } from '../listen/receiver.ts';
 
-const toleranceSeconds = 300;
-const envelope = z.object({
-  id: z.string(),
-  event: z.string(),
-  data: z.looseObject({ order_id: z.string().optional() }),
-});
-
-export interface VerifiedDelivery {
-  readonly id: string;
-  readonly event: string;
-  readonly orderId: string | undefined;
-  readonly signatureHolds: boolean;
-}
-
-export interface Receiver {
+export interface ShopReceiver {
   readonly url: string;
-  find(event: string, orderId: string): VerifiedDelivery | undefined;
-  stop(): Promise<void>;
+  /** The verified event about this order, if it has come. @throws Failure when a delivery came that is not genuine */
+  find(event: string, orderId: string): ReceivedEvent | undefined;
+  readonly stop: () => Promise<void>;
 }
 
-/** The app's own webhook endpoint: checks each signature from the raw bytes before it reads anything. */
-export async function openReceiver(secret: string): Promise<Receiver> {
-  const deliveries: VerifiedDelivery[] = [];
-  const server = createServer((request, response) => {
-    void buffer(request).then((raw) => {
-      const header = request.headers['x-service-signature'];
-      const { id, event, data } = envelope.parse(JSON.parse(raw.toString()));
-      deliveries.push({
-        id,
-        event,
-        orderId: data.order_id,
-        signatureHolds: typeof header === 'string' && signatureHolds(header, raw, secret),
-      });
-      response.writeHead(204).end();
-    });
+/** The app's own webhook endpoint: keeps what is verified. */
+export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
+  const events: ReceivedEvent[] = [];
+  const refusals: string[] = [];
+  const { url, stop } = await openReceiver({
+    secret,
+    port: 0,
+    answer: ({ verdict }) => {
+      if ('event' in verdict) events.push(verdict.event);
+      else refusals.push(verdict.refusal);
+      return { status: 'event' in verdict ? 204 : 400, delayMs: 0 };
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}/webhooks`,
-    find: (event, orderId) =>
-      deliveries.find((delivery) => delivery.event === event && delivery.orderId === orderId),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    url,
+    find: (event, orderId) => {
+      const [refusal] = refusals;
+      if (refusal !== undefined)
+        throw new Failure(`Expected every delivery to be genuine; one is not: ${refusal}.`);
+      return events.find((one) => one.event === event && one.data['order_id'] === orderId);
+    },
+    stop,
   };
-}
-
-/** HMAC-SHA256 of `<t>.<raw body>`, compared in constant time, not older than the tolerance. */
-function signatureHolds(header: string, raw: Buffer, secret: string): boolean {
-  const [, timestamp = '', given = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
-  const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(raw).digest();
-  const received = Buffer.from(given, 'hex');
-  const fresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds;
-  return fresh && received.length === expected.length && timingSafeEqual(received, expected);
 }

@@ -1,10 +1,7 @@
 import { storeScopes } from '@fulfilment/contracts';
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Failure, reasonOf } from '../dev/failure.ts';
-import { readSettings } from '../dev/settings.ts';
-import { readStack } from '../dev/stack-file.ts';
-import { authorizationCodeFlow } from './authorization.ts';
+import { reasonOf } from '../dev/failure.ts';
+import { demoToken, runningStack } from './demo-token.ts';
 
 const help = `npm run -s token: prints an access token of a demo account, got as a person with a browser would get it.
 
@@ -27,19 +24,14 @@ async function main(): Promise<void> {
     },
   });
   if (values.help === true) return console.log(help);
-  const stack = readStack(readSettings().stateDir);
-  if (stack === undefined) throw new Failure('No suite is running. Start one with: npm start');
-  const { dashboard } = stack.clients;
-  const password = values.password ?? stack.users.find(({ email }) => email === values.email)?.password;
-  if (password === undefined) throw new Failure(`${values.email} is no demo account: give its --password.`);
-  const tokens = await authorizationCodeFlow(stack.auth_url, readFileSync(stack.ca_file, 'utf8'), {
-    clientId: values.client ?? dashboard.client_id,
-    redirectUri: values['redirect-uri'] ?? dashboard.redirect_uri,
-    scopes: values.scope.split(' '),
+  const token = await demoToken(runningStack(), {
     email: values.email,
-    password,
+    password: values.password,
+    scopes: values.scope.split(' '),
+    client: values.client,
+    redirectUri: values['redirect-uri'],
   });
-  console.log(tokens.access_token);
+  console.log(token);
 }
 
 main().catch((error: unknown) => {

@@ -1,0 +1,53 @@
+import { isTestEvent } from '@fulfilment/webhook-verifier';
+import type { Arrival } from './receiver.ts';
+
+/** A delivery as `--json` tells it. What is not verified has neither event nor id nor data: anybody may have written them. */
+export interface DeliveryReport {
+  readonly at: string;
+  readonly event: string | null;
+  readonly id: string | null;
+  readonly delivery: string | null;
+  readonly attempt: number | null;
+  readonly verified: boolean;
+  /** Why it is not. */
+  readonly refusal: string | null;
+  readonly test: boolean;
+  /** The status it is answered with. */
+  readonly answered: number;
+  readonly data: Readonly<Record<string, unknown>> | null;
+}
+
+export function reportOf({ at, headers, verdict }: Arrival, answered: number): DeliveryReport {
+  const event = 'event' in verdict ? verdict.event : undefined;
+  const delivery = headers['x-service-delivery'];
+  const attempt = Number(headers['x-service-attempt']);
+  return {
+    at: at.toISOString(),
+    event: event?.event ?? null,
+    id: event?.id ?? null,
+    delivery: typeof delivery === 'string' ? delivery : null,
+    attempt: Number.isSafeInteger(attempt) ? attempt : null,
+    verified: event !== undefined,
+    refusal: 'refusal' in verdict ? verdict.refusal : null,
+    test: event !== undefined && isTestEvent(event),
+    answered,
+    data: event?.data ?? null,
+  };
+}
+
+const longestEvent = 'product.inventory_changed'.length;
+
+/** Time (UTC), event, id, delivery, attempt, verified or why not, answer. */
+export function lineOf(report: DeliveryReport): string {
+  return [
+    report.at.slice(11, 23),
+    (report.event ?? '-').padEnd(longestEvent),
+    report.id ?? '-',
+    report.delivery ?? '-',
+    `attempt ${report.attempt ?? '-'}`,
+    report.verified ? 'verified' : `NOT VERIFIED (${report.refusal})`,
+    `answered ${report.answered}`,
+  ]
+    .map((cell) => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')) // headers of strangers reach a terminal
+    .join('  ');
+}

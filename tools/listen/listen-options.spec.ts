@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { webhookEvents } from '@fulfilment/contracts';
+import { Failure } from '../dev/failure.ts';
+import { readListenOptions, statusOf } from './listen-options.ts';
+
+describe('the options of listen', () => {
+  it('receive every event, as the demo account, and answer 204, unless told otherwise', () => {
+    expect(readListenOptions([])).toEqual({
+      events: webhookEvents,
+      json: false,
+      port: 0,
+      secret: undefined,
+      email: 'owner@harbour.example',
+      password: undefined,
+      token: undefined,
+      behaviour: { failures: undefined, status: 204, delayMs: 0 },
+    });
+  });
+
+  it.each([
+    ['--events order.created,order.shipped'],
+    ['--events order.created --events order.shipped'],
+    ['--events=order.created,order.shipped'],
+  ])('take events as %s', (line) => {
+    expect(readListenOptions(line.split(' '))?.events).toEqual(['order.created', 'order.shipped']);
+  });
+
+  it.each([
+    ['--events order.eaten', /no event "order\.eaten".*order\.created/],
+    ['--events=', /no event ""/],
+    ['--port 65536', /--port must be a whole number from 0 to 65535/],
+    ['--status 199', /--status must be a whole number from 200 to 599/],
+    ['--fail -1', /.*/],
+    ['--fail=-1', /--fail must be a whole number/],
+    ['--delay 1.5', /--delay must be a whole number/],
+    ['--secret=', /--secret must not be empty/],
+  ])('refuse %s', (line, complaint) => {
+    expect(() => readListenOptions(line.split(' '))).toThrow(complaint);
+  });
+
+  it('say what is wrong as something a person can act on', () => {
+    expect(() => readListenOptions(['--events', 'x'])).toThrow(Failure);
+  });
+
+  it('tell themselves when help is wanted', () => {
+    expect(readListenOptions(['--help'])).toBeUndefined();
+    expect(readListenOptions(['-h'])).toBeUndefined();
+  });
+});
+
+describe('a bad receiver', () => {
+  const answers = (line: string) => {
+    const behaviour = readListenOptions(line.split(' '))?.behaviour;
+    if (behaviour === undefined) throw new Error('no options');
+    return [1, 2, 3, 4].map((count) => statusOf(count, behaviour));
+  };
+
+  it.each([
+    ['--fail 2', [500, 500, 204, 204]],
+    ['--fail 2 --status 429', [429, 429, 204, 204]],
+    ['--status 410', [410, 410, 410, 410]],
+    ['--fail 0', [204, 204, 204, 204]],
+  ])('with %s answers %j', (line, expected) => {
+    expect(answers(line)).toEqual(expected);
+  });
+});

@@ -1,0 +1,102 @@
+import { isWebhookEvent, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
+import { parseArgs } from 'node:util';
+import { Failure } from '../dev/failure.ts';
+
+const program = 'npm run -s tools -- listen';
+
+export const listenHelp = `${program}: a webhook receiver on this machine. It subscribes at the running suite, prints every delivery
+as it comes, verified, and unsubscribes when it is stopped (Ctrl-C, SIGTERM).
+
+  --events A,B    what to receive (all events)
+  --json          a line of JSON for each delivery, with its data
+  --fail N        answers the first N deliveries with 500, or with --status, then 204
+  --status S      answers every delivery with this status instead of 204 (200 to 599)
+  --delay MS      waits so long before each answer
+  --port P        listens on this port (a free one)
+  --secret S      the subscription's secret (a random one)
+  --email E       whose creator (owner@harbour.example)
+  --password P    needed when it is no demo account's
+  --token T       subscribe by this access token instead (webhooks:create and webhooks:delete)`;
+
+/** How the receiver answers. */
+export interface Behaviour {
+  /** Of failures; of all answers where `failures` is undefined. */
+  readonly status: number;
+  /** So many deliveries at first. */
+  readonly failures: number | undefined;
+  readonly delayMs: number;
+}
+
+export interface ListenOptions {
+  readonly events: readonly WebhookEvent[];
+  readonly json: boolean;
+  readonly port: number;
+  readonly secret: string | undefined;
+  readonly email: string;
+  readonly password: string | undefined;
+  readonly token: string | undefined;
+  readonly behaviour: Behaviour;
+}
+
+/** Undefined when help is wanted. @throws Failure, or what `parseArgs` says of options that do not exist */
+export function readListenOptions(args: readonly string[]): ListenOptions | undefined {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      events: { type: 'string', multiple: true },
+      json: flag,
+      fail: text,
+      status: text,
+      delay: text,
+      port: text,
+      secret: text,
+      email: { type: 'string', default: 'owner@harbour.example' },
+      password: text,
+      token: text,
+      help: { ...flag, short: 'h' },
+    },
+  });
+  if (values.help) return undefined;
+  const failures = values.fail === undefined ? undefined : number('fail', values.fail, 0, 1_000_000);
+  return {
+    events: readEvents(values.events),
+    json: values.json,
+    port: number('port', values.port ?? '0', 0, 65_535),
+    secret: readSecret(values.secret),
+    email: values.email,
+    password: values.password,
+    token: values.token,
+    behaviour: {
+      failures,
+      status: number('status', values.status ?? (failures === undefined ? '204' : '500'), 200, 599),
+      delayMs: number('delay', values.delay ?? '0', 0, 600_000),
+    },
+  };
+}
+
+/** The status of the delivery that came as the `count`-th, from 1. */
+export function statusOf(count: number, { status, failures }: Behaviour): number {
+  return failures === undefined || count <= failures ? status : 204;
+}
+
+function readEvents(given: readonly string[] | undefined): readonly WebhookEvent[] {
+  if (given === undefined) return webhookEvents;
+  const names = given.flatMap((list) => list.split(',')).map((name) => name.trim());
+  const unknown = names.find((name) => !isWebhookEvent(name));
+  if (unknown !== undefined)
+    throw new Failure(`There is no event "${unknown}". All events: ${webhookEvents.join(', ')}`);
+  return names.filter((name) => isWebhookEvent(name));
+}
+
+function readSecret(given: string | undefined): string | undefined {
+  if (given === '') throw new Failure('--secret must not be empty.');
+  return given;
+}
+
+function number(option: string, given: string, least: number, most: number): number {
+  const value = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Failure(`--${option} must be a whole number from ${least} to ${most}.`);
+}

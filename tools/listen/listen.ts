@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Api } from '../demo/api.ts';
+import { demoToken, runningStack } from '../demo/demo-token.ts';
+import { subscription } from '../demo/shapes.ts';
+import { lineOf, reportOf } from './delivery-report.ts';
+import { listenHelp, type ListenOptions, readListenOptions, statusOf } from './listen-options.ts';
+import { openReceiver } from './receiver.ts';
+
+const scopes = ['openid', 'webhooks:create', 'webhooks:delete'];
+
+/** Subscribes, prints deliveries until it is told to end, unsubscribes. Deliveries go to standard output, all else to standard error. @throws Failure */
+export async function listen(args: readonly string[]): Promise<void> {
+  const options = readListenOptions(args);
+  if (options === undefined) return console.log(listenHelp);
+  const stopped = untilStopped(); // from here on a signal ends it in order
+  const store = storeOf(options);
+  const secret = options.secret ?? randomBytes(24).toString('base64url');
+  let count = 0;
+  const receiver = await openReceiver({
+    secret,
+    port: options.port,
+    answer: (arrival) => {
+      count += 1;
+      const status = statusOf(count, options.behaviour);
+      const report = reportOf(arrival, status);
+      console.log(options.json ? JSON.stringify(report) : lineOf(report));
+      return { status, delayMs: options.behaviour.delayMs };
+    },
+  });
+  try {
+    const wish = { url: receiver.url, secret, events: options.events };
+    const { body } = await (await store()).post('/v1/webhooks', wish, subscription);
+    console.error(`${body.id} listens at ${receiver.url} for ${body.events.join(', ')}. Ctrl-C ends it.`);
+    await stopped;
+    await (await store()).delete(`/v1/webhooks/${body.id}`);
+    console.error(`${body.id} is deleted.`);
+  } finally {
+    await receiver.stop();
+  }
+}
+
+/** The Store API with a token that is good now: one that was got at the start has ended by the evening. */
+function storeOf({ token, email, password }: ListenOptions): () => Promise<Api> {
+  const stack = runningStack();
+  const ca = readFileSync(stack.ca_file, 'utf8');
+  return async () =>
+    new Api(`${stack.base_url}/store`, token ?? (await demoToken(stack, { email, password, scopes })), ca);
+}
+
+/** A terminal sends Ctrl-C to npm and to all below it, so it comes more than once. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    process.stdout.on('error', () => resolve()); // who reads it has gone: `… | head -1`
+  });
+}

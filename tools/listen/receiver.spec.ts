@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { lineOf, reportOf } from './delivery-report.ts';
+import { type Answer, type Arrival, openReceiver, type Receiver } from './receiver.ts';
+
+const secret = 'whsec_test';
+const body = JSON.stringify({
+  id: 'evt_test_1',
+  api_version: '2026-11-01',
+  created_at: '2026-11-21T09:30:00.000Z',
+  event: 'order.created',
+  data: { order_id: 'ord_test_1' },
+});
+
+function headers(by: string, at = Date.now()): Record<string, string> {
+  const t = Math.floor(at / 1000);
+  const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('hex');
+  return {
+    'x-service-signature': `t=${t},v1=${v1}`,
+    'x-service-delivery': 'whd_1',
+    'x-service-attempt': '2',
+  };
+}
+
+describe('the receiver', () => {
+  const arrivals: Arrival[] = [];
+  let arrived: () => void = () => undefined;
+  const receivers: Receiver[] = [];
+  afterEach(async () => {
+    for (const receiver of receivers.splice(0)) await receiver.stop();
+    arrivals.splice(0);
+  });
+
+  async function open(answer: Answer = { status: 204, delayMs: 0 }, port = 0): Promise<Receiver> {
+    const receiver = await openReceiver({
+      secret,
+      port,
+      answer: (arrival) => {
+        arrivals.push(arrival);
+        arrived();
+        return answer;
+      },
+    });
+    receivers.push(receiver);
+    return receiver;
+  }
+  const post = (url: string, by: string, at?: number) =>
+    fetch(url, { method: 'POST', headers: headers(by, at), body });
+
+  it('tells a verified delivery with its data', async () => {
+    const { url } = await open();
+    expect((await post(url, secret)).status).toBe(204);
+    const report = arrivals.map((arrival) => reportOf(arrival, 204))[0];
+    expect(report).toEqual({
+      at: expect.stringMatching(/Z$/),
+      event: 'order.created',
+      id: 'evt_test_1',
+      delivery: 'whd_1',
+      attempt: 2,
+      verified: true,
+      refusal: null,
+      test: true,
+      answered: 204,
+      data: { order_id: 'ord_test_1' },
+    });
+  });
+
+  it.each([
+    ['wrong_signature', 'other', 0],
+    ['too_old', secret, -400_000],
+    ['too_new', secret, 400_000],
+  ])('tells of what is %s, and believes nothing it says', async (refusal, by, skewMs) => {
+    const { url } = await open();
+    await post(url, by, Date.now() + skewMs);
+    const report = arrivals.map((arrival) => reportOf(arrival, 204))[0];
+    expect(report).toMatchObject({ verified: false, refusal, event: null, id: null, data: null });
+    expect(report === undefined ? '' : lineOf(report)).toContain(`NOT VERIFIED (${refusal})`);
+  });
+
+  it('answers as it is told', async () => {
+    const { url } = await open({ status: 503, delayMs: 0 });
+    expect((await post(url, secret)).status).toBe(503);
+  });
+
+  it('ends at once, also while an answer waits', async () => {
+    const { url, stop } = await open({ status: 204, delayMs: 600_000 });
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const cut = post(url, secret).then(
+      () => 'answered',
+      () => 'cut',
+    );
+    await arrival;
+    await stop();
+    expect(await cut).toBe('cut');
+  });
+
+  it('says so when its port is taken', async () => {
+    const { url } = await open();
+    await expect(open(undefined, Number(new URL(url).port))).rejects.toThrow(/is taken by another program/);
+  });
+});
+
+describe('the line of a delivery', () => {
+  it('tells time, event, id, delivery, attempt, verdict and answer', () => {
+    const report = {
+      at: '2026-11-21T09:30:00.123Z',
+      event: 'order.created',
+      id: 'evt_1',
+      delivery: 'whd_1',
+      attempt: 1,
+      verified: true,
+      refusal: null,
+      test: false,
+      answered: 204,
+      data: {},
+    };
+    expect(lineOf(report).split(/ {2,}/)).toEqual([
+      '09:30:00.123',
+      'order.created',
+      'evt_1',
+      'whd_1',
+      'attempt 1',
+      'verified',
+      'answered 204',
+    ]);
+  });
+
+  it('lets no header of a stranger steer the terminal', () => {
+    const arrival = {
+      at: new Date(),
+      headers: { 'x-service-delivery': '\u001b[2J\u202e', 'x-service-attempt': 'NaN' },
+      verdict: { refusal: 'missing_signature' },
+    } as const;
+    const line = lineOf(reportOf(arrival, 204));
+    expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);
+    expect(line).toContain('attempt -');
+  });
+});

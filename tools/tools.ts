@@ -1,0 +1,26 @@
+import { Failure, reasonOf } from './dev/failure.ts';
+
+const help = `npm run -s tools -- NAME: tools for those who build on a running suite.
+
+  npm run -s tools -- listen    a webhook receiver on this machine that prints what comes, verified
+
+With --help behind a name, its options.`;
+
+/** Loaded only when asked for. */
+const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<void>>>> = {
+  listen: async () => (await import('./listen/listen.ts')).listen,
+};
+
+async function main(): Promise<void> {
+  const [name = '--help', ...args] = process.argv.slice(2);
+  if (name === '--help' || name === '-h') return console.log(help);
+  if (!Object.hasOwn(tools, name))
+    throw new Failure(`There is no tool "${name}". All tools: npm run -s tools`);
+  const tool = await tools[name]?.();
+  await tool?.(args);
+}
+
+main().catch((error: unknown) => {
+  console.error(reasonOf(error));
+  process.exit(1);
+});
