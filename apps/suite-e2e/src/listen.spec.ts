@@ -1,0 +1,43 @@
+import { listener } from './suite/listener.js';
+import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
+import { placeOrder } from './suite/orders.js';
+
+const hooks = '/store/v1/webhooks';
+
+describe('tools listen', () => {
+  let merchant: Merchant;
+  let product: Product;
+  beforeAll(async () => {
+    merchant = await newMerchant();
+    product = await newProduct(merchant);
+  });
+
+  it("prints what happens to a person's creator, verified, and unsubscribes on Ctrl-C", async () => {
+    const { email, password } = merchant.owner;
+    const running = await listener(['--email', email, '--password', password, '--events', 'order.created']);
+    const order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
+    const [first] = await running.printed(1);
+    expect(first).toMatchObject({
+      event: 'order.created',
+      verified: true,
+      test: false,
+      attempt: 1,
+      answered: 204,
+      data: { order_id: order },
+    });
+    await merchant.dashboard.get(`${hooks}/${running.subscriptionId}`).expect(200);
+    expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
+    await merchant.dashboard.get(`${hooks}/${running.subscriptionId}`).expect(404);
+  });
+
+  it('plays a receiver that fails at first, and shows the same delivery again', async () => {
+    const running = await listener(['--token', merchant.store.token, '--fail', '1', '--status', '503']);
+    await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
+    const [refused] = await running.printed(1);
+    expect(refused).toMatchObject({ attempt: 1, answered: 503 });
+    const all = await running.printed(3);
+    expect(all).toContainEqual({ ...refused, attempt: 2, answered: 204 });
+    expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
+    await merchant.store.get(`${hooks}/${running.subscriptionId}`).expect(404);
+  });
+});
