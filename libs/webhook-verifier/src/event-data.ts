@@ -23,7 +23,7 @@ type OrderState = {
   readonly order_id: string;
   /** Where it stood when this happened. */
   readonly status: OrderStatus;
-  /** ISO 8601 in UTC. Events may come out of order: of each order the newest holds. */
+  /** ISO 8601 in UTC, growing with each change of the order: events may come out of order. */
   readonly updated_at: string;
 };
 
@@ -51,7 +51,7 @@ export type OrderTracking = {
 type ProductState = {
   readonly product_id: string;
   readonly release_id: string;
-  /** ISO 8601 in UTC. Events may come out of order: of each product the newest holds. */
+  /** ISO 8601 in UTC, growing with each change of the product: events may come out of order. */
   readonly updated_at: string;
 };
 

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const here = new URL('.', import.meta.url);
+const manifest: Record<string, unknown> = JSON.parse(readFileSync(new URL('../package.json', here), 'utf8'));
+const sources = readdirSync(here).filter((name) => !/\.(spec|fixture)\.ts$/.test(name));
+
+describe('the package', () => {
+  it('needs no other package once it is installed', () => {
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
+      expect(manifest[kind]).toBeUndefined();
+  });
+
+  it.each(sources)('%s imports nothing but its neighbours and Node', (name) => {
+    const source = readFileSync(new URL(name, here), 'utf8');
+    const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, from = '']) => from);
+    expect(imported.filter((from) => !/^(\.\/|node:)/.test(from))).toEqual([]);
+  });
+});
