@@ -65,7 +65,9 @@ async function signInAndConsent(
 ): Promise<URL> {
   const browser = new FormBrowser(ca);
   try {
-    let page: Page = await browser.open(url, redirectUri);
+    let page: Page = await browser.open(url, redirectUri).catch((error: Error) => {
+      throw new Failure(`The sign-in page at ${new URL(url).origin} could not be read: ${error.message}`);
+    });
     for (let pages = 0; pages < 4 && !page.url.startsWith(redirectUri); pages += 1) {
       const [form] = formsIn(page); // the first form of each page is the one that goes on
       if (form === undefined || page.status >= 400)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Api } from '../demo/api.ts';
 import { demoToken, runningStack } from '../demo/demo-token.ts';
 import { subscription } from '../demo/shapes.ts';
+import { Failure, reasonOf } from '../dev/failure.ts';
 import { lineOf, reportOf } from './delivery-report.ts';
 import { listenHelp, type ListenOptions, readListenOptions, statusOf } from './listen-options.ts';
 import { openReceiver } from './receiver.ts';
@@ -33,10 +34,18 @@ export async function listen(args: readonly string[]): Promise<void> {
     const { body } = await (await store()).post('/v1/webhooks', wish, subscription);
     console.error(`${body.id} listens at ${receiver.url} for ${body.events.join(', ')}. Ctrl-C ends it.`);
     await stopped;
-    await (await store()).delete(`/v1/webhooks/${body.id}`);
+    await unsubscribe(store, body.id);
     console.error(`${body.id} is deleted.`);
   } finally {
     await receiver.stop();
+  }
+}
+
+async function unsubscribe(store: () => Promise<Api>, id: string): Promise<void> {
+  try {
+    await (await store()).delete(`/v1/webhooks/${id}`);
+  } catch (error) {
+    throw new Failure(`${id} is still there, it could not be deleted: ${reasonOf(error)}`);
   }
 }
 
