@@ -15,10 +15,12 @@ const help = `npm run bench -- NAME: measures a service of this clone, as it is 
   npm run bench -- auth       the authorization server beside a bare oidc-provider that keeps all in memory
   npm run bench -- store      the Store API beside a bare node:http and pg server that does the same SQL
   npm run bench -- creator    the Creator API beside a bare consumer that writes the same rows
+  npm run bench -- webhooks   the deliveries of webhooks beside bare undici, the outbox relay beside bare publisher confirms
 
   --rounds N    rounds that count (5); variants take turns in each, and ratios are taken round by round
   --each MS     length of a variant's part of a round (1000)
-  --rows N      rows for what is measured beside many: auth's expired tokens (5000000), store's and creator's orders (1000000); 0 leaves that out
+  --rows N      rows for what is measured beside many: auth's expired tokens (5000000), store's and creator's orders, webhooks' past
+                deliveries (1000000); 0 leaves that out
   --json        the figures as JSON on standard output, all else on standard error
   --write       puts the table into docs/reference/benchmarks.md
   --no-gate     exit status 0 also when a target is missed
@@ -34,6 +36,10 @@ const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: numbe
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
   creator: { load: async () => (await import('./creator/creator-bench.ts')).benchCreator, rows: 1_000_000 },
+  webhooks: {
+    load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks,
+    rows: 1_000_000,
+  },
 };
 
 interface Options {

@@ -24,6 +24,12 @@ export interface Part {
   readonly cpuUs: number | undefined;
 }
 
+/** A variant that does its part by itself. */
+export interface Turn {
+  readonly name: string;
+  readonly part: () => Promise<Part>;
+}
+
 /** Of each variant, by its name, one for each round. */
 export type Rounds = Readonly<Record<string, readonly Part[]>>;
 
@@ -35,13 +41,30 @@ export async function measureInRounds(
   variants: readonly Variant[],
   { rounds, eachMs }: RoundOptions,
 ): Promise<Rounds> {
-  const all = variants.map((variant) => ({ variant, parts: new Array<Part>() }));
-  for (const { variant } of all) await measure(variant, eachMs);
+  return takeTurns(
+    variants.map((variant) => ({ name: variant.name, part: () => measure(variant, eachMs) })),
+    rounds,
+  );
+}
+
+/** The same for variants whose part of a round is not as long as a time, but as an amount of work. */
+export async function takeTurns(variants: readonly Turn[], rounds: number): Promise<Rounds> {
+  const all = variants.map((variant) => ({ ...variant, parts: new Array<Part>() }));
+  for (const { part } of all) await part();
   for (let round = 0; round < rounds; round += 1) {
-    for (const { variant, parts } of round % 2 === 0 ? all : all.toReversed())
-      parts.push(await measure(variant, eachMs));
+    for (const { part, parts } of round % 2 === 0 ? all : all.toReversed()) parts.push(await part());
   }
-  return Object.fromEntries(all.map(({ variant, parts }) => [variant.name, parts]));
+  return Object.fromEntries(all.map(({ name, parts }) => [name, parts]));
+}
+
+/** @param cpuMs before and after, of so many */
+export function partOf(
+  done: number,
+  elapsedMs: number,
+  [before, after]: readonly [number | undefined, number | undefined],
+): Part {
+  const cpuUs = before === undefined || after === undefined ? undefined : ((after - before) * 1000) / done;
+  return { perSecond: (done * 1000) / elapsedMs, cpuUs };
 }
 
 /** The ratio of two variants, round by round: their absolute figures say little on a shared machine. */
@@ -51,6 +74,22 @@ export function ratio(name: string, rounds: Rounds, of: string, to: string, targ
     ({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? Number.NaN),
   );
   return figure(name, ratios, 'x', target);
+}
+
+/** The same of what each does in a second of its own processor time; nothing where the system does not tell that. */
+export function ratioPerCore(
+  name: string,
+  rounds: Rounds,
+  of: string,
+  to: string,
+  target?: Target,
+): Figure[] {
+  const base = rounds[to] ?? [];
+  const ratios = (rounds[of] ?? []).flatMap(({ cpuUs }, round) => {
+    const baseUs = base[round]?.cpuUs;
+    return cpuUs === undefined || baseUs === undefined ? [] : [baseUs / cpuUs];
+  });
+  return ratios.length === 0 ? [] : [figure(name, ratios, 'x', target)];
 }
 
 /** What a variant did, in absolute figures. */
@@ -76,8 +115,5 @@ async function measure({ callers, cpuMs }: Variant, forMs: number): Promise<Part
       }
     }),
   );
-  const perSecond = (done * 1000) / (performance.now() - startedAt);
-  const cpuAfter = cpuMs?.();
-  if (cpuBefore === undefined || cpuAfter === undefined) return { perSecond, cpuUs: undefined };
-  return { perSecond, cpuUs: ((cpuAfter - cpuBefore) * 1000) / done };
+  return partOf(done, performance.now() - startedAt, [cpuBefore, cpuMs?.()]);
 }

@@ -1,9 +1,10 @@
-import { messages, type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
+import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
-import type { Part, Rounds } from '../rounds.ts';
+import { placedOrder } from '../placed-order.ts';
+import { type Part, partOf, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
 
@@ -19,40 +20,6 @@ export interface Projector {
 const perPart = 4_000;
 const appliedWithinMs = 60_000;
 const lookEveryMs = 5;
-
-/** An order of two lines, like those of a small shop; 40 releases, placed and paid today. */
-function placed(index: number): OrderSnapshot {
-  const at = new Date().toISOString();
-  const item = (line: number) => ({
-    id: uuidv7(),
-    product_id: uuidv7(),
-    release_id: `01900000-0000-7000-8000-${(4096 + ((index + line) % 40)).toString(16).padStart(12, '0')}`,
-    release_title: 'Quiet Machinery',
-    product_type: 'vinyl_12_lp',
-    ean: '2000000000015',
-    quantity: line,
-    unit_amount: 2499,
-    royalty_rate: 1500,
-  });
-  return {
-    id: uuidv7(),
-    version: 1,
-    creator_id: busyCreator,
-    status: 'pending',
-    source: { platform: 'shop', store_id: 'store-1', external_order_id: String(index) },
-    placed_at: at,
-    updated_at: at,
-    currency: 'GBP',
-    country_code: 'GB',
-    total_amount: 3 * 2499,
-    shipping_amount: 350,
-    item_count: 3,
-    payment: { method: 'card', status: 'pending', charged_at: null, refunded_at: null },
-    tracking: null,
-    delivered_at: null,
-    items: [item(1), item(2)],
-  };
-}
 
 function paid(order: OrderSnapshot): OrderSnapshot {
   const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
@@ -82,19 +49,13 @@ export async function measureProjection(
     const startedAt = performance.now();
     process.release();
     await waitFor(() => data.isApplied(told.at(-1)?.id ?? ''));
-    const perSecond = (told.length * 1000) / (performance.now() - startedAt);
-    const cpuAfter = process.cpuMs();
-    const cpuUs =
-      cpuBefore === undefined || cpuAfter === undefined
-        ? undefined
-        : ((cpuAfter - cpuBefore) * 1000) / told.length;
-    return { perSecond, cpuUs };
+    return partOf(told.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
   };
 
   const now = { occurredAt: new Date() };
   for (let round = -1; round < site.rounds; round += 1) {
     for (const part of round % 2 === 0 ? parts : parts.toReversed()) {
-      const orders = Array.from({ length: perPart }, (_, index) => placed(index));
+      const orders = Array.from({ length: perPart }, (_, index) => placedOrder(index, busyCreator));
       const created = await project(
         part.projector,
         orders.map((order) => messages.orderCreated.make({ order }, now)),

@@ -1,0 +1,76 @@
+import { messages, type OrderSnapshot } from '@fulfilment/contracts';
+import { createDataSource, Database, migrate } from '@fulfilment/database';
+import { createMessagingTables, dropMessagingTables, Messaging } from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { z } from 'zod';
+import { eventually } from './eventually.js';
+import { listen } from './listen.js';
+
+/**
+ * A program: a service that does nothing but commit facts, by the suite's own outbox and relay. What is posted to it, an array of order
+ * snapshots, becomes as many `order.created` in one transaction; the answer has the time of its commit. Prints its port when it is ready.
+ * Environment: DATABASE_URL (of an empty database), RABBITMQ_URL, RABBITMQ_NAMESPACE.
+ */
+class MessagingTables implements MigrationInterface {
+  readonly name = 'MessagingTables1764000000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(createMessagingTables);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(dropMessagingTables);
+  }
+}
+
+const environment = z
+  .object({ DATABASE_URL: z.string(), RABBITMQ_URL: z.string(), RABBITMQ_NAMESPACE: z.string() })
+  .parse(process.env);
+const orders = z.array(z.custom<OrderSnapshot>());
+
+const logger = createLogger('facts-sender', 'error');
+const dataSource = createDataSource({
+  url: environment.DATABASE_URL,
+  poolSize: 10, // as a service has by default
+  applicationName: 'facts-sender',
+  migrations: [MessagingTables],
+});
+await dataSource.initialize();
+await migrate(dataSource);
+const database = new Database(dataSource);
+const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
+const messaging = new Messaging({ url, service: 'facts-sender', namespace }, database, logger);
+messaging.start();
+await eventually(() => messaging.connected || undefined);
+
+/** @returns the time of the commit, in ms since 1970 */
+async function commit(told: readonly OrderSnapshot[]): Promise<number> {
+  // What happened has happened before its transaction is over: the time in the event is never later than the commit.
+  const now = { occurredAt: new Date() };
+  const facts = told.map((order) => messages.orderCreated.make({ order }, now));
+  let committedAt = Number.NaN;
+  await database.transaction(async (tx) => {
+    tx.afterCommit(() => {
+      committedAt = performance.timeOrigin + performance.now();
+    });
+    await messaging.outbox.add(tx, ...facts);
+  });
+  return committedAt;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+const server = createServer((request, response) => {
+  bodyOf(request)
+    .then((body) => commit(orders.parse(body)))
+    .then((committedAt) => response.writeHead(201).end(JSON.stringify({ committed_at_ms: committedAt })))
+    .catch((error: unknown) => response.writeHead(500).end(String(error)));
+});
+const { port } = await listen(server);
+process.stdout.write(`${JSON.stringify({ port })}\n`);

@@ -1,0 +1,35 @@
+import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
+
+/** An order of two lines, like those of a small shop; 40 releases, placed now. */
+export function placedOrder(index: number, creatorId: string): OrderSnapshot {
+  const at = new Date().toISOString();
+  const item = (line: number) => ({
+    id: uuidv7(),
+    product_id: uuidv7(),
+    release_id: `01900000-0000-7000-8000-${(4096 + ((index + line) % 40)).toString(16).padStart(12, '0')}`,
+    release_title: 'Quiet Machinery',
+    product_type: 'vinyl_12_lp',
+    ean: '2000000000015',
+    quantity: line,
+    unit_amount: 2499,
+    royalty_rate: 1500,
+  });
+  return {
+    id: uuidv7(),
+    version: 1,
+    creator_id: creatorId,
+    status: 'pending',
+    source: { platform: 'shop', store_id: 'store-1', external_order_id: String(index) },
+    placed_at: at,
+    updated_at: at,
+    currency: 'GBP',
+    country_code: 'GB',
+    total_amount: 3 * 2499,
+    shipping_amount: 350,
+    item_count: 3,
+    payment: { method: 'card', status: 'pending', charged_at: null, refunded_at: null },
+    tracking: null,
+    delivered_at: null,
+    items: [item(1), item(2)],
+  };
+}

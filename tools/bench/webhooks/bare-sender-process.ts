@@ -1,0 +1,54 @@
+import { publicId } from '@fulfilment/contracts';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { Failure } from '../../dev/failure.ts';
+import { root } from '../../dev/settings.ts';
+import { type Part, partOf } from '../rounds.ts';
+import { ServedProcess } from '../served-process.ts';
+import { type DeliveringWorker, perPart, writtenEvents } from './delivering-worker.ts';
+import { portLine, type ReceiverProcess } from './receiver-process.ts';
+
+/** The base line's process. */
+export class BareSender {
+  private readonly origin: string;
+  private readonly process: ServedProcess;
+  private readonly receiver: ReceiverProcess;
+
+  static async start(receiver: ReceiverProcess): Promise<BareSender> {
+    const program = join(root, 'tools', 'bench', 'webhooks', 'bare-sender.ts');
+    const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {});
+    const { port } = portLine.parse(JSON.parse(await process.firstLine()));
+    return new BareSender(`http://127.0.0.1:${port}`, process, receiver);
+  }
+
+  private constructor(origin: string, process: ServedProcess, receiver: ReceiverProcess) {
+    this.origin = origin;
+    this.process = process;
+    this.receiver = receiver;
+  }
+
+  /** Signs and posts as many bodies as a part of the worker's has, like those, to the same subscribers. */
+  async send(like: DeliveringWorker): Promise<Part> {
+    const events = writtenEvents(await like.data.oneBody(), perPart, (index) => like.subscriberOf(index));
+    const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
+    await this.ask('PUT', JSON.stringify({ origin: this.receiver.origin, deliveries }));
+    const cpuBefore = this.process.cpuMs();
+    const startedAt = performance.now();
+    await this.ask('POST');
+    const part = partOf(perPart, performance.now() - startedAt, [cpuBefore, this.process.cpuMs()]);
+    await this.receiver.takeExactly(
+      events.map(({ id, subscriber }) => ({ event: publicId('evt', id), path: subscriber.path })),
+    );
+    return part;
+  }
+
+  stop(): Promise<void> {
+    return this.process.stop();
+  }
+
+  private async ask(method: 'PUT' | 'POST', body?: string): Promise<void> {
+    const answer = await request(this.origin, { method, ...(body === undefined ? {} : { body }) });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 204) throw new Failure(`The bare sender failed: ${text}`);
+  }
+}

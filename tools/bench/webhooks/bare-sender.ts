@@ -1,0 +1,74 @@
+import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { Agent, request as send } from 'undici';
+import { z } from 'zod';
+import { secretOf } from './receiver-secret.ts';
+
+/**
+ * The base line, a process of its own: undici's `request` over an Agent, that signs and posts bodies it has in memory, so many at a time, with the headers of
+ * webhook-worker. It takes nothing from a database and writes nothing down: no lease, no history, no retry, no look at the address. PUT / gives it bodies, POST / has them
+ * sent and is answered when all were received. Prints its port.
+ */
+const atATime = 64;
+const load = z.object({
+  origin: z.string(),
+  deliveries: z.array(z.object({ path: z.string(), body: z.string() })),
+});
+
+let loaded: z.output<typeof load> = { origin: '', deliveries: [] };
+const agent = new Agent({ connections: atATime });
+
+async function sendOne(origin: string, path: string, body: string): Promise<void> {
+  const t = Math.floor(Date.now() / 1000);
+  const v1 = createHmac('sha256', secretOf(path)).update(`${t}.`).update(body).digest('hex');
+  const answer = await send(`${origin}${path}`, {
+    dispatcher: agent,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Service-Webhooks/1',
+      'x-service-event': 'order.created',
+      'x-service-delivery': publicId('whd', uuidv7()),
+      'x-service-attempt': '1',
+      'x-service-signature': `t=${t},v1=${v1}`,
+    },
+    body,
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 204) throw new Error(`The receiver answered ${answer.statusCode}.`);
+}
+
+async function sendAll(): Promise<void> {
+  const { origin, deliveries } = loaded;
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    for (let one = deliveries[next]; one !== undefined; one = deliveries[next]) {
+      next += 1;
+      await sendOne(origin, one.path, one.body);
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, sender));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+async function handle(request: IncomingMessage): Promise<void> {
+  if (request.method === 'PUT') loaded = load.parse(await bodyOf(request));
+  else await sendAll();
+}
+
+const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+  handle(request).then(
+    () => response.writeHead(204).end(),
+    (error: unknown) => response.writeHead(500).end(String(error)),
+  );
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object' && address !== null) console.log(JSON.stringify({ port: address.port }));
+});

@@ -1,0 +1,49 @@
+import type { OrderSnapshot } from '@fulfilment/contracts';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { z } from 'zod';
+import { Failure } from '../../dev/failure.ts';
+import { root } from '../../dev/settings.ts';
+import type { BenchSite } from '../bench-site.ts';
+import { freshDatabase } from '../fresh-database.ts';
+import { ServedProcess } from '../served-process.ts';
+import { portLine } from './receiver-process.ts';
+
+const answered = z.object({ committed_at_ms: z.number() });
+
+/** A service that does nothing but commit facts by the suite's outbox, in a process of its own, with a database of its own. */
+export class FactsSender {
+  readonly databaseUrl: string;
+  readonly process: ServedProcess;
+  private readonly origin: string;
+
+  /** @param namespace of the exchange it publishes to */
+  static async start(site: BenchSite, namespace: string, database: string): Promise<FactsSender> {
+    const databaseUrl = await freshDatabase(site.stores.postgres, database);
+    const process = new ServedProcess([join(root, 'libs', 'testing', 'dist', 'facts-sender.js')], {
+      DATABASE_URL: databaseUrl,
+      RABBITMQ_URL: site.stores.rabbitmq,
+      RABBITMQ_NAMESPACE: namespace,
+    });
+    const { port } = portLine.parse(JSON.parse(await process.firstLine()));
+    return new FactsSender(databaseUrl, process, `http://127.0.0.1:${port}`);
+  }
+
+  private constructor(databaseUrl: string, process: ServedProcess, origin: string) {
+    this.databaseUrl = databaseUrl;
+    this.process = process;
+    this.origin = origin;
+  }
+
+  /** Commits an `order.created` of each in one transaction. @returns its time, in ms since 1970 */
+  async commit(orders: readonly OrderSnapshot[]): Promise<number> {
+    const answer = await request(this.origin, { method: 'POST', body: JSON.stringify(orders) });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 201) throw new Failure(`The facts were not committed: ${text}`);
+    return answered.parse(JSON.parse(text)).committed_at_ms;
+  }
+
+  stop(): Promise<void> {
+    return this.process.stop();
+  }
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { request } from 'undici';
+import { z } from 'zod';
+import { Failure } from '../../dev/failure.ts';
+import { root } from '../../dev/settings.ts';
+import { ServedProcess } from '../served-process.ts';
+
+export const portLine = z.object({ port: z.number() });
+const withinMs = 120_000;
+
+const received = z.array(
+  z.object({
+    path: z.string(),
+    /** Since 1970: when the head of the request had been read. */
+    arrivedAtMs: z.number(),
+    delivery: z.string(),
+    signed: z.boolean(),
+    envelope: z.object({ id: z.string(), api_version: z.string(), created_at: z.string() }).loose(),
+  }),
+);
+export type Received = z.output<typeof received>[number];
+
+/** A delivery that must come: of which event, to which path. */
+export interface Expected {
+  readonly event: string;
+  readonly path: string;
+}
+
+/** The subscribers' server. */
+export class ReceiverProcess {
+  readonly origin: string;
+  private readonly process: ServedProcess;
+
+  static async start(): Promise<ReceiverProcess> {
+    const program = join(root, 'tools', 'bench', 'webhooks', 'receiver.ts');
+    const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {});
+    const { port } = portLine.parse(JSON.parse(await process.firstLine()));
+    return new ReceiverProcess(`http://127.0.0.1:${port}`, process);
+  }
+
+  private constructor(origin: string, process: ServedProcess) {
+    this.origin = origin;
+    this.process = process;
+  }
+
+  /** Resolves when so many deliveries came since they were last taken. */
+  async when(count: number): Promise<void> {
+    const answer = await request(`${this.origin}/when?count=${count}`, {
+      headersTimeout: withinMs,
+    }).catch(() => undefined);
+    if (answer === undefined) throw new Failure(`Not all of ${count} deliveries came in time.`);
+    await answer.body.dump();
+  }
+
+  /** What came since they were last taken. @throws Failure unless it is each of the expected once, and signed as it should be */
+  async takeExactly(expected: readonly Expected[]): Promise<Received[]> {
+    const all = await this.take();
+    const keys = new Set(all.map(({ envelope, path }) => `${envelope.id} ${path}`));
+    const missing = expected.filter(({ event, path }) => !keys.has(`${event} ${path}`)).length;
+    const unsigned = all.filter(({ signed }) => !signed).length;
+    const deliveries = new Set(all.map(({ delivery }) => delivery)).size;
+    const wrong = { expected: expected.length, came: all.length, deliveries, missing, unsigned };
+    if (all.length !== expected.length || deliveries !== all.length || missing > 0 || unsigned > 0)
+      throw new Failure(`The receiver did not get what was sent: ${JSON.stringify(wrong)}`);
+    return all;
+  }
+
+  /** What came since they were last taken. */
+  async take(): Promise<Received[]> {
+    const answer = await request(`${this.origin}/deliveries`);
+    return received.parse(await answer.body.json());
+  }
+
+  stop(): Promise<void> {
+    return this.process.stop();
+  }
+}

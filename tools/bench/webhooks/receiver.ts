@@ -1,0 +1,68 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { secretOf } from './receiver-secret.ts';
+
+/**
+ * The subscribers' server, a process of its own, so that no sender shares its processor time. POST /hook/N is a delivery to subscription N,
+ * POST /dead/N one that never gets an answer. It keeps what comes and looks at it only when it is asked, after the measurement:
+ * GET /when?count=N answers once so many came, GET /deliveries tells and forgets them. Prints its port.
+ */
+interface Kept {
+  readonly path: string;
+  readonly arrivedAtMs: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: readonly Buffer[];
+}
+
+let kept: Kept[] = [];
+let waiting: { readonly count: number; readonly response: ServerResponse }[] = [];
+
+/** Reads the secret's signature as interface.md (Signature) has it, written without looking at the sender's. */
+function isSigned({ path, headers, body }: Kept): boolean {
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
+  const bytes = Buffer.concat([Buffer.from(`${t}.`), ...body]);
+  return (
+    v1 ===
+    createHmac('sha256', Buffer.from(secretOf(path), 'utf8'))
+      .update(bytes)
+      .digest('hex')
+  );
+}
+
+function told(one: Kept) {
+  const { path, arrivedAtMs, headers } = one;
+  const envelope: unknown = JSON.parse(Buffer.concat(one.body).toString());
+  return { path, arrivedAtMs, delivery: headers['x-service-delivery'], signed: isSigned(one), envelope };
+}
+
+function keep(request: IncomingMessage, response: ServerResponse): void {
+  const body: Buffer[] = [];
+  const arrivedAtMs = performance.timeOrigin + performance.now();
+  request.on('data', (chunk: Buffer) => body.push(chunk));
+  request.on('end', () => {
+    kept.push({ path: request.url ?? '', arrivedAtMs, headers: request.headers, body });
+    response.writeHead(204).end();
+    if (waiting.length > 0) answerWaiting();
+  });
+}
+
+function answerWaiting(): void {
+  for (const { count, response } of waiting) if (kept.length >= count) response.end();
+  waiting = waiting.filter(({ response }) => !response.writableEnded);
+}
+
+const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+  const { method, url = '' } = request;
+  if (method === 'POST' && url.startsWith('/hook/')) return keep(request, response);
+  if (method === 'POST') return void request.resume(); // the dead never answer
+  if (url.startsWith('/when?count=')) {
+    waiting.push({ count: Number(url.slice('/when?count='.length)), response });
+    return answerWaiting();
+  }
+  response.end(JSON.stringify(kept.map(told)));
+  kept = [];
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object' && address !== null) console.log(JSON.stringify({ port: address.port }));
+});

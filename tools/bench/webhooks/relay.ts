@@ -1,0 +1,99 @@
+import { messages, topologyOf } from '@fulfilment/contracts';
+import type { ConfirmChannel } from 'amqplib';
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../../dev/failure.ts';
+import type { BenchSite } from '../bench-site.ts';
+import type { Figure } from '../figures.ts';
+import { placedOrder } from '../placed-order.ts';
+import { absolute, type Part, partOf, ratio, ratioPerCore, takeTurns } from '../rounds.ts';
+import { FactsSender } from './facts-sender.ts';
+
+const namespace = 'bench_relay';
+const perPart = 5_000;
+const bareBatch = 100;
+const withinMs = 30_000;
+const lookEveryMs = 5;
+
+/**
+ * The outbox relay, from rows that are committed to an outbox that is empty again, beside a publisher of the same messages that has them in memory and waits for the confirms
+ * of each 100. Both publish to the same exchange, behind which are the suite's quorum queues.
+ */
+export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
+  const sender = await FactsSender.start(site, namespace, 'bench_relay');
+  const outbox = new pg.Client({ connectionString: sender.databaseUrl });
+  await outbox.connect();
+  try {
+    const rounds = await takeTurns(
+      [
+        { name: 'confirms', part: () => bare(channel) },
+        { name: 'relay', part: () => relay(channel, sender, outbox) },
+      ],
+      site.rounds,
+    );
+    return [
+      ratio('outbox relay, of batched publisher confirms', rounds, 'relay', 'confirms', { atLeast: 0.6 }),
+      ...ratioPerCore('  the same, each by its processor time', rounds, 'relay', 'confirms'),
+      ...absolute(rounds, 'confirms'),
+      ...absolute(rounds, 'relay'),
+    ];
+  } finally {
+    await outbox.end();
+    await sender.stop();
+  }
+}
+
+const orders = () => Array.from({ length: perPart }, (_, index) => placedOrder(index, creatorId));
+const creatorId = '01900000-0000-7000-8000-000000000001';
+
+async function bare(channel: ConfirmChannel): Promise<Part> {
+  const now = { occurredAt: new Date() };
+  const told = orders().map((order) => messages.orderCreated.make({ order }, now));
+  const bodies = told.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
+  const startedAt = performance.now();
+  const cpuBefore = ownCpuMs();
+  for (let from = 0; from < bodies.length; from += bareBatch) {
+    for (const { id, body } of bodies.slice(from, from + bareBatch))
+      channel.publish(topologyOf(namespace).factsExchange, 'order.created', body, {
+        persistent: true,
+        messageId: id,
+        contentType: 'application/json',
+      });
+    await channel.waitForConfirms();
+  }
+  const part = partOf(perPart, performance.now() - startedAt, [cpuBefore, ownCpuMs()]);
+  await purge(channel);
+  return part;
+}
+
+async function relay(channel: ConfirmChannel, sender: FactsSender, outbox: pg.Client): Promise<Part> {
+  const committedAtMs = await sender.commit(orders());
+  const cpuBefore = sender.process.cpuMs();
+  const until = performance.now() + withinMs;
+  while (!(await isEmpty(outbox))) {
+    if (performance.now() > until) throw new Failure('The outbox was not emptied in time.');
+    await sleep(lookEveryMs);
+  }
+  const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
+  const part = partOf(perPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
+  await purge(channel);
+  return part;
+}
+
+async function isEmpty(outbox: pg.Client): Promise<boolean> {
+  const { rowCount } = await outbox.query('SELECT FROM outbox LIMIT 1');
+  return rowCount === 0;
+}
+
+/** @throws Failure unless each message is in each of the queues that order.created goes to */
+async function purge(channel: ConfirmChannel): Promise<void> {
+  for (const name of ['creator-api.facts', 'webhook-worker.events'] as const) {
+    const { messageCount } = await channel.purgeQueue(topologyOf(namespace).queue(name));
+    if (messageCount !== perPart) throw new Failure(`${name} had ${messageCount} messages, not ${perPart}.`);
+  }
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

@@ -1,0 +1,138 @@
+import pg from 'pg';
+import { Failure } from '../../dev/failure.ts';
+
+/** A subscription and whom it belongs to. */
+export interface Subscriber {
+  readonly creatorId: string;
+  /** Of the row. */
+  readonly subscriptionId: string;
+  readonly path: string;
+}
+
+/** An event that is already told: its body is what will be posted. */
+export interface WrittenEvent {
+  readonly id: string;
+  readonly body: string;
+  readonly subscriber: Subscriber;
+}
+
+const event = 'order.created';
+
+const backlog = `
+  WITH incoming AS (
+    SELECT (now() AT TIME ZONE 'UTC')::date AS day, i.* FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[])
+      AS i(id, creator_id, subscription_id, body)
+  ), events AS (
+    INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+    SELECT day, id, $5, '${event}', creator_id, now(), convert_to(body, 'UTF8') FROM incoming
+  )
+  INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
+  SELECT day, gen_random_uuid(), subscription_id, id, '${event}', $5, 'pending', now() FROM incoming`;
+
+/** Delivered at the first attempt, evenly over 30 days. What was sent is left out: it is only ever looked up by its key. */
+const history = `
+  WITH delivered AS (
+    INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, attempt_count, schedule_step,
+                                    attempt_started_at, last_status_code, created_at, completed_at)
+    SELECT (at AT TIME ZONE 'UTC')::date, gen_random_uuid(), ($1::uuid[])[1 + n % cardinality($1::uuid[])], gen_random_uuid(), '${event}', $2,
+           'succeeded', 1, 1, at, 204, at, at
+    FROM generate_series($3::int, $4::int - 1) AS n, LATERAL (SELECT now() - n * (interval '30 days' / $5::int) AS at) AS moment
+    RETURNING day, id, created_at
+  )
+  INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code, response_headers, response_body)
+  SELECT day, id, 1, 'auto', created_at, 12, 'succeeded', 204, '{"date": "Sat, 21 Nov 2026 12:00:00 GMT"}', ''
+  FROM delivered`;
+const historyAtOnce = 500_000;
+
+/** Days that are over, which the service has had partitions for when they were to come. */
+const pastDays = `
+  DO $$ DECLARE day date; parent text;
+  BEGIN
+    FOR day IN SELECT (now() AT TIME ZONE 'UTC')::date - n FROM generate_series(2, 30) AS n LOOP
+      FOREACH parent IN ARRAY ARRAY['webhook_deliveries', 'webhook_attempts', 'webhook_events'] LOOP
+        EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
+                       parent || '_' || to_char(day, 'YYYY_MM_DD'), parent, day, day + 1);
+      END LOOP;
+    END LOOP;
+  END $$`;
+
+// Asked for by the conditions of the two partial indexes, which hold next to nothing once all is settled.
+const openDeliveries = `
+  SELECT EXISTS (SELECT FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND subscription_id = ANY($1))
+      OR EXISTS (SELECT FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > '-infinity') AS open`;
+
+/** The rows of a webhook-worker under measurement. */
+export class WebhookData {
+  private readonly client: pg.Client;
+  private apiVersion = '';
+
+  static async open(databaseUrl: string): Promise<WebhookData> {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    // A table that was not analysed since it grew is not to be read as a whole for one look.
+    await client.query('SET enable_seqscan = off');
+    return new WebhookData(client);
+  }
+
+  private constructor(client: pg.Client) {
+    this.client = client;
+  }
+
+  close(): Promise<void> {
+    return this.client.end();
+  }
+
+  /** A body as the service renders it. @throws Failure when none was sent so far */
+  async oneBody(): Promise<string> {
+    const { rows } = await this.client.query<{ body: string; api_version: string }>(
+      `SELECT convert_from(body, 'UTF8') AS body, api_version FROM webhook_events LIMIT 1`,
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Failure('No event was written so far.');
+    this.apiVersion = row.api_version;
+    return row.body;
+  }
+
+  /** Events and their deliveries, due now, as the fan-out would have left them. */
+  async addBacklog(events: readonly WrittenEvent[]): Promise<void> {
+    await this.client.query(backlog, [
+      events.map(({ id }) => id),
+      events.map(({ subscriber }) => subscriber.creatorId),
+      events.map(({ subscriber }) => subscriber.subscriptionId),
+      events.map(({ body }) => body),
+      this.apiVersion,
+    ]);
+  }
+
+  /** So many deliveries that are over, with an attempt each. */
+  async addHistory(subscribers: readonly Subscriber[], count: number): Promise<void> {
+    await this.client.query(pastDays);
+    const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
+    for (let from = 0; from < count; from += historyAtOnce) {
+      const to = Math.min(from + historyAtOnce, count);
+      await this.client.query(history, [ids, this.apiVersion, from, to, count]);
+    }
+  }
+
+  /** Statistics as autovacuum keeps them. */
+  async analyse(): Promise<void> {
+    await this.client.query('VACUUM ANALYZE');
+  }
+
+  /** Whether nothing is left to do for these. */
+  async isSettled(subscribers: readonly Subscriber[]): Promise<boolean> {
+    const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
+    const { rows } = await this.client.query<{ open: boolean }>(openDeliveries, [ids]);
+    return rows[0]?.open === false;
+  }
+
+  /** All that was ever delivered here, and how. */
+  async delivered(): Promise<Readonly<Record<string, number>>> {
+    const { rows } = await this.client.query<Record<string, number>>(
+      `SELECT (SELECT count(*)::int FROM webhook_deliveries) AS deliveries,
+              (SELECT count(*)::int FROM webhook_deliveries WHERE status = 'succeeded' AND attempt_count = 1) AS at_once,
+              (SELECT count(*)::int FROM webhook_attempts WHERE outcome = 'succeeded' AND status_code = 204) AS attempts`,
+    );
+    return rows[0] ?? {};
+  }
+}

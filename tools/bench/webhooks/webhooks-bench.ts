@@ -1,0 +1,114 @@
+import { connect } from 'amqplib';
+import type { BenchSite } from '../bench-site.ts';
+import { figure, type Figure } from '../figures.ts';
+import { absolute, ratio, ratioPerCore, type Rounds, takeTurns } from '../rounds.ts';
+import { BareSender } from './bare-sender-process.ts';
+import { DeliveringWorker } from './delivering-worker.ts';
+import { benchBesideDead, benchLatency } from './latency.ts';
+import { ReceiverProcess } from './receiver-process.ts';
+import { benchRelay } from './relay.ts';
+
+/** webhook-worker beside bare undici, and beside itself with a history; how long events take at a fixed rate; the outbox relay beside bare publisher confirms. */
+export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]> {
+  const connection = await connect(site.stores.rabbitmq);
+  const channel = await connection.createConfirmChannel();
+  const receiver = await ReceiverProcess.start();
+  const means = { receiver, channel };
+  try {
+    const of = await site.step('webhook-worker', () => DeliveringWorker.start(site, 'bench_webhooks', means));
+    try {
+      const figures = await site.step('Deliveries', () => besideBare(site, of, receiver));
+      figures.push(...(await site.step('Outbox relay', () => benchRelay(site, channel))));
+      figures.push(...(await site.step('Fixed rates', () => benchLatency(site, of, receiver))));
+      await of.checkHistory();
+      if (site.oldRows > 0) figures.push(...(await besideHistory(site, of, means)));
+      figures.push(...(await site.step('Beside dead ones', () => benchBesideDead(site, of, receiver))));
+      const memory = of.worker.process.peakMemoryMb();
+      return [
+        ...figures,
+        figure('ready after its process started', [of.readyS], 's', { atMost: 3 }),
+        ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
+      ];
+    } finally {
+      await receiver.stop(); // what the dead ones still wait for ends with it
+      await of.stop();
+    }
+  } finally {
+    await receiver.stop();
+    await connection.close();
+  }
+}
+
+async function besideBare(
+  site: BenchSite,
+  of: DeliveringWorker,
+  receiver: ReceiverProcess,
+): Promise<Figure[]> {
+  const bare = await BareSender.start(receiver);
+  try {
+    const rounds = await takeTurns(
+      [
+        { name: 'from messages', part: () => of.fromMessages() }, // first: the others' bodies are like what it sent
+        { name: 'bare', part: () => bare.send(of) },
+        { name: 'from a backlog', part: () => of.fromBacklog() },
+      ],
+      site.rounds,
+    );
+    return [
+      ...compared('deliveries of what is due', rounds, 'from a backlog'),
+      ...compared('deliveries from message to settled', rounds, 'from messages'),
+      ...absolute(rounds, 'bare'),
+      ...absolute(rounds, 'from a backlog'),
+      ...absolute(rounds, 'from messages'),
+    ];
+  } finally {
+    await bare.stop();
+  }
+}
+
+function compared(name: string, rounds: Rounds, of: string): Figure[] {
+  return [
+    ...ratioPerCore(`${name}, a core, of bare undici`, rounds, of, 'bare', { atLeast: 0.25 }),
+    ratio(`  the same by the clock`, rounds, of, 'bare'),
+  ];
+}
+
+/** Another webhook-worker, that has delivered much before, and the first take turns. */
+async function besideHistory(
+  site: BenchSite,
+  without: DeliveringWorker,
+  means: Parameters<typeof DeliveringWorker.start>[2],
+): Promise<Figure[]> {
+  const { oldRows } = site;
+  const grown = await DeliveringWorker.start(site, 'bench_webhooks_grown', means);
+  try {
+    await grown.fromMessages();
+    await site.step(`${oldRows} deliveries of the past`, async () => {
+      await grown.data.addHistory(grown.subscribers, oldRows);
+      await grown.data.analyse();
+      await without.data.analyse();
+    });
+    const rounds = await site.step('Deliveries beside these', () =>
+      takeTurns(
+        [
+          { name: 'without', part: () => without.fromBacklog() },
+          { name: 'with', part: () => grown.fromBacklog() },
+        ],
+        site.rounds,
+      ),
+    );
+    const target = { atLeast: 0.9 };
+    return [
+      ratio(
+        `deliveries of what is due beside ${oldRows} of the past, of without`,
+        rounds,
+        'with',
+        'without',
+        target,
+      ),
+      ...ratioPerCore('  the same, a core', rounds, 'with', 'without'),
+    ];
+  } finally {
+    await grown.stop();
+  }
+}
