@@ -11,7 +11,7 @@ import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.
 import { WebhookProcess } from './webhook-process.ts';
 
 /** Deliveries a part of a round. */
-export const perPart = 4_000;
+export const perPart = 3_000;
 const subscriberCount = 50;
 const settledWithinMs = 30_000;
 const lookEveryMs = 5;

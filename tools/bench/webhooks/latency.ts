@@ -11,8 +11,10 @@ import type { Received, ReceiverProcess } from './receiver-process.ts';
 import type { Subscriber } from './webhook-data.ts';
 
 const orderEvent = z.object({ data: z.object({ order_id: z.string() }) });
+/** Events a second; the second is the one there is a target for. */
 const rates = [200, 500, 1_000];
 const targetRate = 500;
+const mostRoundsWithoutTarget = 2;
 const deadCount = 200;
 const backlogCount = 50_000;
 const besideDeadPerSecond = 50;
@@ -33,10 +35,18 @@ export async function benchLatency(
     await measure(targetRate); // what runs for the first time is compiled
     const figures: Figure[] = [];
     for (const perSecond of rates) {
-      const rounds: number[][] = [];
-      for (let round = 0; round < site.rounds; round += 1) rounds.push(await measure(perSecond));
-      const target = perSecond === targetRate ? { atMost: 150 } : undefined;
-      figures.push(...percentiles(`event to first byte at ${perSecond}/s`, rounds, target));
+      const isTarget = perSecond === targetRate;
+      const rounds = await repeat(
+        isTarget ? site.rounds : Math.min(site.rounds, mostRoundsWithoutTarget),
+        () => measure(perSecond),
+      );
+      figures.push(
+        ...percentiles(
+          `event to first byte at ${perSecond}/s`,
+          rounds,
+          isTarget ? { atMost: 150 } : undefined,
+        ),
+      );
     }
     await of.untilSettled();
     return figures;
@@ -60,9 +70,7 @@ export async function benchBesideDead(
     await of.data.addBacklog(writtenEvents(await of.data.oneBody(), backlogCount, deadOne));
     await sender.commit(dead.map(({ creatorId }, index) => placedOrder(index, creatorId)));
     const good = { perSecond: besideDeadPerSecond, to: [of.subscriberOf(0)] };
-    const rounds: number[][] = [];
-    for (let round = 0; round < site.rounds; round += 1)
-      rounds.push(await atRate(site, receiver, sender, good, () => undefined));
+    const rounds = await repeat(site.rounds, () => atRate(site, receiver, sender, good, () => undefined));
     return percentiles(`a good subscription beside ${deadCount} dead ones with ${backlogCount} due`, rounds, {
       atMost: 1_000,
     });
@@ -71,21 +79,39 @@ export async function benchBesideDead(
   }
 }
 
-function percentiles(name: string, rounds: readonly number[][], target?: { atMost: number }): Figure[] {
-  const of = (share: number): number[] => rounds.map((latencies) => percentile(latencies, share));
-  return [figure(`${name}, p50`, of(0.5), 'ms'), figure(`${name}, p99`, of(0.99), 'ms', target)];
+interface AtRate {
+  /** From each event's time to its arrival, in ms. */
+  readonly toFirstByte: readonly number[];
+  /** Until its transaction was answered, from when it was due: whether the machine could keep the rate at all. */
+  readonly toCommit: readonly number[];
 }
 
-/** One round: each event to the next of the subscribers, from its time to its arrival, in ms. */
+async function repeat(times: number, measure: () => Promise<AtRate>): Promise<AtRate[]> {
+  const rounds: AtRate[] = [];
+  for (let round = 0; round < times; round += 1) rounds.push(await measure());
+  return rounds;
+}
+
+function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
+  const of = (which: keyof AtRate, share: number): number[] =>
+    rounds.map((round) => percentile(round[which], share));
+  return [
+    figure(`${name}, p50`, of('toFirstByte', 0.5), 'ms'),
+    figure(`${name}, p99`, of('toFirstByte', 0.99), 'ms', target),
+    figure('  their commits alone, from when they were due, p99', of('toCommit', 0.99), 'ms'),
+  ];
+}
+
+/** One round: each event to the next of the subscribers. */
 async function atRate(
   { eachMs }: BenchSite,
   receiver: ReceiverProcess,
   sender: FactsSender,
   { perSecond, to }: { readonly perSecond: number; readonly to: readonly Subscriber[] },
   onCommitted: (count: number) => void,
-): Promise<number[]> {
+): Promise<AtRate> {
   const sent = new Map<string, string>();
-  await latenciesAtRate(
+  const toCommit = await latenciesAtRate(
     async () => {
       const subscriber = to[sent.size % to.length];
       if (subscriber === undefined) throw new Failure('There are no subscribers.');
@@ -98,10 +124,14 @@ async function atRate(
   );
   await receiver.when(sent.size);
   const received = await receiver.take();
-  onCommitted(sent.size);
-  if (received.length !== sent.size || !received.every((one) => one.signed && takeFrom(sent, one)))
-    throw new Failure(`Of ${sent.size} events, ${received.length} deliveries came, or not the right ones.`);
-  return received.map(({ arrivedAtMs, envelope }) => arrivedAtMs - Date.parse(envelope.created_at));
+  const { size } = sent;
+  onCommitted(size);
+  if (received.length !== size || !received.every((one) => one.signed && takeFrom(sent, one)))
+    throw new Failure(`Of ${size} events, ${received.length} deliveries came, or not the right ones.`);
+  const toFirstByte = received.map(
+    ({ arrivedAtMs, envelope }) => arrivedAtMs - Date.parse(envelope.created_at),
+  );
+  return { toFirstByte, toCommit };
 }
 
 /** Whether it was among them. */
