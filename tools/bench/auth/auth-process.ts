@@ -51,10 +51,7 @@ export class AuthProcess {
   /** @returns seconds from the start of the process until it was ready */
   async start(): Promise<number> {
     const main = join(root, 'apps', 'auth-server', 'dist', 'main.js');
-    this.process = new ServedProcess(
-      [...nodeArguments('auth-server'), ...furtherArguments(), main],
-      this.environment,
-    );
+    this.process = new ServedProcess([...nodeArguments, ...furtherArguments(), main], this.environment);
     return this.process.ready(`${this.origin}/health/ready`);
   }
 

@@ -33,11 +33,7 @@ export class CreatorProcess {
     const { origin, environment } = await servedService(site, name, databaseUrl);
     const tokens = await tokenMaker();
     const process = new ServedProcess(
-      [
-        ...nodeArguments('creator-api'),
-        ...furtherArguments(),
-        join(root, 'apps', 'creator-api', 'dist', 'main.js'),
-      ],
+      [...nodeArguments, ...furtherArguments(), join(root, 'apps', 'creator-api', 'dist', 'main.js')],
       {
         ...environment,
         REDIS_URL: site.stores.redis, // its own alone: BullMQ takes no address with a prefix

@@ -62,10 +62,7 @@ export class StoreProcess {
   /** @returns seconds from the start of the process until it was ready */
   start(): Promise<number> {
     const main = join(root, 'apps', 'store-api', 'dist', 'main.js');
-    this.process = new ServedProcess(
-      [...nodeArguments('store-api'), ...furtherArguments(), main],
-      this.environment,
-    );
+    this.process = new ServedProcess([...nodeArguments, ...furtherArguments(), main], this.environment);
     return this.process.ready(`${this.origin}/health/ready`);
   }
 

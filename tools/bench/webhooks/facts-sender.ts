@@ -1,6 +1,6 @@
 import type { OrderSnapshot } from '@fulfilment/contracts';
 import { join } from 'node:path';
-import { request } from 'undici';
+import { Pool } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import { root } from '../../dev/settings.ts';
@@ -9,13 +9,15 @@ import { freshDatabase } from '../fresh-database.ts';
 import { ServedProcess } from '../served-process.ts';
 import { portLine } from './receiver-process.ts';
 
+/** As many as it has connections to its database: more would wait there, and not for ever. */
+const atATime = 10;
 const answered = z.object({ committed_at_ms: z.number() });
 
 /** A service that does nothing but commit facts by the suite's outbox, in a process of its own, with a database of its own. */
 export class FactsSender {
   readonly databaseUrl: string;
   readonly process: ServedProcess;
-  private readonly origin: string;
+  private readonly pool: Pool;
 
   /** @param namespace of the exchange it publishes to */
   static async start(site: BenchSite, namespace: string, database: string): Promise<FactsSender> {
@@ -32,18 +34,19 @@ export class FactsSender {
   private constructor(databaseUrl: string, process: ServedProcess, origin: string) {
     this.databaseUrl = databaseUrl;
     this.process = process;
-    this.origin = origin;
+    this.pool = new Pool(origin, { connections: atATime });
   }
 
   /** Commits an `order.created` of each in one transaction. @returns its time, in ms since 1970 */
   async commit(orders: readonly OrderSnapshot[]): Promise<number> {
-    const answer = await request(this.origin, { method: 'POST', body: JSON.stringify(orders) });
+    const answer = await this.pool.request({ path: '/', method: 'POST', body: JSON.stringify(orders) });
     const text = await answer.body.text();
     if (answer.statusCode !== 201) throw new Failure(`The facts were not committed: ${text}`);
     return answered.parse(JSON.parse(text)).committed_at_ms;
   }
 
-  stop(): Promise<void> {
-    return this.process.stop();
+  async stop(): Promise<void> {
+    await this.pool.close();
+    await this.process.stop();
   }
 }

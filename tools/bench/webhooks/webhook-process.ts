@@ -33,11 +33,7 @@ export class WebhookProcess {
     const { origin, environment } = await servedService(site, name, databaseUrl);
     const tokens = await tokenMaker();
     const served = new ServedProcess(
-      [
-        ...nodeArguments('webhook-worker'),
-        ...furtherArguments(),
-        join(root, 'apps', 'webhook-worker', 'dist', 'main.js'),
-      ],
+      [...nodeArguments, ...furtherArguments(), join(root, 'apps', 'webhook-worker', 'dist', 'main.js')],
       {
         ...environment,
         REDIS_URL: site.stores.redis, // BullMQ takes no address with a prefix; it has one of its own
