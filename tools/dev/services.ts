@@ -41,7 +41,7 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
     name,
     kind: 'service',
     program: process.execPath,
-    args: [...nodeArguments(name), join(root, 'apps', name, 'dist', 'main.js')],
+    args: [...nodeArguments, join(root, 'apps', name, 'dist', 'main.js')],
     cwd: root,
     env: serviceEnvironment(name, site),
     stopWithinMs: 25_000, // more than its own 20 s
@@ -49,14 +49,16 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
   };
 }
 
-/** V8 lets garbage lie while the machine has memory to spare: under load these would grow to 400 MB of short-lived objects. */
-const bounded: ReadonlySet<ServiceName> = new Set(['auth-server', 'store-api', 'creator-api']);
-
-/** How Node runs a service. */
-export function nodeArguments(name: ServiceName): string[] {
-  const limits = bounded.has(name) ? ['--max-semi-space-size=16', '--max-old-space-size=192'] : [];
-  return ['--enable-source-maps', '--max-http-header-size=40960', ...limits];
-}
+/**
+ * How Node runs a service. V8 lets garbage lie while the machine has memory to spare: without the last two, services under load would grow
+ * to 400 MB of short-lived objects.
+ */
+export const nodeArguments = [
+  '--enable-source-maps',
+  '--max-http-header-size=40960',
+  '--max-semi-space-size=16',
+  '--max-old-space-size=192',
+] as const;
 
 /** What a service is told. The caller's settings win over defaults, never over the wiring. */
 export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record<string, string> {
