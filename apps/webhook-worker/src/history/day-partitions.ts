@@ -1,10 +1,15 @@
-import type { Database } from '@fulfilment/database';
-import { statement, type Transaction } from '@fulfilment/database';
+import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import type { Logger } from '@fulfilment/runtime';
 
+/** In the order a day is dropped: what is sent goes last, so no delivery is ever without its body. */
 const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as const;
+type Table = (typeof tables)[number];
 const daysAhead = 7;
 const daysKept = 30;
 const dayMs = 86_400_000;
+/** Rows of a day that may be moved while nobody reads the table beside: well within a second. */
+const mostMoved = 20_000;
+const mostForgotten = 5_000;
 
 const takeTurn = statement('partitions.take-turn', 'SELECT pg_try_advisory_xact_lock(7391051) AS mine');
 const today = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
@@ -13,64 +18,118 @@ const existing = statement(
   `SELECT child.relname AS name FROM pg_inherits i JOIN pg_class child ON child.oid = i.inhrelid
    WHERE i.inhparent = ANY(ARRAY['webhook_deliveries', 'webhook_attempts', 'webhook_events']::regclass[])`,
 );
-// A partition is made or dropped at once or the next hour: never by keeping deliveries waiting behind a queue of locks.
-const doNotWait = statement('partitions.do-not-wait', "SET LOCAL lock_timeout = '2s'");
+// A partition is made or dropped at once or a minute later: never by keeping deliveries waiting behind a queue of locks.
+const doNotWait = statement('partitions.do-not-wait', "SET LOCAL lock_timeout = '500ms'");
 
-/** A partition for each day, from yesterday to a week ahead. */
-export async function createDayPartitions(database: Database): Promise<void> {
-  await withTurn(database, async (tx, day, names) => {
-    for (const offset of Array.from({ length: daysAhead + 2 }, (_, index) => index - 1)) {
+/**
+ * A partition for each day, from yesterday to a week ahead; what was written for the day before it had one moves in. Each is made on
+ * its own, so that one that cannot be made now is no more than that.
+ */
+export async function createDayPartitions(database: Database, logger: Logger): Promise<void> {
+  const [day, names] = [await dayOfToday(database), await partitions(database)];
+  for (const offset of Array.from({ length: daysAhead + 2 }, (_, index) => index - 1)) {
+    for (const table of tables) {
       const from = addDays(day, offset);
-      for (const table of tables) {
-        if (!names.has(partitionName(table, from)))
-          await tx.run(createPartition(table, from, addDays(from, 1)));
-      }
+      if (names.has(partitionName(table, from))) continue;
+      await attempt(logger, 'made', table, from, () => createPartition(database, table, from));
     }
-  });
+  }
 }
 
 /** Drops whole days of more than 30 days ago, whatever their size, and forgets what lies in no day's partition as late. */
-export async function dropOldDays(database: Database): Promise<void> {
-  await withTurn(database, async (tx, day, names) => {
-    const oldest = addDays(day, -daysKept);
-    const old = [...names].filter((name) => {
-      const of = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name);
-      return of !== null && `${of[1]}-${of[2]}-${of[3]}` < oldest;
-    });
-    for (const name of old) await tx.run({ name: '', text: `DROP TABLE ${name}` });
+export async function dropOldDays(database: Database, logger: Logger): Promise<void> {
+  const [oldest, names] = [addDays(await dayOfToday(database), -daysKept), await partitions(database)];
+  for (const old of daysBefore(oldest, names)) {
     for (const table of tables) {
-      await tx.run(
-        statement(`partitions.forget-${table}`, `DELETE FROM ${table}_other_days WHERE day < $1`),
-        [oldest],
+      const name = partitionName(table, old);
+      if (!names.has(name)) continue;
+      const dropped = await attempt(logger, 'dropped', table, old, () =>
+        inTurn(database, (tx) => tx.run({ name: '', text: `DROP TABLE IF EXISTS ${name}` })),
       );
+      if (!dropped) break; // the day's other tables go with it the next time
     }
-  });
+  }
+  for (const table of tables) await forget(database, table, oldest);
 }
 
-async function withTurn(
-  database: Database,
-  work: (tx: Transaction, day: string, names: ReadonlySet<string>) => Promise<void>,
-): Promise<void> {
+async function dayOfToday(sql: Sql): Promise<string> {
+  const now = await sql.row<{ day: string }>(today);
+  if (now === undefined) throw new Error('PostgreSQL did not say what day it is.');
+  return now.day;
+}
+
+async function partitions(sql: Sql): Promise<ReadonlySet<string>> {
+  const rows = await sql.rows<{ name: string }>(existing);
+  return new Set(rows.map((row) => row.name));
+}
+
+async function attempt(
+  logger: Logger,
+  what: string,
+  table: Table,
+  day: string,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    logger.error({ error, table, day }, `The partition of a day could not be ${what}; it is tried again.`);
+    return false;
+  }
+}
+
+/** Only one replica at a time; the others do nothing. */
+async function inTurn(database: Database, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   await database.transaction(async (tx) => {
     const turn = await tx.row<{ mine: boolean }>(takeTurn);
     if (turn?.mine !== true) return;
     await tx.run(doNotWait);
-    const now = await tx.row<{ day: string }>(today);
-    const rows = await tx.rows<{ name: string }>(existing);
-    if (now !== undefined) await work(tx, now.day, new Set(rows.map((row) => row.name)));
+    await work(tx);
   });
 }
 
-/** DDL takes no parameters; the names are made of a fixed table and a date. An unnamed statement is not kept. */
-function createPartition(table: (typeof tables)[number], from: string, to: string) {
-  const name = partitionName(table, from);
-  return {
-    name: '',
-    text: `CREATE TABLE ${name} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')`,
-  };
+/**
+ * Attached, not created as a partition: that would stop all work on the table. While what lies in the default partition moves, only that
+ * one is locked. DDL takes no parameters; the names are made of a fixed table and a date. An unnamed statement is not kept.
+ *
+ * @throws when a day has too many rows outside to be moved while others wait: it stays where it is, which works, but is slower
+ */
+async function createPartition(database: Database, table: Table, day: string): Promise<void> {
+  const [name, outside] = [partitionName(table, day), `${table}_other_days`];
+  await inTurn(database, async (tx) => {
+    if ((await partitions(tx)).has(name)) return;
+    const run = (text: string): Promise<number> => tx.run({ name: '', text });
+    await run(`LOCK TABLE ${outside} IN ACCESS EXCLUSIVE MODE`);
+    const toMove = await run(`SELECT FROM ${outside} WHERE day = '${day}' LIMIT ${mostMoved + 1}`);
+    if (toMove > mostMoved) throw new Error(`More than ${mostMoved} rows of the day lie in ${outside}.`);
+    await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
+    await run(`WITH moved AS (DELETE FROM ${outside} WHERE day = '${day}' RETURNING *)
+      INSERT INTO ${name} SELECT * FROM moved`);
+    await run(
+      `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${day}') TO ('${addDays(day, 1)}')`,
+    );
+  });
 }
 
-function partitionName(table: string, day: string): string {
+async function forget(database: Database, table: Table, oldest: string): Promise<void> {
+  const outside = `${table}_other_days`;
+  const remove = statement(
+    `partitions.forget-${table}`,
+    `DELETE FROM ${outside} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${outside} WHERE day < $1 LIMIT ${mostForgotten}))`,
+  );
+  await database.run(remove, [oldest]);
+}
+
+function daysBefore(oldest: string, names: ReadonlySet<string>): string[] {
+  const days = [...names].flatMap((name) => {
+    const of = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name);
+    return of === null ? [] : [`${of[1]}-${of[2]}-${of[3]}`];
+  });
+  return [...new Set(days)].filter((day) => day < oldest).toSorted();
+}
+
+function partitionName(table: Table, day: string): string {
   return `${table}_${day.replaceAll('-', '_')}`;
 }
 

@@ -23,6 +23,21 @@ const insert = statement(
   `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, created_at)
    VALUES ($1, $2, $3, $4, 'order.created', 'v', 'held', $5)`,
 );
+const insertAttempt = statement(
+  'test.insert-attempt',
+  `INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome)
+   VALUES ($1, $2, 1, 'auto', now(), 'timeout')`,
+);
+const insertEvent = statement(
+  'test.insert-event',
+  `INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+   VALUES ($1, $2, 'v', 'order.created', $2, now(), '')`,
+);
+const attached = statement(
+  'test.attached',
+  `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+   WHERE i.inhparent = 'webhook_deliveries'::regclass AND c.relname LIKE 'webhook\\_deliveries\\_2%'`,
+);
 const statuses = statement('test.statuses', 'SELECT status FROM webhook_deliveries ORDER BY created_at DESC');
 const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_deliveries');
 
@@ -56,6 +71,41 @@ describe('upkeep', () => {
     expect((await stores.database.row<{ count: number }>(count))?.count).toBe(1);
     const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
     expect(names).not.toContain(name);
+  });
+
+  it('makes the partition of a day that has deliveries already, and moves them in', async () => {
+    const tomorrow = daysAgo(-1);
+    const key = [day(tomorrow), uuidv7()];
+    await stores.database.run(insert, [...key, uuidv7(), uuidv7(), new Date()]);
+    await stores.database.run(insertAttempt, key);
+    await stores.database.run(insertEvent, key);
+    await upkeep.round();
+    const suffix = day(tomorrow).replaceAll('-', '_');
+    for (const table of ['webhook_deliveries', 'webhook_attempts', 'webhook_events']) {
+      const rows = await stores.dataSource.query(
+        `SELECT tableoid::regclass::text AS partition FROM ${table}`,
+      );
+      expect(rows).toEqual([{ partition: `${table}_${suffix}` }]);
+    }
+  });
+
+  it('makes and drops the other days when one cannot be', async () => {
+    const [taken, kept, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
+    const name = (at: Date): string => `webhook_deliveries_${day(at).replaceAll('-', '_')}`;
+    await stores.dataSource.query(`CREATE TABLE ${name(taken)} (unrelated int)`);
+    for (const at of [kept, old]) {
+      const following = day(new Date(at.getTime() + 86_400_000));
+      await stores.dataSource.query(
+        `CREATE TABLE ${name(at)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(at)}') TO ('${following}')`,
+      );
+    }
+    await stores.dataSource.query(`CREATE VIEW looks_at_it AS SELECT * FROM ${name(kept)}`); // so it cannot be dropped
+    await upkeep.round();
+    const names = (await stores.database.rows<{ name: string }>(attached)).map((row) => row.name);
+    expect(names).toHaveLength(1 + 8);
+    expect(names).toContain(name(kept));
+    expect(names).toContain(name(daysAgo(-7)));
+    expect(names).not.toContain(name(taken));
   });
 
   it('lets held deliveries go after seven days', async () => {

@@ -31,7 +31,7 @@ export class Upkeep {
 
   constructor(
     private readonly database: Database,
-    @Inject(LOGGER) logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
       name: 'webhook-upkeep',
@@ -50,8 +50,8 @@ export class Upkeep {
   }
 
   async round(): Promise<boolean> {
-    await createDayPartitions(this.database);
-    await dropOldDays(this.database);
+    await createDayPartitions(this.database, this.logger);
+    await dropOldDays(this.database, this.logger);
     await this.database.run(expireHeld);
     const held = await this.database.row<{ count: number }>(countHeld);
     deliveryMetrics.held.set(held?.count ?? 0);
