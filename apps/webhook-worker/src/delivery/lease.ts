@@ -20,6 +20,8 @@ export interface Leased {
   /** Of this attempt, from 1. */
   readonly number: number;
   readonly scheduleStep: number;
+  /** Where a retry by hand found it; null when it is no such retry. */
+  readonly priorStatus: 'pending' | 'retrying' | 'held' | 'succeeded' | 'failed' | null;
   readonly occurredAt: Date;
   readonly traceparent: string | null;
   readonly body: Buffer;
@@ -51,7 +53,7 @@ const claim = statement(
    FROM due, subscription s, webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
    RETURNING d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test, d.trigger, d.attempt_count AS number,
-     d.schedule_step AS "scheduleStep", e.occurred_at AS "occurredAt", e.traceparent, e.body,
+     d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body,
      s.url, s.secret, s.previous_secret AS "previousSecret", s.width`,
 );
 

@@ -26,15 +26,18 @@ const settle = statement(
   'deliveries.settle',
   `WITH result AS (
      SELECT * FROM unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::int[], $8::text[],
-       $9::int[], $10::int[], $11::jsonb[], $12::bytea[], $13::boolean[])
-       AS r(day, id, token, status, failure_reason, delay_ms, schedule_step, outcome, status_code, duration_ms, headers, body, truncated)
+       $9::int[], $10::int[], $11::jsonb[], $12::bytea[], $13::boolean[], $15::boolean[])
+       AS r(day, id, token, status, failure_reason, delay_ms, schedule_step, outcome, status_code, duration_ms, headers, body, truncated, as_before)
    ), settled AS (
      UPDATE webhook_deliveries d SET
-       status = r.status, failure_reason = r.failure_reason, schedule_step = r.schedule_step,
-       next_attempt_at = CASE WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
-       completed_at = CASE WHEN r.status IN ('succeeded', 'failed') THEN now() END,
-       last_status_code = r.status_code, lease_token = NULL, lease_until = NULL,
-       trigger = CASE WHEN d.test THEN 'test' ELSE 'auto' END
+       status = r.status, schedule_step = r.schedule_step,
+       failure_reason = CASE WHEN r.as_before THEN d.prior_failure_reason ELSE r.failure_reason END,
+       next_attempt_at = CASE WHEN r.as_before THEN d.prior_next_attempt_at
+                              WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
+       completed_at = CASE WHEN r.as_before THEN d.prior_completed_at WHEN r.status IN ('succeeded', 'failed') THEN now() END,
+       trigger = CASE WHEN d.test THEN 'test' WHEN r.as_before THEN d.prior_trigger ELSE 'auto' END,
+       last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
+       prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
      FROM result r
      WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token
      RETURNING d.day, d.id, d.attempt_count, d.attempt_started_at, r.outcome, r.status_code, r.duration_ms, r.headers, r.body, r.truncated
@@ -175,6 +178,7 @@ async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promi
     decided.map(({ exchange }) => (exchange.statusCode === undefined ? null : exchange.body)),
     decided.map(({ exchange }) => exchange.statusCode !== undefined && !exchange.complete),
     decided.map(({ delivery }) => delivery.trigger),
+    decided.map(({ next }) => next.asBefore),
   ]);
   return new Set(rows.map((row) => row.delivery_id));
 }

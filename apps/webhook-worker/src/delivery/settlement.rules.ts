@@ -9,6 +9,8 @@ export interface NextState {
   /** Of `retrying`. */
   readonly delayMs: number | null;
   readonly scheduleStep: number;
+  /** Reason and times are those from before the retry by hand. */
+  readonly asBefore: boolean;
 }
 
 export interface Situation {
@@ -18,34 +20,41 @@ export interface Situation {
   readonly now: Date;
 }
 
-type Attempted = Pick<Leased, 'test' | 'trigger' | 'scheduleStep'>;
+type Attempted = Pick<Leased, 'test' | 'trigger' | 'scheduleStep' | 'priorStatus'>;
 
 export function nextState(delivery: Attempted, exchange: Exchange, situation: Situation): NextState {
   // What the owner asks for by hand comes on top of the schedule.
   const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' ? 0 : 1);
-  const ended = (
-    status: 'succeeded' | 'failed',
-    failureReason: NextState['failureReason'] = null,
-  ): NextState => ({
+  const becomes = (status: NextState['status'], changes: Partial<NextState> = {}): NextState => ({
     status,
-    failureReason,
+    failureReason: null,
     delayMs: null,
     scheduleStep,
+    asBefore: false,
+    ...changes,
   });
-  if (exchange.outcome === 'succeeded') return ended('succeeded');
-  if (situation.subscription === 'deleted') return ended('failed', 'subscription_deleted');
-  if (delivery.test) return ended('failed', 'exhausted'); // a test is one attempt
-  if (exchange.statusCode === 410) return ended('failed', 'gone');
-  const failed = {
+  const failed = (failureReason: NextState['failureReason']): NextState =>
+    becomes('failed', { failureReason });
+  if (exchange.outcome === 'succeeded') return becomes('succeeded');
+  const { priorStatus } = delivery;
+  // What had ended stays as it had: a failed delivery failed for the same reason, a succeeded one was received.
+  if (priorStatus === 'succeeded' || priorStatus === 'failed')
+    return becomes(priorStatus, { asBefore: true });
+  if (situation.subscription === 'deleted') return failed('subscription_deleted');
+  if (delivery.test) return failed('exhausted'); // a test is one attempt
+  if (exchange.statusCode === 410) return failed('gone');
+  if (priorStatus !== null) {
+    if (priorStatus === 'held') return becomes('held', { asBefore: true });
+    return situation.subscription === 'disabled' ? becomes('held') : becomes('retrying', { asBefore: true });
+  }
+  const attempt = {
     outcome: exchange.outcome,
     statusCode: exchange.statusCode,
     retryAfter: exchange.headers['retry-after'],
   };
-  const delayMs = retryDelayMs(failed, scheduleStep, situation.scheduleMs, situation);
-  if (delayMs === undefined) return ended('failed', 'exhausted');
-  if (situation.subscription === 'disabled')
-    return { status: 'held', failureReason: null, delayMs: null, scheduleStep };
-  return { status: 'retrying', failureReason: null, delayMs, scheduleStep };
+  const delayMs = retryDelayMs(attempt, scheduleStep, situation.scheduleMs, situation);
+  if (delayMs === undefined) return failed('exhausted');
+  return situation.subscription === 'disabled' ? becomes('held') : becomes('retrying', { delayMs });
 }
 
 const shownHeaders = [

@@ -51,7 +51,8 @@ export const retryDelivery = {
   tag,
   summary: 'Send a delivery again',
   description:
-    'Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, on top of the schedule.',
+    'Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, on top of the schedule. ' +
+    'When it fails, the delivery stands where it stood before.',
   path: { id: subscription, delivery_id: delivery },
   answer: {
     description: 'It will be sent.',

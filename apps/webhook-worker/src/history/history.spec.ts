@@ -143,59 +143,6 @@ describe('the delivery history', () => {
   });
 });
 
-describe('a retry of one', () => {
-  it('sends a failed delivery again at once: the same id and bytes, the next number', async () => {
-    const { client, id } = await withDeliveries(1, 'failed');
-    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
-    expect(body).toMatchObject({ id: delivery, status: 'pending', completed_at: null });
-    await deliveriesWhen(stores, all('succeeded', 1));
-    const [first, , third] = receiver.deliveries;
-    expect(third?.headers).toMatchObject({ 'x-service-delivery': delivery, 'x-service-attempt': '3' });
-    expect(third?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
-    const detail = (await client.get(`/${id}/deliveries/${delivery}`)).body;
-    expect(detail.attempts[2]).toMatchObject({
-      trigger: 'manual',
-      response_body: 'thanks',
-      response_headers: { 'x-request-id': 'r1' },
-    });
-    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202); // and again, if they wish
-    await receiver.waitFor(4);
-  });
-
-  it('is one attempt when the schedule was spent', async () => {
-    const { client, id } = await withDeliveries(1, 'failed');
-    receiver.answerWith((response) => response.writeHead(500).end());
-    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
-    const [row] = await deliveriesWhen(
-      stores,
-      (rows) => rows[0]?.status === 'failed' && rows[0].attempt_count === 3,
-    );
-    expect(row?.failure_reason).toBe('exhausted');
-  });
-
-  it('runs for a disabled subscription too, and leaves it disabled', async () => {
-    const { client, id } = await withDeliveries(1, 'failed');
-    await client.patch(id, { status: 'disabled' });
-    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
-    await deliveriesWhen(stores, all('succeeded', 1));
-    expect((await client.get(`/${id}`)).body.status).toBe('disabled');
-  });
-
-  it('is 409 while an attempt is under way', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith(() => undefined);
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await receiver.waitFor(1);
-    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    const answer = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);
-    expect(answer.body.code).toBe('CONFLICT');
-  });
-});
-
 describe('a recovery', () => {
   it('sends what failed in the span again, and matches nothing the second time', async () => {
     const { client, id } = await withDeliveries(5, 'failed');

@@ -12,6 +12,13 @@ const lock = statement(
   'history.lock-delivery',
   'SELECT status FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
 );
+// Where the delivery goes back to when the attempt fails. A second wish before the attempt does not change what the first one found.
+const remember = statement(
+  'history.remember',
+  `UPDATE webhook_deliveries SET prior_status = status, prior_failure_reason = failure_reason, prior_trigger = trigger,
+     prior_next_attempt_at = next_attempt_at, prior_completed_at = completed_at
+   WHERE id = $1 AND subscription_id = $2 AND prior_status IS NULL`,
+);
 const again = statement(
   'history.retry',
   `UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = now(), completed_at = NULL, failure_reason = NULL,
@@ -28,7 +35,7 @@ export class RetryDelivery {
 
   /**
    * Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, the
-   * next number, on top of the schedule.
+   * next number, on top of the schedule. When it fails, the delivery stands where it stood before (delivery/settlement.rules.ts).
    *
    * @throws NotFound
    * @throws Conflict while an attempt is under way
@@ -47,6 +54,7 @@ export class RetryDelivery {
     const key = [deliveryUuid(deliveryId), subscription.id];
     const found = (await tx.row<{ status: string }>(lock, key)) ?? notFound('webhook delivery');
     if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is under way.');
+    await tx.run(remember, key);
     const row = (await tx.row<DeliveryRow>(again, key)) ?? notFound('webhook delivery');
     tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
     return deliveryView(row);

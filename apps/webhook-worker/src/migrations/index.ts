@@ -1,4 +1,5 @@
 import { Webhooks1764000000001 } from './0001-webhooks.js';
+import { RetriesByHand1764000000002 } from './0002-retries-by-hand.js';
 
 /** In the order they are applied. */
-export const migrations = [Webhooks1764000000001];
+export const migrations = [Webhooks1764000000001, RetriesByHand1764000000002];

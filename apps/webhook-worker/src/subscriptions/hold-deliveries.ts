@@ -19,10 +19,15 @@ export const releaseDeliveries = statement(
    WHERE subscription_id = $1 AND status = 'held' AND created_at > now() - interval '72 hours'`,
 );
 
-/** $1: subscriptions that were deleted. What is under way at this moment is ended when it is settled. */
+/**
+ * $1: subscriptions that were deleted. What is under way at this moment is ended when it is settled. What had ended and was only to be
+ * tried again by hand stays as it had ended.
+ */
 export const cancelDeliveries = statement(
   'deliveries.cancel',
-  `UPDATE webhook_deliveries SET status = 'failed', failure_reason = 'subscription_deleted',
-     next_attempt_at = NULL, completed_at = now()
+  `UPDATE webhook_deliveries SET next_attempt_at = NULL,
+     status = CASE WHEN prior_completed_at IS NULL THEN 'failed' ELSE prior_status END,
+     failure_reason = CASE WHEN prior_completed_at IS NULL THEN 'subscription_deleted' ELSE prior_failure_reason END,
+     completed_at = coalesce(prior_completed_at, now())
    WHERE subscription_id = ANY($1::uuid[]) AND status IN ('pending', 'retrying', 'held')`,
 );

@@ -1,0 +1,188 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import type { ServerResponse } from 'node:http';
+import {
+  aClient,
+  type DeliveryRow,
+  deliveriesWhen,
+  orderCreated,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+
+let stores: WebhookStores;
+let worker: Worker;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+beforeEach(async () => {
+  receiver = await webhookReceiver();
+  stores.forget();
+});
+afterEach(() => receiver.stop());
+
+const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
+  rows.length === count && rows.every((row) => row.status === status);
+const answer =
+  (status: number) =>
+  (response: ServerResponse): void =>
+    void response.writeHead(status).end();
+const inAnHour = statement(
+  'test.in-an-hour',
+  `UPDATE webhook_deliveries SET status = 'retrying', schedule_step = 1, next_attempt_at = $2, completed_at = NULL,
+     failure_reason = NULL WHERE subscription_id = $1`,
+);
+const failing = statement(
+  'test.failing',
+  'UPDATE webhook_subscriptions SET consecutive_failures = 5 WHERE id = $1',
+);
+const scheduleStep = statement(
+  'test.schedule-step',
+  'SELECT schedule_step FROM webhook_deliveries WHERE subscription_id = $1',
+);
+async function scheduleStepOf(id: string): Promise<number | undefined> {
+  const row = await stores.database.row<{ schedule_step: number }>(scheduleStep, [parsePublicId('whk', id)]);
+  return row?.schedule_step;
+}
+
+/** A client with a subscription and some deliveries that have ended as `status`. */
+async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
+  const client = await aClient(stores, worker);
+  const id = await client.subscribe(receiver.url, ['order.created', 'product.in_stock']);
+  receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
+  await stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+  await deliveriesWhen(stores, all(status, count));
+  receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
+  return { client, id };
+}
+
+/** The only delivery, once so many attempts at it have ended. */
+async function afterAttempts(count: number): Promise<DeliveryRow | undefined> {
+  const [row] = await deliveriesWhen(stores, ([only]) => only?.outcomes?.length === count);
+  return row;
+}
+
+/** Asks for a retry of the only delivery and answers it as the owner sees it. */
+async function retryOnly({ client, id }: Awaited<ReturnType<typeof withDeliveries>>) {
+  const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
+  await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(202);
+  const read = async () => (await client.get(`/${id}/deliveries/${listed.id}`)).body;
+  return { before: listed, read };
+}
+
+describe('a retry of one', () => {
+  it('sends a failed delivery again at once: the same id and bytes, the next number', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
+    expect(body).toMatchObject({ id: delivery, status: 'pending', completed_at: null });
+    await deliveriesWhen(stores, all('succeeded', 1));
+    const [first, , third] = receiver.deliveries;
+    expect(third?.headers).toMatchObject({ 'x-service-delivery': delivery, 'x-service-attempt': '3' });
+    expect(third?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
+    const detail = (await client.get(`/${id}/deliveries/${delivery}`)).body;
+    expect(detail.attempts[2]).toMatchObject({
+      trigger: 'manual',
+      response_body: 'thanks',
+      response_headers: { 'x-request-id': 'r1' },
+    });
+    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202); // and again, if they wish
+    await receiver.waitFor(4);
+  });
+
+  it.each(['succeeded', 'failed'] as const)(
+    'that fails leaves a delivery that had %s as it was',
+    async (status) => {
+      const one = await withDeliveries(1, status);
+      receiver.answerWith(answer(500));
+      const { before, read } = await retryOnly(one);
+      await afterAttempts(status === 'failed' ? 3 : 2);
+      const after = await read();
+      expect(after).toMatchObject({
+        ...before,
+        attempt_count: before.attempt_count + 1,
+        last_status_code: 500,
+      });
+      expect(after.attempts.at(-1)).toMatchObject({ trigger: 'manual', outcome: 'http_error' });
+    },
+  );
+
+  it('that fails leaves the schedule of an open delivery where it was', async () => {
+    const one = await withDeliveries(1, 'failed');
+    const due = new Date(Date.now() + 3_600_000);
+    await stores.database.run(inAnHour, [parsePublicId('whk', one.id), due]);
+    receiver.answerWith(answer(500));
+    const { read } = await retryOnly(one);
+    await afterAttempts(3);
+    expect(await read()).toMatchObject({ status: 'retrying', next_attempt_at: due.toISOString() });
+    expect(await scheduleStepOf(one.id)).toBe(1);
+  });
+
+  it('that fails leaves a held delivery held', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    await client.patch(id, { status: 'disabled' });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(stores, all('held', 1));
+    receiver.answerWith(answer(500));
+    const { before, read } = await retryOnly({ client, id });
+    await afterAttempts(1);
+    expect(await read()).toMatchObject({ ...before, attempt_count: 1, last_status_code: 500 });
+  });
+
+  it('that is asked for twice before it runs still knows where the delivery was', async () => {
+    const one = await withDeliveries(1, 'failed');
+    receiver.answerWith(() => undefined); // never
+    await stores.broker.publish(orderCreated(one.client.creatorId));
+    await receiver.waitFor(3); // a failing receiver gets one at a time, so what is asked for now waits
+    const failed = (await one.client.get(`/${one.id}/deliveries?status=failed`)).body.data[0];
+    const retry = () => one.client.post({}, `/${one.id}/deliveries/${failed.id}/retry`).expect(202);
+    await stores.database.run(failing, [parsePublicId('whk', one.id)]);
+    await retry();
+    await retry();
+    receiver.answerWith(answer(500));
+    await deliveriesWhen(stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
+    const after = (await one.client.get(`/${one.id}/deliveries/${failed.id}`)).body;
+    expect(after).toMatchObject({ status: 'failed', completed_at: failed.completed_at });
+  });
+
+  it('answered with 410 disables the subscription, and an open delivery is gone', async () => {
+    const one = await withDeliveries(1, 'failed');
+    await stores.database.run(inAnHour, [parsePublicId('whk', one.id), new Date(Date.now() + 3_600_000)]);
+    receiver.answerWith(answer(410));
+    const { read } = await retryOnly(one);
+    await afterAttempts(3);
+    expect(await read()).toMatchObject({ status: 'failed', failure_reason: 'gone' });
+    expect((await one.client.get(`/${one.id}`)).body.status).toBe('disabled');
+  });
+
+  it('runs for a disabled subscription too, and leaves it disabled', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    await client.patch(id, { status: 'disabled' });
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
+    await deliveriesWhen(stores, all('succeeded', 1));
+    expect((await client.get(`/${id}`)).body.status).toBe('disabled');
+  });
+
+  it('is 409 while an attempt is under way', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    receiver.answerWith(() => undefined);
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await receiver.waitFor(1);
+    const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
+    const refused = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);
+    expect(refused.body.code).toBe('CONFLICT');
+  });
+});
