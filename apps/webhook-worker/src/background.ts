@@ -7,19 +7,22 @@ import { DrainSubscription } from './delivery/drain-subscription.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { WakeUps } from './delivery/wake-ups.js';
 import { Upkeep } from './history/upkeep.js';
+import { MoveDeliveries } from './moves/move-deliveries.js';
 
 /** Starts what works without being asked. On shutdown nothing new is begun and what is in hand is settled. */
 export function startBackground(app: INestApplicationContext, shutdown: Shutdown): void {
   const [queues, jobs, direct] = [app.get(DrainQueues), app.get(DrainJobs), app.get(DirectDrains)];
-  const [drain, wakeUps, reconciler, upkeep] = [
+  const [drain, wakeUps, reconciler, upkeep, moves] = [
     app.get(DrainSubscription),
     app.get(WakeUps),
     app.get(Reconciler),
     app.get(Upkeep),
+    app.get(MoveDeliveries),
   ];
   jobs.start();
   reconciler.start();
   upkeep.start();
+  moves.start();
   shutdown.add('drain queues', () => queues.stop());
   shutdown.add('deliveries', async () => {
     drain.stop();
@@ -27,6 +30,6 @@ export function startBackground(app: INestApplicationContext, shutdown: Shutdown
   });
   shutdown.add('wake-ups', async () => {
     wakeUps.stop();
-    await Promise.all([reconciler.stop(), upkeep.stop()]);
+    await Promise.all([reconciler.stop(), upkeep.stop(), moves.stop()]);
   });
 }

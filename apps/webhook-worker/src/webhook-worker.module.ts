@@ -23,6 +23,7 @@ import { RetryDelivery } from './history/retry-delivery.js';
 import { SendTestEvent } from './history/send-test-event.js';
 import { Upkeep } from './history/upkeep.js';
 import { controllers } from './controllers.js';
+import { MoveDeliveries } from './moves/move-deliveries.js';
 import { CheckTarget } from './subscriptions/check-target.js';
 import { CreateSubscription } from './subscriptions/create-subscription.js';
 import { DeleteSubscription } from './subscriptions/delete-subscription.js';
@@ -76,6 +77,7 @@ export class WebhookWorkerModule {
         { provide: SignedCursors, useValue: new SignedCursors(config.CURSOR_SECRET) },
         ...subscriptions,
         ...fanOut,
+        MoveDeliveries,
         ...delivery,
         ...history,
       ],

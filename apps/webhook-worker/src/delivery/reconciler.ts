@@ -1,7 +1,7 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { cancelDeliveries, holdDeliveries } from '../subscriptions/hold-deliveries.js';
+import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DirectDrains } from './direct-drains.js';
 import { type Lane, lanes } from './lanes.rules.js';
@@ -46,14 +46,6 @@ const findOpen = statement(
    FROM page JOIN webhook_subscriptions s ON s.id = page.subscription_id
    ORDER BY page.subscription_id`,
 );
-// Locked, so that a re-enabling at the same moment comes before or after, never in between. Who is locked now is seen next time.
-const lockMoved = statement(
-  'reconciler.lock-moved',
-  `SELECT id, deleted_at IS NOT NULL AS deleted FROM webhook_subscriptions
-   WHERE id = ANY($1::uuid[]) AND (status = 'disabled' OR deleted_at IS NOT NULL)
-   ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
-);
-
 /**
  * Finds again whatever a crash, a lost wake-up or a flushed Redis left behind, by looking at PostgreSQL alone. All replicas run it;
  * each round one of them has the turn.
@@ -67,6 +59,7 @@ export class Reconciler {
   constructor(
     private readonly database: Database,
     private readonly wakeUps: WakeUps,
+    private readonly moves: MoveDeliveries,
     private readonly directDrains: DirectDrains,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -113,7 +106,9 @@ export class Reconciler {
       );
     }
     const open = await tx.rows<Open>(findOpen, [this.after]);
-    await settleMoved(tx, open);
+    // Deliveries that were written while their subscription was disabled or deleted.
+    const misplaced = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
+    await this.moves.align(tx, misplaced);
     return open;
   }
 
@@ -146,15 +141,4 @@ export class Reconciler {
 
 function sleeper(row: Open): { subscriptionId: string; lane: Lane } {
   return { subscriptionId: row.subscription_id, lane: row.lane };
-}
-
-/** Deliveries that were written while their subscription was disabled or deleted. */
-async function settleMoved(tx: Transaction, open: readonly Open[]): Promise<void> {
-  const moved = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
-  if (moved.length === 0) return;
-  const locked = await tx.rows<{ id: string; deleted: boolean }>(lockMoved, [moved]);
-  const ids = (deleted: boolean): string[] =>
-    locked.filter((row) => row.deleted === deleted).map((row) => row.id);
-  await tx.run(holdDeliveries, [ids(false)]);
-  await tx.run(cancelDeliveries, [ids(true)]);
 }

@@ -3,7 +3,7 @@ import type { Exchange } from '@fulfilment/guarded-fetch';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { holdDeliveries } from '../subscriptions/hold-deliveries.js';
+import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { Leased } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
@@ -34,7 +34,8 @@ const settle = statement(
        failure_reason = CASE WHEN r.as_before THEN d.prior_failure_reason ELSE r.failure_reason END,
        next_attempt_at = CASE WHEN r.as_before THEN d.prior_next_attempt_at
                               WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
-       completed_at = CASE WHEN r.as_before THEN d.prior_completed_at WHEN r.status IN ('succeeded', 'failed') THEN now() END,
+       completed_at = CASE WHEN r.as_before THEN d.prior_completed_at
+                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- after a recovery that was asked for meanwhile
        trigger = CASE WHEN d.test THEN 'test' WHEN r.as_before THEN d.prior_trigger ELSE 'auto' END,
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
@@ -56,6 +57,7 @@ export class SettleAttempts {
   constructor(
     private readonly database: Database,
     private readonly wakeUps: WakeUps,
+    private readonly moves: MoveDeliveries,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -117,11 +119,18 @@ export class SettleAttempts {
     const disabled = changed.filter(
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );
-    if (disabled.length > 0) await this.hold(tx, disabled);
+    const heldThoughActive = changed.filter(
+      ({ id, health }) =>
+        health.status === 'active' && (counted.get(id) ?? []).some(({ next }) => next.status === 'held'),
+    );
+    await this.moves.align(
+      tx,
+      [...disabled, ...heldThoughActive].map(({ id }) => id),
+    );
+    this.tellDisabled(tx, disabled);
   }
 
-  private async hold(tx: Transaction, disabled: readonly SubscriptionHealth[]): Promise<void> {
-    await tx.run(holdDeliveries, [disabled.map(({ id }) => id)]);
+  private tellDisabled(tx: Transaction, disabled: readonly SubscriptionHealth[]): void {
     tx.afterCommit(() => {
       for (const { id, health } of disabled) {
         deliveryMetrics.disabled.inc({ reason: String(health.disabledReason) });

@@ -3,29 +3,39 @@ import { Database, statement } from '@fulfilment/database';
 import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { WakeUps } from '../delivery/wake-ups.js';
+import { MoveDeliveries } from '../moves/move-deliveries.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
+import type { Recoverable } from './delivery.rules.js';
 import type { Recovery } from './delivery.shapes.js';
 import { lockOwned } from './owned-subscription.js';
 
-// They start the schedule anew; a drain takes a few at a time, so the receiver is not flooded.
-const recover = statement(
-  'history.recover',
-  `UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = now(), completed_at = NULL, failure_reason = NULL,
-     trigger = 'recover', schedule_step = 0
-   WHERE subscription_id = $1 AND created_at >= $2 AND created_at <= coalesce($3::timestamptz, now())
-     AND status = ANY($4::text[]) AND NOT test`,
+// What an earlier recovery will still set going is not counted again. Under the subscription's lock nothing fails meanwhile.
+const counted = (status: Recoverable, means: string): string =>
+  `(SELECT count(*) FROM webhook_deliveries d
+    WHERE '${status}' = ANY($4::text[]) AND d.subscription_id = $1 AND d.status = '${status}' AND NOT d.test
+      AND d.created_at BETWEEN $2 AND coalesce($3::timestamptz, now())
+      AND NOT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
+        AND d.created_at BETWEEN r.since AND r.until AND ${means}))`;
+const count = statement(
+  'history.count-recoverable',
+  `SELECT ${counted('failed', 'd.completed_at <= r.created_at')} + ${counted('held', 'true')} AS matched`,
+);
+const begin = statement(
+  'history.begin-recovery',
+  `INSERT INTO webhook_recoveries (id, subscription_id, since, until, statuses, created_at)
+   VALUES ($5, $1, $2, coalesce($3::timestamptz, now()), $4, clock_timestamp())`,
 );
 
 @Injectable()
 export class RecoverDeliveries {
   constructor(
     private readonly database: Database,
-    private readonly wakeUps: WakeUps,
+    private readonly moves: MoveDeliveries,
   ) {}
 
   /**
-   * Sends again what failed or was held in a span of time. A second call matches only what failed since, so repeating one is harmless.
+   * Sends again what failed or was held in a span of time, as fast as the receiver takes it. A second call matches only what failed since,
+   * so repeating one is harmless. While the subscription is disabled again, what is left waits.
    *
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins
@@ -41,9 +51,11 @@ export class RecoverDeliveries {
       if (subscription.status === 'disabled') {
         throw new Conflict('This webhook subscription is disabled. Enable it first.');
       }
-      const matched = await tx.run(recover, [subscription.id, since, until, statuses]);
-      tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
-      return { id: publicId('whr', uuidv7()), matched };
+      const [id, span] = [uuidv7(), [subscription.id, since, until, statuses]];
+      const { matched } = (await tx.row<{ matched: number }>(count, span)) ?? { matched: 0 };
+      if (matched > 0) await tx.run(begin, [...span, id]);
+      this.moves.wakeAfter(tx);
+      return { id: publicId('whr', id), matched };
     });
   }
 }

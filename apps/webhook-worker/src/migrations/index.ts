@@ -1,5 +1,6 @@
 import { Webhooks1764000000001 } from './0001-webhooks.js';
 import { RetriesByHand1764000000002 } from './0002-retries-by-hand.js';
+import { MovesInBatches1764000000003 } from './0003-moves-in-batches.js';
 
 /** In the order they are applied. */
-export const migrations = [Webhooks1764000000001, RetriesByHand1764000000002];
+export const migrations = [Webhooks1764000000001, RetriesByHand1764000000002, MovesInBatches1764000000003];

@@ -2,7 +2,7 @@ import { Database, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { cancelDeliveries } from './hold-deliveries.js';
+import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { ownedId } from './owner.js';
 
 // The row stays for its history; the secrets go at once.
@@ -14,7 +14,10 @@ const remove = statement(
 
 @Injectable()
 export class DeleteSubscription {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly moves: MoveDeliveries,
+  ) {}
 
   /** Nothing is sent any more, retries included. @throws NotFound, also the second time */
   async run(caller: Caller, publicId: string): Promise<void> {
@@ -22,7 +25,7 @@ export class DeleteSubscription {
     await this.database.transaction(async (tx) => {
       const removed = await tx.run(remove, [id, creatorId, clientId]);
       if (removed === 0) notFound('webhook subscription');
-      await tx.run(cancelDeliveries, [[id]]);
+      await this.moves.align(tx, [id]);
     });
   }
 }

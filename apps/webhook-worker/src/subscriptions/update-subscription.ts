@@ -2,9 +2,8 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { WakeUps } from '../delivery/wake-ups.js';
+import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { CheckTarget } from './check-target.js';
-import { holdDeliveries, releaseDeliveries } from './hold-deliveries.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from './secret-box.js';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
@@ -48,7 +47,7 @@ export class UpdateSubscription {
     private readonly database: Database,
     private readonly target: CheckTarget,
     private readonly secrets: SecretBox,
-    private readonly wakeUps: WakeUps,
+    private readonly moves: MoveDeliveries,
   ) {}
 
   /**
@@ -82,13 +81,7 @@ export class UpdateSubscription {
   }
 
   private async move(tx: Transaction, id: string, to: 'active' | 'disabled'): Promise<void> {
-    if (to === 'disabled') {
-      await tx.run(disable, [id]);
-      await tx.run(holdDeliveries, [[id]]);
-      return;
-    }
-    await tx.run(enable, [id]);
-    await tx.run(releaseDeliveries, [id]);
-    tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: id, lane: 'fast' }]));
+    await tx.run(to === 'disabled' ? disable : enable, [id]);
+    await this.moves.align(tx, [id]);
   }
 }

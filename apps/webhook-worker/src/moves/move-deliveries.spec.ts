@@ -1,0 +1,166 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import {
+  aClient,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+
+/** More than any one statement may touch. */
+const many = 12_500;
+const longAgo = '2020-01-01T00:00:00Z';
+
+let stores: WebhookStores;
+let worker: Worker;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  worker = await startWorker(stores);
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+beforeEach(async () => {
+  receiver = await webhookReceiver();
+});
+afterEach(() => receiver.stop());
+
+const writeDeliveries = statement(
+  'test.write-deliveries',
+  `WITH event AS (
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+     VALUES (current_date, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to($5, 'UTF8')) RETURNING day, id
+   )
+   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, failure_reason, created_at,
+     next_attempt_at, completed_at)
+   SELECT event.day, gen_random_uuid(), $1, event.id, 'order.created', 'v', $3, CASE WHEN $3 = 'failed' THEN 'exhausted' END,
+     now() - $4 * interval '1 hour' - n * interval '1 millisecond',
+     CASE WHEN $3 = 'retrying' THEN now() + interval '1 day' END, CASE WHEN $3 = 'failed' THEN now() END
+   FROM event, generate_series(1, $2) AS n`,
+);
+const body = JSON.stringify({
+  id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
+  api_version: '2026-11-01',
+  created_at: '2026-11-01T12:00:00.000Z',
+  event: 'order.created',
+  data: {},
+});
+function write(uuid: string | undefined, count: number, status: string, hoursAgo: number): Promise<number> {
+  return stores.database.run(writeDeliveries, [uuid, count, status, hoursAgo, body]);
+}
+const countByStatus = statement(
+  'test.count-by-status',
+  `SELECT status, failure_reason, count(*) AS count FROM webhook_deliveries WHERE subscription_id = $1 GROUP BY 1, 2`,
+);
+const toDo = statement(
+  'test.to-do',
+  'SELECT (SELECT count(*) FROM webhook_alignments) + (SELECT count(*) FROM webhook_recoveries) AS count',
+);
+
+/** A subscription with deliveries, made so many hours ago. */
+async function withDeliveries(count: number, status: 'held' | 'failed' | 'retrying', hoursAgo = 1) {
+  const client = await aClient(stores, worker);
+  const id = await client.subscribe(receiver.url);
+  const uuid = parsePublicId('whk', id);
+  await write(uuid, count, status, hoursAgo);
+  return { client, id, uuid };
+}
+
+/** How many deliveries of a subscription stand where, once they do. */
+async function standing(uuid: string | undefined, expected: Record<string, number>): Promise<void> {
+  let last: Record<string, number> = {};
+  await eventually(
+    async () => {
+      const rows = await stores.database.rows<{
+        status: string;
+        failure_reason: string | null;
+        count: number;
+      }>(countByStatus, [uuid]);
+      last = Object.fromEntries(rows.map((row) => [row.failure_reason ?? row.status, row.count]));
+      const same = Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
+      return same || undefined;
+    },
+    60_000,
+    () => JSON.stringify(last),
+  );
+}
+
+async function inTime<Result>(work: PromiseLike<Result>): Promise<Result> {
+  const startedAtMs = performance.now();
+  const result = await work;
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  return result;
+}
+
+describe('very many deliveries', () => {
+  it('are held when their subscription is disabled, the newest 10 000 of them', async () => {
+    const { client, id, uuid } = await withDeliveries(many, 'retrying');
+    await inTime(client.patch(id, { status: 'disabled' }).expect(200));
+    await standing(uuid, { held: 10_000, expired: many - 10_000, retrying: 0 });
+  });
+
+  it('are cancelled when it is deleted', async () => {
+    const { client, id, uuid } = await withDeliveries(many, 'retrying');
+    await write(uuid, many, 'held', 1);
+    await inTime(client.delete(id).expect(204));
+    await standing(uuid, { subscription_deleted: 2 * many });
+  });
+
+  it('are set going by a recovery as the receiver takes them, each counted once however often it is asked for', async () => {
+    const { client, id, uuid } = await withDeliveries(many, 'failed');
+    receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
+    const recover = () => inTime(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
+    const answers = [await recover(), await recover(), await recover()];
+    expect(answers.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
+    await receiver.waitFor(1);
+    const rows = await stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
+    const going = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
+    expect(going).toBeGreaterThan(0);
+    expect(going).toBeLessThanOrEqual(2_000); // the rest waits until the receiver has taken these
+    await client.delete(id).expect(204);
+    await eventually(async () =>
+      (await stores.database.row<{ count: number }>(toDo))?.count === 0 ? true : undefined,
+    );
+  });
+});
+
+describe('held deliveries', () => {
+  it('younger than 72 hours are released on re-enabling, the older wait for a recovery', async () => {
+    const { client, id, uuid } = await withDeliveries(3, 'held', 73);
+    await client.patch(id, { status: 'disabled' }).expect(200);
+    await write(uuid, 2, 'held', 71);
+    await client.patch(id, { status: 'active' }).expect(200);
+    await standing(uuid, { succeeded: 2, held: 3 });
+    const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
+    expect(body.matched).toBe(3);
+    await standing(uuid, { succeeded: 5, held: 0 });
+  });
+
+  it('are given up after seven days', async () => {
+    const { client, id, uuid } = await withDeliveries(2, 'held', 7 * 24 + 1);
+    await client.patch(id, { status: 'disabled' }).expect(200);
+    await write(uuid, 3, 'held', 7 * 24 - 1);
+    await standing(uuid, { expired: 2, held: 3 });
+  });
+
+  it('are released although one of them was tried by hand while the subscription was enabled', async () => {
+    const { client, id, uuid } = await withDeliveries(1, 'held');
+    await client.patch(id, { status: 'disabled' }).expect(200);
+    let release: () => void = () => undefined;
+    receiver.answerWith((response) => {
+      release = () => void response.writeHead(500).end();
+    });
+    const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
+    await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
+    await receiver.waitFor(1);
+    await client.patch(id, { status: 'active' }).expect(200);
+    receiver.answerWith((response) => response.writeHead(204).end());
+    release();
+    await standing(uuid, { succeeded: 1 });
+  });
+});

@@ -1,0 +1,158 @@
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Lane, WakeUps } from '../delivery/wake-ups.js';
+import {
+  alignBatch,
+  expireBatch,
+  isBusy,
+  type OpenRecovery,
+  recoverBatch,
+  type Standing,
+} from './batches.js';
+
+const everyMs = 1_000;
+const askAgainSeconds = { busy: 1, disabled: 30 } as const;
+
+const takeTurn = statement('moves.take-turn', 'SELECT pg_try_advisory_xact_lock(7391052) AS mine');
+const requestAlignment = statement(
+  'moves.request-alignment',
+  `INSERT INTO webhook_alignments (subscription_id) SELECT unnest($1::uuid[]) ORDER BY 1
+   ON CONFLICT (subscription_id) DO UPDATE SET due_at = now()`,
+);
+const nextAlignment = statement(
+  'moves.next-alignment',
+  'SELECT subscription_id FROM webhook_alignments WHERE due_at <= now() ORDER BY due_at LIMIT 1',
+);
+const lockAlignment = statement(
+  'moves.lock-alignment',
+  'SELECT FROM webhook_alignments WHERE subscription_id = $1 FOR UPDATE',
+);
+const endAlignment = statement(
+  'moves.end-alignment',
+  'DELETE FROM webhook_alignments WHERE subscription_id = $1',
+);
+const delayAlignment = statement(
+  'moves.delay-alignment',
+  "UPDATE webhook_alignments SET due_at = now() + $2 * interval '1 second' WHERE subscription_id = $1",
+);
+const nextRecovery = statement(
+  'moves.next-recovery',
+  'SELECT id, subscription_id FROM webhook_recoveries WHERE due_at <= now() ORDER BY due_at LIMIT 1',
+);
+const endRecovery = statement('moves.end-recovery', 'DELETE FROM webhook_recoveries WHERE id = $1');
+const delayRecovery = statement(
+  'moves.delay-recovery',
+  "UPDATE webhook_recoveries SET due_at = now() + $2 * interval '1 second' WHERE id = $1",
+);
+// Keeps a PATCH waiting for the time of one batch, so that it comes before or after; settling attempts goes on.
+const lockSubscription = statement(
+  'moves.lock-subscription',
+  `SELECT CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END AS standing, lane
+   FROM webhook_subscriptions WHERE id = $1 FOR KEY SHARE`,
+);
+
+interface Locked {
+  readonly standing: Standing;
+  readonly lane: Lane;
+}
+
+/**
+ * Moves deliveries that are many: held when their subscription is disabled, released when it is enabled, cancelled when it is deleted,
+ * set going by a recovery, given up when they were held too long. What is left to do stands in PostgreSQL, and is done a batch at a time,
+ * each in a transaction of its own: no number of deliveries makes a request or a settlement wait. What is released or recovered comes
+ * as the receiver takes it. All replicas run it; each step one of them has the turn.
+ */
+@Injectable()
+export class MoveDeliveries {
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop({
+      name: 'webhook-moves',
+      intervalMs: everyMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** To be called in the transaction that moves the subscriptions, or that leaves deliveries where their subscription says they are not to be. */
+  async align(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
+    if (subscriptionIds.length === 0) return;
+    await tx.run(requestAlignment, [subscriptionIds]);
+    this.wakeAfter(tx);
+  }
+
+  /** To be called in the transaction that writes down a recovery. */
+  wakeAfter(tx: Transaction): void {
+    tx.afterCommit(() => this.loop.wake());
+  }
+
+  private async round(): Promise<boolean> {
+    const more = [
+      await this.step((tx) => this.alignNext(tx)),
+      await this.step((tx) => this.recoverNext(tx)),
+      await this.step(expireBatch),
+    ];
+    return more.includes(true);
+  }
+
+  private step(work: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const turn = await tx.row<{ mine: boolean }>(takeTurn);
+      return turn?.mine === true && work(tx);
+    });
+  }
+
+  private async alignNext(tx: Transaction): Promise<boolean> {
+    const next = await tx.row<{ subscription_id: string }>(nextAlignment);
+    if (next === undefined) return false;
+    const id = next.subscription_id;
+    const subscription = await tx.row<Locked>(lockSubscription, [id]);
+    await tx.rows(lockAlignment, [id]); // whoever asks for it now, asks for the next
+    if (subscription?.standing === 'active' && (await isBusy(tx, id))) {
+      await tx.run(delayAlignment, [id, askAgainSeconds.busy]);
+      return true;
+    }
+    const more = subscription !== undefined && (await alignBatch(tx, id, subscription.standing));
+    if (more) await tx.run(delayAlignment, [id, 0]);
+    else await tx.run(endAlignment, [id]);
+    if (subscription?.standing === 'active') this.wakeFor(tx, id, subscription.lane);
+    return true;
+  }
+
+  private async recoverNext(tx: Transaction): Promise<boolean> {
+    const next = await tx.row<OpenRecovery>(nextRecovery);
+    if (next === undefined) return false;
+    const subscription = await tx.row<Locked>(lockSubscription, [next.subscription_id]);
+    if (subscription === undefined || subscription.standing === 'deleted') {
+      await tx.run(endRecovery, [next.id]);
+    } else if (subscription.standing === 'disabled') {
+      await tx.run(delayRecovery, [next.id, askAgainSeconds.disabled]);
+    } else if (await isBusy(tx, next.subscription_id)) {
+      await tx.run(delayRecovery, [next.id, askAgainSeconds.busy]);
+    } else if (await recoverBatch(tx, next)) {
+      await tx.run(delayRecovery, [next.id, 0]);
+      this.wakeFor(tx, next.subscription_id, subscription.lane);
+    } else {
+      await tx.run(endRecovery, [next.id]);
+    }
+    return true;
+  }
+
+  private wakeFor(tx: Transaction, subscriptionId: string, lane: Lane): void {
+    tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId, lane }]));
+  }
+}
