@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.rules.js';
+import { isOurFault, type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.rules.js';
 
 /** What came of one request. */
 export interface Exchange {
@@ -15,6 +15,8 @@ export interface Exchange {
   /** What ended it early from our side; undefined when it came to its end, or the other side broke off. */
   readonly cutBy: Cut | undefined;
   readonly durationMs: number;
+  /** It failed because of our name server or our own machine, and says nothing about the other side. */
+  readonly ourFault: boolean;
 }
 
 /** The time was over, enough was read, or the caller wanted no more of it. */
@@ -110,10 +112,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   /** For errors undici throws before it takes the request. */
   fail(error: Error): void {
-    this.finish(
-      this.statusCode === undefined ? outcomeOfError(error) : outcomeOfStatus(this.statusCode),
-      false,
-    );
+    if (this.statusCode === undefined)
+      this.finish(outcomeOfError(error), false, { ourFault: isOurFault(error) });
+    else this.finish(outcomeOfStatus(this.statusCode), false);
   }
 
   private readonly leave = (): void => this.cut('caller');
@@ -124,12 +125,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.finish(
       this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode),
       false,
-      by,
+      { cutBy: by },
     );
     this.controller?.abort(new Error('Enough was read, or the deadline passed.'));
   }
 
-  private finish(outcome: Outcome, complete: boolean, cutBy?: Cut): void {
+  private finish(
+    outcome: Outcome,
+    complete: boolean,
+    { cutBy, ourFault = false }: { readonly cutBy?: Cut; readonly ourFault?: boolean } = {},
+  ): void {
     if (this.finished) return;
     this.finished = true;
     clearTimeout(this.timer);
@@ -142,6 +147,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       complete,
       cutBy,
       durationMs: Math.round(performance.now() - this.startedAtMs),
+      ourFault,
     });
   }
 }

@@ -96,6 +96,60 @@ describe('the guarded client', () => {
     expect(await nowhere.send(post('http://nowhere.example/'))).toMatchObject({ outcome: 'dns_error' });
   });
 
+  it.each([
+    [
+      'there is no such name',
+      Object.assign(new Error(), { code: 'ENOTFOUND', syscall: 'queryA' }),
+      'dns_error',
+      false,
+    ],
+    [
+      'it has no address',
+      Object.assign(new Error(), { code: 'ENODATA', syscall: 'queryA' }),
+      'dns_error',
+      false,
+    ],
+    [
+      'the name server fails',
+      Object.assign(new Error(), { code: 'ESERVFAIL', syscall: 'queryA' }),
+      'dns_error',
+      true,
+    ],
+    [
+      'it is away',
+      Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'queryA' }),
+      'dns_error',
+      true,
+    ],
+    [
+      'the machine cannot ask',
+      Object.assign(new Error(), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
+      'dns_error',
+      true,
+    ],
+    [
+      'there are no files left',
+      Object.assign(new Error(), { code: 'EMFILE', syscall: 'connect' }),
+      'connection_failed',
+      true,
+    ],
+    [
+      'the host is away',
+      Object.assign(new Error(), { code: 'EHOSTUNREACH', syscall: 'connect' }),
+      'connection_failed',
+      false,
+    ],
+  ])('knows whose fault it is that %s', async (_what, error, outcome, ourFault) => {
+    const failing = client(true, () => Promise.reject(error));
+    expect(await failing.send(post('http://receiver.example/'))).toMatchObject({ outcome, ourFault });
+  });
+
+  it('does not blame the host for a name server that is silent', async () => {
+    const silent = client(true, () => new Promise(() => undefined));
+    const exchange = await silent.send(post('http://receiver.example/', { deadlineMs: 10_000 }));
+    expect(exchange).toMatchObject({ outcome: 'dns_error', ourFault: true });
+  });
+
   it('says connection_failed when nobody listens, and when the connection is reset', async () => {
     const server = createTcpServer();
     const port = await portOf(server);

@@ -1,8 +1,9 @@
 import { isIP, type LookupFunction } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { buildConnector } from 'undici';
 import type { AddressRule } from './address.rules.js';
 import { BlockedAddress } from './outcome.rules.js';
-import type { ResolveAddresses } from './resolve-addresses.js';
+import type { ResolveAddresses, ResolvedAddress } from './resolve-addresses.js';
 
 export interface ConnectorSettings {
   readonly allowed: AddressRule;
@@ -45,9 +46,29 @@ export function guardedConnector({
   };
 }
 
+/** Sooner than the time for connecting is over: a name server that is silent is not the host's fault. */
+const resolveWithinMs = 2_500;
+
+class NoAnswerFromNameServer extends Error {
+  readonly code = 'ETIMEOUT';
+}
+
+async function resolveInTime(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
+  const timer = new AbortController();
+  const late = delay(resolveWithinMs, undefined, { signal: timer.signal }).then(() => {
+    throw new NoAnswerFromNameServer('The name server did not answer in time.');
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([resolve(hostname), late]);
+  } finally {
+    timer.abort();
+  }
+}
+
 function pinnedLookup(resolve: ResolveAddresses, allowed: AddressRule): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname).then(
+    resolveInTime(resolve, hostname).then(
       (addresses) => {
         const first = addresses[0];
         if (first === undefined || addresses.some(({ address }) => !allowed(address))) {

@@ -30,6 +30,18 @@ const timeoutCodes = new Set([
   'UND_ERR_BODY_TIMEOUT',
   'ETIMEDOUT',
 ]);
+// The name's own doing: there is none, or it has no address.
+const nameCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NODATA', 'EAI_NONAME']);
+// We are out of files, ports or memory, or have no network. EHOSTUNREACH is not among them: a router near the host says it.
+const ownCodes = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'ENETDOWN',
+  'ENETUNREACH',
+]);
 // c-ares and getaddrinfo (node:dns error codes).
 const dnsCodes = new Set([
   'ENOTFOUND',
@@ -55,6 +67,26 @@ export function outcomeOfError(error: Error): Outcome {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code !== 'string') return 'connection_failed';
   if (timeoutCodes.has(code)) return 'timeout';
-  if (dnsCodes.has(code) || Reflect.get(error, 'syscall') === 'getaddrinfo') return 'dns_error';
+  if (isOfDns(error, code)) return 'dns_error';
   return tlsCodes.test(code) ? 'tls_error' : 'connection_failed';
+}
+
+/**
+ * Whether an error says nothing about the other side: our name server did not answer for the name, or our own machine refused. A name
+ * whose own servers are broken looks the same from here, and is taken for ours as well.
+ */
+export function isOurFault(error: Error): boolean {
+  // Of a host with several addresses, all must have failed because of us.
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return error.errors.every((each: unknown) => each instanceof Error && isOurFault(each));
+  }
+  const code: unknown = Reflect.get(error, 'code');
+  if (typeof code !== 'string') return false;
+  return ownCodes.has(code) || (isOfDns(error, code) && !nameCodes.has(code));
+}
+
+/** c-ares says ECONNREFUSED, too, when it reaches no name server. */
+function isOfDns(error: Error, code: string): boolean {
+  const syscall: unknown = Reflect.get(error, 'syscall');
+  return dnsCodes.has(code) || (typeof syscall === 'string' && /^(getaddrinfo$|query)/.test(syscall));
 }

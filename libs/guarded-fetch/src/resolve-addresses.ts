@@ -1,4 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import { isOurFault } from './outcome.rules.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -23,8 +24,10 @@ export function resolveByNameServer(): ResolveAddresses {
       ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 as const })),
       ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 as const })),
     ];
-    if (found.length === 0 && four.status === 'rejected') throw four.reason;
-    return found;
+    if (found.length > 0) return found;
+    // One answer that there is none does not speak for the other question, when that was not answered.
+    const reasons = [four, six].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    throw reasons.find((reason) => reason instanceof Error && isOurFault(reason)) ?? reasons[0];
   };
 }
 

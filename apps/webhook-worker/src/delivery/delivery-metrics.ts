@@ -17,6 +17,12 @@ export const deliveryMetrics = {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   }),
+  ownFaults: new Counter({
+    name: 'webhook_own_faults_total',
+    help: 'Attempts that failed because of our name server, network or limits, by outcome. They do not count against receivers.',
+    labelNames: ['outcome'],
+    registers,
+  }),
   oldestDue: new Gauge({
     name: 'webhook_oldest_due_seconds',
     help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30 in the fast lane; in the slow one it is the receiver that is late.',

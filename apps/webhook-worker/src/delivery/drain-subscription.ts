@@ -51,6 +51,7 @@ export class DrainSubscription {
     try {
       const exchange = await this.post.run(delivery);
       deliveryMetrics.attemptDuration.observe({ outcome: exchange.outcome }, exchange.durationMs / 1_000);
+      if (exchange.ourFault) deliveryMetrics.ownFaults.inc({ outcome: exchange.outcome });
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
       // Not the receiver's fault and not counted against it; the lease ends and the delivery is due again.

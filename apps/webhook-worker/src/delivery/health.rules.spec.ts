@@ -14,8 +14,8 @@ const healthy: Health = {
 const limits = { failures: 20, afterMs: 72 * 3_600_000 };
 const now = new Date('2026-11-20T12:00:00Z');
 const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
-const success = { succeeded: true, gone: false, durationMs: 50 };
-const failure = { succeeded: false, gone: false, durationMs: 50 };
+const success = { succeeded: true, gone: false, ourFault: false, durationMs: 50 };
+const failure = { succeeded: false, gone: false, ourFault: false, durationMs: 50 };
 const failures = (count: number) => Array.from({ length: count }, () => failure);
 
 describe('a subscription after attempts', () => {
@@ -30,6 +30,10 @@ describe('a subscription after attempts', () => {
       consecutiveFailures: 0,
       failingSince: null,
     });
+  });
+
+  it('is as it was after failures that were ours', () => {
+    expect(afterAttempts(healthy, [{ ...failure, ourFault: true }], now, limits)).toEqual(healthy);
   });
 
   it('is disabled after enough failures and enough time, not after one of the two', () => {

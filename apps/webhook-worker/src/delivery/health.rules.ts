@@ -19,6 +19,8 @@ export interface AttemptResult {
   readonly succeeded: boolean;
   /** The receiver said 410: it wants nothing any more (Standard Webhooks). */
   readonly gone: boolean;
+  /** It failed because of us: it counts neither for nor against the receiver. */
+  readonly ourFault: boolean;
   readonly durationMs: number;
 }
 
@@ -40,6 +42,7 @@ export function afterAttempts(
 }
 
 function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits: DisableLimits): Health {
+  if (attempt.ourFault) return health;
   const latencyMs = health.latencyMs + weightOfNewest * (attempt.durationMs - health.latencyMs);
   if (attempt.succeeded) {
     return {

@@ -111,6 +111,7 @@ export class SettleAttempts {
       const results = attempts.map(({ exchange }) => ({
         succeeded: exchange.outcome === 'succeeded',
         gone: exchange.statusCode === 410,
+        ourFault: exchange.ourFault,
         durationMs: exchange.durationMs,
       }));
       changed.push({ id, health: afterAttempts(before.health, results, now, limits) });

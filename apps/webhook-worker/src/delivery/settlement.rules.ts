@@ -20,11 +20,14 @@ export interface Situation {
   readonly now: Date;
 }
 
-type Attempted = Pick<Leased, 'test' | 'trigger' | 'scheduleStep' | 'priorStatus'>;
+type Attempted = Pick<Leased, 'number' | 'test' | 'trigger' | 'scheduleStep' | 'priorStatus'>;
 
 export function nextState(delivery: Attempted, exchange: Exchange, situation: Situation): NextState {
+  const { scheduleMs } = situation;
+  // What failed because of us is made up for, up to as many attempts again as the schedule has: our name server cannot use it up.
+  const madeUpFor = exchange.ourFault && delivery.number < 2 * scheduleMs.length;
   // What the owner asks for by hand comes on top of the schedule.
-  const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' ? 0 : 1);
+  const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' || madeUpFor ? 0 : 1);
   const becomes = (status: NextState['status'], changes: Partial<NextState> = {}): NextState => ({
     status,
     failureReason: null,
@@ -52,7 +55,8 @@ export function nextState(delivery: Attempted, exchange: Exchange, situation: Si
     statusCode: exchange.statusCode,
     retryAfter: exchange.headers['retry-after'],
   };
-  const delayMs = retryDelayMs(attempt, scheduleStep, situation.scheduleMs, situation);
+  const stepsAway = madeUpFor ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
+  const delayMs = retryDelayMs(attempt, stepsAway, scheduleMs, situation);
   if (delayMs === undefined) return failed('exhausted');
   return situation.subscription === 'disabled' ? becomes('held') : becomes('retrying', { delayMs });
 }

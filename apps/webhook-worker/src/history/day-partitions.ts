@@ -19,7 +19,7 @@ const existing = statement(
    WHERE i.inhparent = ANY(ARRAY['webhook_deliveries', 'webhook_attempts', 'webhook_events']::regclass[])`,
 );
 // A partition is made or dropped at once or a minute later: never by keeping deliveries waiting behind a queue of locks.
-const doNotWait = statement('partitions.do-not-wait', "SET LOCAL lock_timeout = '500ms'");
+const doNotWait = statement('partitions.do-not-wait', "SET LOCAL lock_timeout = '200ms'");
 
 /**
  * A partition for each day, from yesterday to a week ahead; what was written for the day before it had one moves in. Each is made on
@@ -74,7 +74,7 @@ async function attempt(
     await work();
     return true;
   } catch (error) {
-    logger.error({ error, table, day }, `The partition of a day could not be ${what}; it is tried again.`);
+    logger.warn({ error, table, day }, `The partition of a day could not be ${what}; it is tried again.`);
     return false;
   }
 }

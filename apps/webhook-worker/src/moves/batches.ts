@@ -24,6 +24,7 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
+// IS NOT DISTINCT FROM is no condition of an index: the batch is found by its key, not by looking through all that are held.
 const expireExcess = statement(
   'moves.expire-excess',
   `WITH batch AS (
@@ -31,7 +32,7 @@ const expireExcess = statement(
      ORDER BY created_at DESC OFFSET ${mostHeld} LIMIT ${batchSize}
    )
    UPDATE webhook_deliveries d SET status = 'failed', failure_reason = 'expired', completed_at = now()
-   FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status = 'held'`,
+   FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status IS NOT DISTINCT FROM 'held'`,
 );
 // Never waits for a lock, since others lock the same rows in another order.
 const expireOld = statement(

@@ -1,0 +1,48 @@
+import type { Exchange } from '@fulfilment/guarded-fetch';
+import { nextState } from './settlement.rules.js';
+
+const exchange: Exchange = {
+  outcome: 'dns_error',
+  statusCode: undefined,
+  headers: {},
+  body: Buffer.alloc(0),
+  complete: false,
+  cutBy: undefined,
+  durationMs: 5,
+  ourFault: true,
+};
+const delivery = { number: 1, test: false, trigger: 'auto', scheduleStep: 0, priorStatus: null } as const;
+const situation = {
+  subscription: 'active',
+  scheduleMs: [0, 1_000, 60_000],
+  chance: 0.5,
+  now: new Date('2026-11-20T12:00:00Z'),
+} as const;
+
+describe('an attempt that failed because of us', () => {
+  it.each([
+    [1, 0, 1_000],
+    [2, 0, 60_000],
+    [5, 2, 60_000],
+  ])(
+    'as number %i spends no step of the schedule, and is further from the next each time',
+    (number, step, delayMs) => {
+      expect(nextState({ ...delivery, number, scheduleStep: step }, exchange, situation)).toMatchObject({
+        status: 'retrying',
+        scheduleStep: step,
+        delayMs,
+      });
+    },
+  );
+
+  it('spends it once there were twice as many attempts as the schedule has', () => {
+    expect(nextState({ ...delivery, number: 6, scheduleStep: 1 }, exchange, situation)).toMatchObject({
+      status: 'retrying',
+      scheduleStep: 2,
+    });
+    expect(nextState({ ...delivery, number: 7, scheduleStep: 2 }, exchange, situation)).toMatchObject({
+      status: 'failed',
+      failureReason: 'exhausted',
+    });
+  });
+});
