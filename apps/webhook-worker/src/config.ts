@@ -54,6 +54,15 @@ export const webhookWorkerSettings = apiSettings.extend({
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
     '… and so long without a success',
   ),
+  WEBHOOK_HOST_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(200)
+    .describe(
+      'Attempts one process has under way to one receiving host (host:port), over all subscriptions; a quarter of it to one that fails or is slow',
+    ),
   WEBHOOK_QUEUE_PREFIX: keyPrefix('webhooks').describe(
     'First part of the BullMQ keys in Redis, for suites that share one',
   ),

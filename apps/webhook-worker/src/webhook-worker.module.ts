@@ -9,6 +9,7 @@ import { DirectDrains } from './delivery/direct-drains.js';
 import { DrainJobs } from './delivery/drain.job.js';
 import { DrainQueues } from './delivery/drain-queues.js';
 import { DrainSubscription } from './delivery/drain-subscription.js';
+import { HostSlots } from './delivery/host-slots.js';
 import { Lease } from './delivery/lease.js';
 import { PostWebhook } from './delivery/post-webhook.js';
 import { Reconciler } from './delivery/reconciler.js';
@@ -52,6 +53,7 @@ const delivery = [
   DrainJobs,
   DrainQueues,
   DrainSubscription,
+  HostSlots,
   Lease,
   PostWebhook,
   Reconciler,

@@ -20,9 +20,10 @@ export class DirectDrains {
 
   /** Takes what it has room for; the reconciler comes again for the rest. */
   start(sleepers: readonly Sleeper[]): void {
-    for (const { subscriptionId } of sleepers) {
+    for (const sleeper of sleepers) {
+      const { subscriptionId } = sleeper;
       if (this.running.has(subscriptionId) || this.running.size >= mostAtATime) continue;
-      const run = this.run(subscriptionId).finally(() => this.running.delete(subscriptionId));
+      const run = this.run(sleeper).finally(() => this.running.delete(subscriptionId));
       this.running.set(subscriptionId, run);
     }
   }
@@ -32,12 +33,12 @@ export class DirectDrains {
   }
 
   /** One turn; what is left is due, and found again. */
-  private async run(subscriptionId: string): Promise<void> {
+  private async run(sleeper: Sleeper): Promise<void> {
     try {
-      await this.drain.run(subscriptionId);
+      await this.drain.run(sleeper);
     } catch (error) {
       this.logger.warn(
-        { error, subscription_id: subscriptionId },
+        { error, subscription_id: sleeper.subscriptionId },
         'A drain was interrupted; it will be tried again.',
       );
     }

@@ -45,7 +45,7 @@ const claim = statement(
      SELECT day, id FROM webhook_deliveries
      WHERE subscription_id = $1 AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
        AND (trigger IN ('manual', 'test') OR (SELECT status FROM subscription) = 'active')
-     ORDER BY next_attempt_at LIMIT coalesce((SELECT width FROM subscription), 0)
+     ORDER BY next_attempt_at LIMIT (SELECT least(width, $4) FROM subscription)
      FOR UPDATE SKIP LOCKED
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
@@ -54,7 +54,7 @@ const claim = statement(
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
    RETURNING d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test, d.trigger, d.attempt_count AS number,
      d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body,
-     s.url, s.secret, s.previous_secret AS "previousSecret", s.width`,
+     s.url, s.secret, s.previous_secret AS "previousSecret", least(s.width, $4) AS width`,
 );
 
 export interface Claim {
@@ -78,13 +78,13 @@ export class Lease {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + leaseSlackMs;
   }
 
-  /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time. */
-  async claim(subscriptionId: string): Promise<Claim> {
+  /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time and at most so many. */
+  async claim(subscriptionId: string, most: number): Promise<Claim> {
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
     const rows = await this.database.rows<Omit<Leased, 'token' | 'leaseEndsAtMs'> & { width: number }>(
       claim,
-      [subscriptionId, token, this.leaseMs],
+      [subscriptionId, token, this.leaseMs, most],
     );
     const deliveries = rows.map(({ width: _, ...row }) => ({ ...row, token, leaseEndsAtMs }));
     return { deliveries, full: rows.length > 0 && rows.length === rows[0]?.width };

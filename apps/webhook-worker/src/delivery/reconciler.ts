@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DirectDrains } from './direct-drains.js';
+import { HostSlots } from './host-slots.js';
 import { type Lane, lanes } from './lanes.rules.js';
 import { expireLeases } from './lease.js';
 import { WakeUps } from './wake-ups.js';
@@ -61,6 +62,7 @@ export class Reconciler {
     private readonly wakeUps: WakeUps,
     private readonly moves: MoveDeliveries,
     private readonly directDrains: DirectDrains,
+    private readonly hosts: HostSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
@@ -88,7 +90,10 @@ export class Reconciler {
     const open = await this.database.transaction((tx) => this.look(tx));
     if (open === undefined) return false;
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
-    const forgotten = due.filter((row) => row.due_seconds >= forgottenAfterSeconds && !row.being_drained);
+    const forgotten = due.filter(
+      (row) =>
+        row.due_seconds >= forgottenAfterSeconds && !row.being_drained && !this.hosts.isWaiting(sleeper(row)),
+    );
     this.wakeUps.wake(due.filter((row) => !forgotten.includes(row)).map(sleeper));
     this.recover(forgotten);
     return this.turnPage(open, due);

@@ -1,0 +1,83 @@
+import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import type { ServerResponse } from 'node:http';
+import {
+  aClient,
+  deliveriesWhen,
+  orderCreated,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+
+const atATime = 3;
+
+let stores: WebhookStores;
+let worker: Worker;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  worker = await startWorker(stores, {
+    WEBHOOK_HOST_CONCURRENCY: String(atATime),
+    WEBHOOK_TIMEOUT_MS: '20000',
+  });
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+beforeEach(async () => {
+  receiver = await webhookReceiver();
+  stores.forget();
+});
+afterEach(() => receiver.stop());
+
+describe('one receiving host', () => {
+  it('has a few attempts under way at a time, however many subscriptions name it, and gets all in the end', async () => {
+    const clients = [await aClient(stores, worker), await aClient(stores, worker)];
+    for (const client of clients) {
+      for (let count = 0; count < 3; count += 1) await client.subscribe(receiver.url);
+    }
+    let [underWay, most] = [0, 0];
+    receiver.answerWith((response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      setTimeout(() => {
+        underWay -= 1;
+        response.writeHead(204).end();
+      }, 5);
+    });
+    const facts = clients.flatMap(({ creatorId }) =>
+      Array.from({ length: 5 }, () => orderCreated(creatorId)),
+    );
+    await stores.broker.publish(...facts);
+    await deliveriesWhen(
+      stores,
+      (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),
+    );
+    expect(most).toBe(atATime);
+    expect(receiver.deliveries).toHaveLength(30);
+  });
+
+  it('that does not answer keeps no other waiting, and its own are tried when it does', async () => {
+    const other = await webhookReceiver();
+    try {
+      const client = await aClient(stores, worker);
+      for (let count = 0; count < 5; count += 1) await client.subscribe(receiver.url);
+      const unanswered: ServerResponse[] = [];
+      receiver.answerWith((response) => void unanswered.push(response));
+      await stores.broker.publish(orderCreated(client.creatorId));
+      await receiver.waitFor(atATime);
+      await client.subscribe(other.url, ['order.created']);
+      await stores.broker.publish(orderCreated(client.creatorId));
+      await other.waitFor(1);
+      expect(receiver.deliveries).toHaveLength(atATime);
+      receiver.answerWith((response) => response.writeHead(204).end());
+      for (const response of unanswered) response.writeHead(204).end();
+      await receiver.waitFor(10);
+    } finally {
+      await other.stop();
+    }
+  });
+});

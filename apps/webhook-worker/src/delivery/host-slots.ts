@@ -1,0 +1,93 @@
+import { Database, statement } from '@fulfilment/database';
+import { hostAndPort } from '@fulfilment/guarded-fetch';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { deliveriesAtATime, type Lane } from './lanes.rules.js';
+import { type Sleeper, WakeUps } from './wake-ups.js';
+
+const mostRemembered = 50_000;
+
+const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
+
+/** What one host has under way in one lane. */
+interface Line {
+  readonly limit: number;
+  taken: number;
+  /** Whose turn comes when there is room, in the order they came. */
+  readonly waiting: Map<string, Sleeper>;
+}
+
+/** Room for some attempts at a host. */
+export interface Slots {
+  readonly count: number;
+  /** Gives room back that is not wanted any more. */
+  free(count: number): void;
+}
+
+/**
+ * How many attempts this process has under way to one receiving host (`host:port`), over all subscriptions: many subscriptions of many
+ * creators with one target must not become a flood for it, nor may its slowness take the slots of everybody else. Whoever finds no room
+ * leaves, holding nothing, and is woken when there is some.
+ */
+@Injectable()
+export class HostSlots {
+  private readonly limits: Readonly<Record<Lane, number>>;
+  private readonly lines = new Map<string, Line>();
+  private readonly hosts = new Map<string, string>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) config: WebhookWorkerSettings,
+  ) {
+    // A host that fails or is slow gets a part of the slow lane, so that the others there go on.
+    const limit = config.WEBHOOK_HOST_CONCURRENCY;
+    this.limits = { fast: limit, slow: Math.ceil(limit / 4) };
+  }
+
+  /** Takes up to so many; undefined when there is no room now. */
+  async take(sleeper: Sleeper, most: number): Promise<Slots | undefined> {
+    const host = this.hosts.get(sleeper.subscriptionId) ?? (await this.ask(sleeper.subscriptionId));
+    const key = `${sleeper.lane} ${host}`;
+    const line = this.lines.get(key) ?? { limit: this.limits[sleeper.lane], taken: 0, waiting: new Map() };
+    this.lines.set(key, line);
+    const count = Math.min(most, line.limit - line.taken);
+    if (count <= 0) {
+      line.waiting.set(sleeper.subscriptionId, sleeper);
+      return undefined;
+    }
+    line.waiting.delete(sleeper.subscriptionId);
+    line.taken += count;
+    return { count, free: (freed) => this.free(key, line, freed) };
+  }
+
+  /** Where the deliveries of a subscription go, as was just read. */
+  learn(subscriptionId: string, url: string): void {
+    const oldest = this.hosts.keys().next().value;
+    if (this.hosts.size >= mostRemembered && oldest !== undefined) this.hosts.delete(oldest);
+    this.hosts.set(subscriptionId, hostAndPort(new URL(url)));
+  }
+
+  /** Whether a subscription has something due that only waits for its host. */
+  isWaiting({ subscriptionId, lane }: Sleeper): boolean {
+    const host = this.hosts.get(subscriptionId);
+    return this.lines.get(`${lane} ${host}`)?.waiting.has(subscriptionId) ?? false;
+  }
+
+  private async ask(subscriptionId: string): Promise<string | undefined> {
+    const row = await this.database.row<{ url: string }>(findUrl, [subscriptionId]);
+    if (row !== undefined) this.learn(subscriptionId, row.url);
+    return this.hosts.get(subscriptionId);
+  }
+
+  private free(key: string, line: Line, count: number): void {
+    line.taken -= count;
+    if (line.taken === 0 && line.waiting.size === 0) this.lines.delete(key);
+    // The next comes when there is room for as many as one takes, so that full lines do not go on one by one.
+    const worthwhile = Math.min(deliveriesAtATime.healthy, line.limit);
+    const next = line.waiting.values().next().value;
+    if (next === undefined || line.limit - line.taken < worthwhile) return;
+    line.waiting.delete(next.subscriptionId);
+    this.wakeUps.wake([next]);
+  }
+}
