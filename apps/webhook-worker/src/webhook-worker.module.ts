@@ -30,6 +30,7 @@ import { CreateSubscription } from './subscriptions/create-subscription.js';
 import { DeleteSubscription } from './subscriptions/delete-subscription.js';
 import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
 import { SecretBox } from './subscriptions/secret-box.js';
+import { TellOwners } from './subscriptions/tell-owners.js';
 import { UpdateSubscription } from './subscriptions/update-subscription.js';
 
 export interface WebhookWorkerParts {
@@ -45,6 +46,7 @@ const subscriptions = [
   CreateSubscription,
   DeleteSubscription,
   ReadSubscriptions,
+  TellOwners,
   UpdateSubscription,
 ];
 const fanOut = [FanOut, EventsConsumer];

@@ -10,12 +10,13 @@ const healthy: Health = {
   disabledReason: null,
   latencyMs: 0,
   lane: 'fast',
+  toldDeliveryFailed: false,
 };
 const limits = { failures: 20, afterMs: 72 * 3_600_000 };
 const now = new Date('2026-11-20T12:00:00Z');
 const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
-const success = { succeeded: true, gone: false, ourFault: false, durationMs: 50 };
-const failure = { succeeded: false, gone: false, ourFault: false, durationMs: 50 };
+const success = { succeeded: true, gone: false, ourFault: false, exhausted: false, durationMs: 50 };
+const failure = { succeeded: false, gone: false, ourFault: false, exhausted: false, durationMs: 50 };
 const failures = (count: number) => Array.from({ length: count }, () => failure);
 
 describe('a subscription after attempts', () => {

@@ -13,6 +13,8 @@ export interface Health {
   /** Moving average of how long an attempt takes. */
   readonly latencyMs: number;
   readonly lane: Lane;
+  /** The owner was told, since the receiver began to fail, that a delivery failed for good. */
+  readonly toldDeliveryFailed: boolean;
 }
 
 export interface AttemptResult {
@@ -21,6 +23,8 @@ export interface AttemptResult {
   readonly gone: boolean;
   /** It failed because of us: it counts neither for nor against the receiver. */
   readonly ourFault: boolean;
+  /** It was the last of its delivery, which failed for good. */
+  readonly exhausted: boolean;
   readonly durationMs: number;
 }
 
@@ -49,6 +53,7 @@ function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits:
       ...health,
       consecutiveFailures: 0,
       failingSince: null,
+      toldDeliveryFailed: false,
       lastDeliveryAt: now,
       latencyMs,
       lane: latencyMs > slowAboveMs ? 'slow' : 'fast',
@@ -69,5 +74,6 @@ function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits:
   // Count alone kills a healthy receiver in a burst, time alone one that gets few events: both together.
   const enough =
     consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
-  return enough ? { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' } : failing;
+  if (enough) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };
+  return { ...failing, toldDeliveryFailed: health.toldDeliveryFailed || attempt.exhausted };
 }

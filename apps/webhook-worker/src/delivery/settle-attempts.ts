@@ -9,6 +9,7 @@ import type { Leased } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
 import { loadHealth, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import { afterAttempts } from './health.rules.js';
+import { type FailingSubscription, TellOwners } from '../subscriptions/tell-owners.js';
 import { WakeUps } from './wake-ups.js';
 
 /** An attempt that has ended. */
@@ -58,6 +59,7 @@ export class SettleAttempts {
     private readonly database: Database,
     private readonly wakeUps: WakeUps,
     private readonly moves: MoveDeliveries,
+    private readonly owners: TellOwners,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -108,13 +110,14 @@ export class SettleAttempts {
     for (const [id, attempts] of counted) {
       const before = subscriptions.get(id);
       if (before === undefined) continue;
-      const results = attempts.map(({ exchange }) => ({
+      const results = attempts.map(({ exchange, next }) => ({
         succeeded: exchange.outcome === 'succeeded',
         gone: exchange.statusCode === 410,
         ourFault: exchange.ourFault,
+        exhausted: next.failureReason === 'exhausted',
         durationMs: exchange.durationMs,
       }));
-      changed.push({ id, health: afterAttempts(before.health, results, now, limits) });
+      changed.push({ ...before, health: afterAttempts(before.health, results, now, limits) });
     }
     await saveHealth(tx, changed);
     const disabled = changed.filter(
@@ -128,10 +131,21 @@ export class SettleAttempts {
       tx,
       [...disabled, ...heldThoughActive].map(({ id }) => id),
     );
-    this.tellDisabled(tx, disabled);
+    await this.owners.deliveryFailed(tx, failing(changed.filter((one) => toBeTold(one, subscriptions))), now);
+    await this.tellDisabled(tx, disabled, now);
   }
 
-  private tellDisabled(tx: Transaction, disabled: readonly SubscriptionHealth[]): void {
+  private async tellDisabled(
+    tx: Transaction,
+    disabled: readonly SubscriptionHealth[],
+    now: Date,
+  ): Promise<void> {
+    const withReason = (reason: 'gone' | 'failing') =>
+      failing(disabled.filter(({ health }) => health.disabledReason === reason)).map((one) => ({
+        ...one,
+        reason,
+      }));
+    await this.owners.disabled(tx, [...withReason('gone'), ...withReason('failing')], now);
     tx.afterCommit(() => {
       for (const { id, health } of disabled) {
         deliveryMetrics.disabled.inc({ reason: String(health.disabledReason) });
@@ -154,6 +168,20 @@ export class SettleAttempts {
       }
     }
   }
+}
+
+/** Once in each time of failing: a success ends one. */
+function toBeTold(after: SubscriptionHealth, before: ReadonlyMap<string, SubscriptionHealth>): boolean {
+  const { toldDeliveryFailed, failingSince } = before.get(after.id)?.health ?? after.health;
+  return (
+    after.health.toldDeliveryFailed && !(toldDeliveryFailed && failingSince === after.health.failingSince)
+  );
+}
+
+function failing(subscriptions: readonly SubscriptionHealth[]): FailingSubscription[] {
+  return subscriptions.flatMap(({ health: { failingSince, consecutiveFailures }, ...one }) =>
+    failingSince === null ? [] : [{ ...one, failingSince, consecutiveFailures }],
+  );
 }
 
 function subscriptionIds(attempts: readonly Attempt[]): string[] {

@@ -3,15 +3,18 @@ import type { Health } from './health.rules.js';
 
 export interface SubscriptionHealth {
   readonly id: string;
+  readonly creatorId: string;
+  readonly clientId: string;
   readonly health: Health;
 }
 
 // Locked in one order, so two processes that settle for the same subscriptions cannot block each other.
 const lockHealth = statement(
   'subscriptions.lock-health',
-  `SELECT id, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
+  `SELECT id, creator_id AS "creatorId", client_id AS "clientId", now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
      last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
-     disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane
+     disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
+     told_delivery_failed AS "toldDeliveryFailed"
    FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
 );
 
@@ -20,8 +23,13 @@ export async function loadHealth(
   tx: Transaction,
   ids: readonly string[],
 ): Promise<{ now: Date; subscriptions: Map<string, SubscriptionHealth> }> {
-  const rows = await tx.rows<Health & { id: string; now: Date }>(lockHealth, [ids]);
-  const subscriptions = new Map(rows.map(({ id, now: _, ...health }) => [id, { id, health }]));
+  const rows = await tx.rows<Health & { id: string; creatorId: string; clientId: string; now: Date }>(
+    lockHealth,
+    [ids],
+  );
+  const subscriptions = new Map(
+    rows.map(({ id, creatorId, clientId, now: _, ...health }) => [id, { id, creatorId, clientId, health }]),
+  );
   return { now: rows[0]?.now ?? new Date(), subscriptions };
 }
 
@@ -29,10 +37,13 @@ const update = statement(
   'subscriptions.save-health',
   `UPDATE webhook_subscriptions s SET status = h.status, consecutive_failures = h.consecutive_failures,
      failing_since = h.failing_since, last_delivery_at = h.last_delivery_at, last_failure_at = h.last_failure_at,
-     disabled_at = h.disabled_at, disabled_reason = h.disabled_reason, latency_ms = h.latency_ms, lane = h.lane
+     disabled_at = h.disabled_at, disabled_reason = h.disabled_reason, latency_ms = h.latency_ms, lane = h.lane,
+     told_delivery_failed = h.told_delivery_failed,
+     told_to_be_disabled = s.told_to_be_disabled AND h.failing_since IS NOT DISTINCT FROM s.failing_since
    FROM unnest($1::uuid[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
-     $8::text[], $9::float8[], $10::text[])
-     AS h(id, status, consecutive_failures, failing_since, last_delivery_at, last_failure_at, disabled_at, disabled_reason, latency_ms, lane)
+     $8::text[], $9::float8[], $10::text[], $11::boolean[])
+     AS h(id, status, consecutive_failures, failing_since, last_delivery_at, last_failure_at, disabled_at, disabled_reason, latency_ms, lane,
+       told_delivery_failed)
    WHERE s.id = h.id`,
 );
 
@@ -49,5 +60,6 @@ export async function saveHealth(tx: Transaction, changed: readonly Subscription
     changed.map(({ health }) => health.disabledReason),
     changed.map(({ health }) => health.latencyMs),
     changed.map(({ health }) => health.lane),
+    changed.map(({ health }) => health.toldDeliveryFailed),
   ]);
 }

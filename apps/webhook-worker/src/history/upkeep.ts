@@ -2,6 +2,7 @@ import { Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from '../delivery/delivery-metrics.js';
+import { TellOwners } from '../subscriptions/tell-owners.js';
 import { createDayPartitions, dropOldDays } from './day-partitions.js';
 
 const everyMs = 60_000;
@@ -11,13 +12,14 @@ const countHeld = statement(
   "SELECT count(*) AS count FROM webhook_deliveries WHERE status = 'held'",
 );
 
-/** Keeps the history in its bounds: partitions ahead, old days dropped. Any replica may do it; each step is done once. */
+/** Keeps the history in its bounds: partitions ahead, old days dropped, owners warned. Any replica may do it; each step is done once. */
 @Injectable()
 export class Upkeep {
   private readonly loop: BackgroundLoop;
 
   constructor(
     private readonly database: Database,
+    private readonly owners: TellOwners,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
@@ -41,6 +43,6 @@ export class Upkeep {
     await dropOldDays(this.database, this.logger);
     const held = await this.database.row<{ count: number }>(countHeld);
     deliveryMetrics.held.set(held?.count ?? 0);
-    return false;
+    return this.owners.warn();
   }
 }

@@ -5,6 +5,7 @@ import { type Message, messageEnvelope } from './message.js';
 import { orderMessages } from './order-messages.js';
 import { productMessages } from './product-messages.js';
 import { replayMessages } from './replay-messages.js';
+import { webhookMessages } from './webhook-messages.js';
 
 /** Every fact that travels between services, by name. */
 export const messages = {
@@ -13,6 +14,7 @@ export const messages = {
   ...creatorMessages,
   ...fulfilmentMessages,
   ...replayMessages,
+  ...webhookMessages,
 } as const;
 
 /** A message that is not one of the catalogue, or not of its shape. Says where, never what was in it. */

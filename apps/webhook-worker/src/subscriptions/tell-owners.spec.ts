@@ -1,0 +1,131 @@
+import { type Message, parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { Upkeep } from '../history/upkeep.js';
+import {
+  aClient,
+  deliveriesWhen,
+  orderCreated,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+
+let stores: WebhookStores;
+let worker: Worker;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  // The relay takes what is in the outbox; this keeps a copy of it.
+  await stores.dataSource.query(`
+    CREATE TABLE told (body jsonb);
+    CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO told VALUES (NEW.body); RETURN NEW; END $$;
+    CREATE TRIGGER keep BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`);
+  worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+beforeEach(async () => {
+  receiver = await webhookReceiver();
+  stores.forget();
+});
+afterEach(() => receiver.stop());
+
+const told = statement('test.told', "SELECT body FROM told WHERE body->'data'->>'creator_id' = $1");
+const failingFor = statement(
+  'test.failing-for',
+  `UPDATE webhook_subscriptions SET consecutive_failures = $2, failing_since = now() - $3 * interval '1 hour' WHERE id = $1`,
+);
+
+async function aSubscription() {
+  const client = await aClient(stores, worker);
+  const id = await client.subscribe(receiver.url);
+  return {
+    id,
+    client,
+    answer: (status: number) => receiver.answerWith((response) => response.writeHead(status).end()),
+    /** Sends one more event, and waits until the deliveries so far have ended like this. */
+    deliver: async (...statuses: string[]) => {
+      await stores.broker.publish(orderCreated(client.creatorId));
+      const isSo = (rows: readonly { status: string }[]) =>
+        rows.map((row) => row.status).join() === statuses.join();
+      await deliveriesWhen(stores, isSo);
+    },
+    failingFor: (hours: number, failures: number) =>
+      stores.database.run(failingFor, [parsePublicId('whk', id), failures, hours]),
+    told: async () => {
+      const rows = await stores.database.rows<{ body: Message<string, Record<string, unknown>> }>(told, [
+        client.creatorId,
+      ]);
+      return rows.map(({ body }): Record<string, unknown> => ({ type: body.type, ...body.data }));
+    },
+  };
+}
+
+describe("a subscription's owner", () => {
+  it('is told of the first delivery that failed for good, and again only after a success', async () => {
+    const { id, client, answer, deliver, told } = await aSubscription();
+    answer(500);
+    await deliver('failed');
+    await deliver('failed', 'failed');
+    expect(await told()).toEqual([
+      {
+        type: 'webhook.subscription.degraded',
+        subscription_id: parsePublicId('whk', id),
+        creator_id: client.creatorId,
+        client_id: expect.any(String),
+        reason: 'delivery_failed',
+        consecutive_failures: 2,
+        failing_since: expect.any(String),
+        disabled_at: null,
+      },
+    ]);
+    answer(204);
+    await deliver('failed', 'failed', 'succeeded');
+    answer(500);
+    await deliver('failed', 'failed', 'succeeded', 'failed');
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('is warned once, at most a day before it is disabled for failing', async () => {
+    const { failingFor, told } = await aSubscription();
+    const upkeep = worker.app.get(Upkeep);
+    await failingFor(47, 10);
+    await upkeep.round();
+    await failingFor(49, 9);
+    await upkeep.round();
+    expect(await told()).toEqual([]);
+    await failingFor(49, 10);
+    await upkeep.round();
+    await upkeep.round();
+    const warnings = await told();
+    expect(warnings).toMatchObject([{ type: 'webhook.subscription.degraded', reason: 'to_be_disabled' }]);
+    const inHours = (Date.parse(String(warnings[0]?.['disabled_at'])) - Date.now()) / 3_600_000;
+    expect(Math.round(inHours)).toBe(23);
+  });
+
+  it('is told when it is disabled: for failing too long, or by a 410', async () => {
+    const one = await aSubscription();
+    await one.failingFor(73, 9);
+    one.answer(500);
+    await one.deliver('held');
+    expect(await one.told()).toMatchObject([
+      { type: 'webhook.subscription.disabled', reason: 'failing', consecutive_failures: 10 },
+    ]);
+    stores.forget();
+    const other = await aSubscription();
+    other.answer(410);
+    await other.deliver('failed');
+    expect(await other.told()).toMatchObject([{ type: 'webhook.subscription.disabled', reason: 'gone' }]);
+  });
+
+  it('is not told of what they did themselves', async () => {
+    const { id, client, told } = await aSubscription();
+    await client.patch(id, { status: 'disabled' }).expect(200);
+    expect(await told()).toEqual([]);
+  });
+});
