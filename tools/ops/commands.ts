@@ -24,6 +24,10 @@ const statisticsCommands = [
   serviceCommand('creator-api', ['statistics', 'rebuild'], { usage: '', arguments: z.object({}) }),
 ];
 
+const webhookCommands = [
+  serviceCommand('webhook-worker', ['webhooks', 'reseal'], { usage: '', arguments: z.object({}) }),
+];
+
 export const commands: readonly Command[] = [
   ...orderCommands,
   ...paymentCommands,
@@ -31,5 +35,6 @@ export const commands: readonly Command[] = [
   ...authCommands,
   ...statisticsCommands,
   ...rebuildCommands,
+  ...webhookCommands,
   ...deadLetterCommands,
 ];

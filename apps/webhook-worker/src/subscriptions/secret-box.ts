@@ -29,11 +29,18 @@ export class SecretBox {
     this.newest = newest;
   }
 
+  /** What begins everything that is sealed from now on. */
+  get newestKeyId(): Buffer {
+    return this.newest.id;
+  }
+
   seal(secret: string, subscriptionId: string): Buffer {
-    const iv = randomBytes(ivBytes);
-    const cipher = createCipheriv(algorithm, this.newest.bytes, iv).setAAD(Buffer.from(subscriptionId));
-    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-    return Buffer.concat([this.newest.id, iv, cipher.getAuthTag(), ciphertext]);
+    return this.sealBytes(Buffer.from(secret, 'utf8'), subscriptionId);
+  }
+
+  /** The same secret under the newest key. @throws as `open` does */
+  reseal(sealed: Buffer, subscriptionId: string): Buffer {
+    return this.sealBytes(this.open(sealed, subscriptionId), subscriptionId);
   }
 
   /** The secret's UTF-8 bytes. @throws when the key is not known, or the bytes are not those that were sealed */
@@ -48,5 +55,12 @@ export class SecretBox {
       .setAAD(Buffer.from(subscriptionId))
       .setAuthTag(sealed.subarray(keyIdBytes + ivBytes, tagEnd));
     return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]);
+  }
+
+  private sealBytes(secret: Buffer, subscriptionId: string): Buffer {
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv(algorithm, this.newest.bytes, iv).setAAD(Buffer.from(subscriptionId));
+    const ciphertext = Buffer.concat([cipher.update(secret), cipher.final()]);
+    return Buffer.concat([this.newest.id, iv, cipher.getAuthTag(), ciphertext]);
   }
 }

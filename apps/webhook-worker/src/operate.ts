@@ -1,0 +1,22 @@
+import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
+import { migrations } from './migrations/index.js';
+import { resealSecrets } from './subscriptions/reseal-secrets.js';
+import { SecretBox } from './subscriptions/secret-box.js';
+
+type Site = OperatorSite<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
+
+await operateService({
+  name: 'webhook-worker',
+  migrations,
+  settings: webhookWorkerSettings.pick({ DATABASE_URL: true, SECRET_ENCRYPTION_KEY: true }),
+  context: (site): Site => site,
+  commands: {
+    'webhooks reseal': operatorCommand({
+      arguments: z.object({}),
+      run: ({ database, settings }: Site) =>
+        resealSecrets(database, new SecretBox(settings.SECRET_ENCRYPTION_KEY)),
+    }),
+  },
+});
