@@ -90,8 +90,9 @@ async function inTurn(database: Database, work: (tx: Transaction) => Promise<unk
 }
 
 /**
- * Attached, not created as a partition: that would stop all work on the table. While what lies in the default partition moves, only that
- * one is locked. DDL takes no parameters; the names are made of a fixed table and a date. An unnamed statement is not kept.
+ * All is made before the table is locked, so work on it stops for some milliseconds only. It has to stop: a row on its way into the
+ * default partition while the day gets one of its own would be refused. DDL takes no parameters; the names are made of a fixed table
+ * and a date. An unnamed statement is not kept.
  *
  * @throws when a day has too many rows outside to be moved while others wait: it stays where it is, which works, but is slower
  */
@@ -100,10 +101,10 @@ async function createPartition(database: Database, table: Table, day: string): P
   await inTurn(database, async (tx) => {
     if ((await partitions(tx)).has(name)) return;
     const run = (text: string): Promise<number> => tx.run({ name: '', text });
-    await run(`LOCK TABLE ${outside} IN ACCESS EXCLUSIVE MODE`);
+    await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
+    await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
     const toMove = await run(`SELECT FROM ${outside} WHERE day = '${day}' LIMIT ${mostMoved + 1}`);
     if (toMove > mostMoved) throw new Error(`More than ${mostMoved} rows of the day lie in ${outside}.`);
-    await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
     await run(`WITH moved AS (DELETE FROM ${outside} WHERE day = '${day}' RETURNING *)
       INSERT INTO ${name} SELECT * FROM moved`);
     await run(

@@ -94,6 +94,18 @@ describe('upkeep', () => {
     }
   });
 
+  it('refuses no delivery that is written for a day while its partition is made', async () => {
+    const write = async (): Promise<void> => {
+      for (let count = 0; count < 60; count += 1)
+        await stores.database.run(insert, [day(new Date()), uuidv7(), uuidv7(), uuidv7(), new Date()]);
+    };
+    await Promise.all([upkeep.round(), ...Array.from({ length: 8 }, write)]);
+    await upkeep.round();
+    expect((await stores.database.row<{ count: number }>(count))?.count).toBe(480);
+    const outside = await stores.dataSource.query('SELECT FROM webhook_deliveries_other_days');
+    expect(outside).toHaveLength(0);
+  });
+
   it('makes and drops the other days when one cannot be', async () => {
     const [taken, kept, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
     const name = (at: Date): string => `webhook_deliveries_${day(at).replaceAll('-', '_')}`;
