@@ -84,10 +84,11 @@ export class SettleAttempts {
     subscriptions: ReadonlyMap<string, SubscriptionHealth>,
     now: Date,
   ): Decided {
-    const subscription = subscriptions.get(attempt.delivery.subscriptionId)?.health.status ?? 'deleted';
+    const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
-      subscription,
+      subscription: subscription?.health.status ?? 'deleted',
+      sameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),
       now,
@@ -105,7 +106,12 @@ export class SettleAttempts {
       failures: this.config.WEBHOOK_DISABLE_FAILURES,
       afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
     };
-    const counted = bySubscription(settled.filter(({ delivery }) => !delivery.test));
+    // An answer of a receiver that was replaced meanwhile says nothing of the new one.
+    const counted = bySubscription(
+      settled.filter(
+        ({ delivery }) => !delivery.test && subscriptions.get(delivery.subscriptionId)?.url === delivery.url,
+      ),
+    );
     const changed: SubscriptionHealth[] = [];
     for (const [id, attempts] of counted) {
       const before = subscriptions.get(id);

@@ -14,6 +14,7 @@ const exchange: Exchange = {
 const delivery = { number: 1, test: false, trigger: 'auto', scheduleStep: 0, priorStatus: null } as const;
 const situation = {
   subscription: 'active',
+  sameUrl: true,
   scheduleMs: [0, 1_000, 60_000],
   chance: 0.5,
   now: new Date('2026-11-20T12:00:00Z'),

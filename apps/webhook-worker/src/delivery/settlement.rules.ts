@@ -15,6 +15,8 @@ export interface NextState {
 
 export interface Situation {
   readonly subscription: 'active' | 'disabled' | 'deleted';
+  /** The URL is still the one that was posted to; else the answer speaks for a receiver that is none any more. */
+  readonly sameUrl: boolean;
   readonly scheduleMs: readonly number[];
   readonly chance: number;
   readonly now: Date;
@@ -45,7 +47,7 @@ export function nextState(delivery: Attempted, exchange: Exchange, situation: Si
     return becomes(priorStatus, { asBefore: true });
   if (situation.subscription === 'deleted') return failed('subscription_deleted');
   if (delivery.test) return failed('exhausted'); // a test is one attempt
-  if (exchange.statusCode === 410) return failed('gone');
+  if (exchange.statusCode === 410 && situation.sameUrl) return failed('gone');
   if (priorStatus !== null) {
     if (priorStatus === 'held') return becomes('held', { asBefore: true });
     return situation.subscription === 'disabled' ? becomes('held') : becomes('retrying', { asBefore: true });

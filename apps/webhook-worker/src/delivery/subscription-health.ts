@@ -5,13 +5,14 @@ export interface SubscriptionHealth {
   readonly id: string;
   readonly creatorId: string;
   readonly clientId: string;
+  readonly url: string;
   readonly health: Health;
 }
 
 // Locked in one order, so two processes that settle for the same subscriptions cannot block each other.
 const lockHealth = statement(
   'subscriptions.lock-health',
-  `SELECT id, creator_id AS "creatorId", client_id AS "clientId", now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
+  `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
      last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
      disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
      told_delivery_failed AS "toldDeliveryFailed"
@@ -23,12 +24,14 @@ export async function loadHealth(
   tx: Transaction,
   ids: readonly string[],
 ): Promise<{ now: Date; subscriptions: Map<string, SubscriptionHealth> }> {
-  const rows = await tx.rows<Health & { id: string; creatorId: string; clientId: string; now: Date }>(
-    lockHealth,
-    [ids],
-  );
+  const rows = await tx.rows<
+    Health & { id: string; creatorId: string; clientId: string; url: string; now: Date }
+  >(lockHealth, [ids]);
   const subscriptions = new Map(
-    rows.map(({ id, creatorId, clientId, now: _, ...health }) => [id, { id, creatorId, clientId, health }]),
+    rows.map(({ id, creatorId, clientId, url, now: _, ...health }) => [
+      id,
+      { id, creatorId, clientId, url, health },
+    ]),
   );
   return { now: rows[0]?.now ?? new Date(), subscriptions };
 }
