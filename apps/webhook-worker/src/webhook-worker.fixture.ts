@@ -252,6 +252,12 @@ export function deliveriesWhen(
   );
 }
 
+/** Whether the deliveries stand like this, in the order they were made. */
+export const status =
+  (...expected: string[]) =>
+  (rows: readonly { status: string }[]): boolean =>
+    rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
+
 /** What a receiver computes, written without looking at ours: interface.md, Signature. */
 export function isSignedWith(secret: string, header: unknown, rawBody: Buffer): boolean {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];

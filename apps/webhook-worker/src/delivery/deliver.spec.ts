@@ -10,6 +10,7 @@ import {
   isSignedWith,
   orderCreated,
   startWorker,
+  status,
   webhookStores,
   type WebhookStores,
   type Worker,
@@ -32,11 +33,6 @@ beforeEach(async () => {
   stores.forget();
 });
 afterEach(() => receiver.stop());
-
-const status =
-  (...expected: string[]) =>
-  (rows: readonly { status: string }[]) =>
-    rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
 
 describe('a delivery', () => {
   it('goes from the message to the receiver, signed, with the lean body', async () => {
@@ -195,107 +191,5 @@ describe('a delivery', () => {
       (all) => all.length === 20 && all.every((row) => row.status === 'succeeded'),
     );
     expect(rows).toHaveLength(20);
-  });
-});
-
-describe('a subscription', () => {
-  it('is disabled at once by a 410: that delivery fails, later ones are held and released on re-enabling', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith((response) => response.writeHead(410).end());
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('failed'));
-    const { body } = await client.get(`/${id}`);
-    expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
-    expect(body.disabled_at).not.toBeNull();
-    expect((await client.get()).body).toEqual({ data: [] });
-
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('failed', 'held'));
-    expect(receiver.deliveries).toHaveLength(1);
-
-    receiver.answerWith((response) => response.writeHead(204).end());
-    const enabled = await client.patch(id, { status: 'active' });
-    expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
-    await deliveriesWhen(stores, status('failed', 'succeeded'));
-  });
-
-  it('may be disabled by its owner: what is open is held', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    await client.patch(id, { status: 'disabled' });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('held'));
-    expect(receiver.deliveries).toHaveLength(0);
-    await client.patch(id, { status: 'active' });
-    await receiver.waitFor(1);
-  });
-
-  it('gets nothing more once it is deleted, retries included', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('retrying'));
-    expect((await client.delete(id)).status).toBe(204);
-    const [row] = await deliveriesWhen(stores, status('failed'));
-    expect(row).toMatchObject({ failure_reason: 'subscription_deleted' });
-    expect(receiver.deliveries).toHaveLength(1);
-  });
-
-  it('signs with the new secret at once, and for a day with the old one in a header of its own', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url, ['order.created'], 'old');
-    await client.patch(id, { secret: 'new' });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    const [delivery] = await receiver.waitFor(1);
-    const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
-    expect(isSignedWith('new', headers['x-service-signature'], rawBody)).toBe(true);
-    expect(isSignedWith('old', headers['x-service-signature-previous'], rawBody)).toBe(true);
-  });
-});
-
-describe('a worker', () => {
-  it('disables a subscription after enough failures and time, and holds the rest', async () => {
-    await worker.stop();
-    worker = await startWorker(stores, { WEBHOOK_DISABLE_FAILURES: '3', WEBHOOK_DISABLE_AFTER_MS: '0' });
-    try {
-      const client = await aClient(stores, worker);
-      const id = await client.subscribe(receiver.url);
-      receiver.answerWith((response) => response.writeHead(500).end());
-      await stores.broker.publish(orderCreated(client.creatorId));
-      const [row] = await deliveriesWhen(stores, status('held'));
-      expect(row?.attempt_count).toBe(3);
-      expect((await client.get(`/${id}`)).body).toMatchObject({
-        status: 'disabled',
-        consecutive_failures: 3,
-      });
-    } finally {
-      await worker.stop();
-      worker = await startWorker(stores);
-    }
-  });
-
-  it('delivers while Redis is away', async () => {
-    await worker.stop();
-    worker = await startWorker(stores, { REDIS_URL: 'redis://127.0.0.1:1/' });
-    try {
-      const client = await aClient(stores, worker);
-      await client.subscribe(receiver.url);
-      await stores.broker.publish(orderCreated(client.creatorId));
-      await deliveriesWhen(stores, status('succeeded'));
-    } finally {
-      await worker.stop();
-      worker = await startWorker(stores);
-    }
-  });
-
-  it('takes up what came while none was running', async () => {
-    const client = await aClient(stores, worker);
-    await client.subscribe(receiver.url);
-    await worker.stop();
-    await stores.broker.publish(orderCreated(client.creatorId));
-    worker = await startWorker(stores);
-    await receiver.waitFor(1);
   });
 });
