@@ -48,6 +48,8 @@ async function besideBare(
 ): Promise<Figure[]> {
   const bare = await BareSender.start(receiver);
   try {
+    // As many deliveries as the bare sender makes in its first part, which does not count either.
+    for (let part = 0; part < partsUntilCompiled; part += 1) await of.fromMessages();
     const rounds = await takeTurns(
       [
         { name: 'from messages', part: () => of.fromMessages() }, // first: the others' bodies are like what it sent
