@@ -30,6 +30,7 @@ import { CreateSubscription } from './subscriptions/create-subscription.js';
 import { DeleteSubscription } from './subscriptions/delete-subscription.js';
 import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
 import { SecretBox } from './subscriptions/secret-box.js';
+import { SigningKeys } from './subscriptions/signing-keys.js';
 import { TellOwners } from './subscriptions/tell-owners.js';
 import { UpdateSubscription } from './subscriptions/update-subscription.js';
 
@@ -48,6 +49,7 @@ const subscriptions = [
   ReadSubscriptions,
   TellOwners,
   UpdateSubscription,
+  SigningKeys,
 ];
 const fanOut = [FanOut, EventsConsumer];
 const delivery = [

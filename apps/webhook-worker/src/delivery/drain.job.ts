@@ -68,7 +68,7 @@ export class DrainJobs {
   private async run(job: Job<DrainJob>, lane: Lane): Promise<void> {
     const { subscriptionId } = job.data;
     const more = await this.drain.run({ subscriptionId, lane });
-    if (more) this.wakeUps.wake([{ subscriptionId, lane }]); // to the end of the line: the others come first
+    if (more) this.wakeUps.putInLine([{ subscriptionId, lane }]); // the others come first
   }
 
   private warn(error: unknown): void {

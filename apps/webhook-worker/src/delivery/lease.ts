@@ -1,4 +1,4 @@
-import { Database, statement } from '@fulfilment/database';
+import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
@@ -33,34 +33,50 @@ export interface Leased {
   readonly leaseEndsAtMs: number;
 }
 
+// Each subscription's share is found in the index of what is open, and its rows by their key.
 const claim = statement(
   'deliveries.claim',
-  `WITH subscription AS (
-     SELECT id, status, url, secret,
-       CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous_secret,
-       CASE WHEN consecutive_failures >= ${failingAfterFailures} THEN ${deliveriesAtATime.failing}
-            WHEN lane = 'slow' THEN ${deliveriesAtATime.slow} ELSE ${deliveriesAtATime.healthy} END AS width
-     FROM webhook_subscriptions WHERE id = $1 AND deleted_at IS NULL
-   ), due AS (
-     SELECT day, id FROM webhook_deliveries
-     WHERE subscription_id = $1 AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
-       AND (trigger IN ('manual', 'test') OR (SELECT status FROM subscription) = 'active')
-     ORDER BY next_attempt_at LIMIT (SELECT least(width, $4) FROM subscription)
-     FOR UPDATE SKIP LOCKED
+  `WITH wanted AS MATERIALIZED (
+     SELECT w.index, s.id, s.status, s.url, s.secret,
+       CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS previous_secret,
+       least(w.most, CASE WHEN s.consecutive_failures >= ${failingAfterFailures} THEN ${deliveriesAtATime.failing}
+            WHEN s.lane = 'slow' THEN ${deliveriesAtATime.slow} ELSE ${deliveriesAtATime.healthy} END) AS width
+     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS w(id, most, index)
+     JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
+   ), due AS MATERIALIZED (
+     SELECT wanted.index, taken.day, taken.id FROM wanted CROSS JOIN LATERAL (
+       SELECT day, id FROM webhook_deliveries
+       WHERE subscription_id = wanted.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
+         AND (trigger IN ('manual', 'test') OR wanted.status = 'active')
+       ORDER BY next_attempt_at LIMIT wanted.width
+       FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
-     attempt_started_at = now(), lease_token = $2, lease_until = now() + $3 * interval '1 millisecond'
-   FROM due, subscription s, webhook_events e
+     attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
+   FROM due JOIN wanted USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
-   RETURNING d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test, d.trigger, d.attempt_count AS number,
-     d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body,
-     s.url, s.secret, s.previous_secret AS "previousSecret", least(s.width, $4) AS width`,
+   RETURNING due.index::int - 1 AS index, wanted.width, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
+     d.trigger, d.attempt_count AS number, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
+     e.occurred_at AS "occurredAt", e.traceparent, e.body, wanted.url, wanted.secret, wanted.previous_secret AS "previousSecret"`,
 );
+
+/** Claims of several subscriptions in one statement, and statements under way. */
+const [claimsInOne, statementsAtOnce] = [25, 2];
 
 export interface Claim {
   readonly deliveries: readonly Leased[];
   /** Whether more may be due at once: all that fits was taken. */
   readonly full: boolean;
+}
+
+interface Wish {
+  readonly subscriptionId: string;
+  readonly most: number;
+}
+
+interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
+  readonly index: number;
+  readonly width: number;
 }
 
 /**
@@ -70,24 +86,39 @@ export interface Claim {
 @Injectable()
 export class Lease {
   private readonly leaseMs: number;
+  private readonly gathered: GatheredStatements<Wish, Claim>;
 
   constructor(
     private readonly database: Database,
     @Inject(CONFIG) config: WebhookWorkerSettings,
   ) {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + leaseSlackMs;
+    this.gathered = new GatheredStatements({
+      run: (wishes) => this.claimAll(wishes),
+      atOnce: statementsAtOnce,
+      atMost: claimsInOne,
+    });
   }
 
   /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time and at most so many. */
   async claim(subscriptionId: string, most: number): Promise<Claim> {
+    return (await this.gathered.row({ subscriptionId, most })) ?? { deliveries: [], full: false };
+  }
+
+  private async claimAll(wishes: readonly Wish[]): Promise<{ index: number; row: Claim }[]> {
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
-    const rows = await this.database.rows<Omit<Leased, 'token' | 'leaseEndsAtMs'> & { width: number }>(
-      claim,
-      [subscriptionId, token, this.leaseMs, most],
-    );
-    const deliveries = rows.map(({ width: _, ...row }) => ({ ...row, token, leaseEndsAtMs }));
-    return { deliveries, full: rows.length > 0 && rows.length === rows[0]?.width };
+    const rows = await this.database.rows<ClaimedRow>(claim, [
+      wishes.map(({ subscriptionId }) => subscriptionId),
+      wishes.map(({ most }) => most),
+      token,
+      this.leaseMs,
+    ]);
+    return wishes.map((_wish, index) => {
+      const taken = rows.filter((row) => row.index === index);
+      const deliveries = taken.map(({ index: _, width: __, ...row }) => ({ ...row, token, leaseEndsAtMs }));
+      return { index, row: { deliveries, full: taken.length > 0 && taken.length === taken[0]?.width } };
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
 import { nextTraceparent } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { SecretBox } from '../subscriptions/secret-box.js';
+import { SigningKeys } from '../subscriptions/signing-keys.js';
 import type { Leased } from './lease.js';
 import { signature } from './sign.rules.js';
 
@@ -16,7 +16,7 @@ const keepAtMostBytes = 4 * 1024;
 export class PostWebhook {
   constructor(
     private readonly client: GuardedClient,
-    private readonly secrets: SecretBox,
+    private readonly keys: SigningKeys,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
@@ -38,7 +38,7 @@ export class PostWebhook {
     // A fresh time for each attempt: a retry a day later must still be within a receiver's 300 seconds.
     const unixSeconds = Math.floor(Date.now() / 1000);
     const sign = (sealed: Buffer): string =>
-      signature(this.secrets.open(sealed, delivery.subscriptionId), unixSeconds, delivery.body);
+      signature(this.keys.of(sealed, delivery.subscriptionId), unixSeconds, delivery.body);
     return {
       'content-type': 'application/json',
       'user-agent': 'Service-Webhooks/1',

@@ -94,7 +94,7 @@ export class Reconciler {
       (row) =>
         row.due_seconds >= forgottenAfterSeconds && !row.being_drained && !this.hosts.isWaiting(sleeper(row)),
     );
-    this.wakeUps.wake(due.filter((row) => !forgotten.includes(row)).map(sleeper));
+    this.wakeUps.putInLine(due.filter((row) => !forgotten.includes(row)).map(sleeper));
     this.recover(forgotten);
     return this.turnPage(open, due);
   }

@@ -125,7 +125,7 @@ export class SettleAttempts {
       }));
       changed.push({ ...before, health: afterAttempts(before.health, results, now, limits) });
     }
-    await saveHealth(tx, changed);
+    tx.endWith(saveHealth(tx, changed));
     const disabled = changed.filter(
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );

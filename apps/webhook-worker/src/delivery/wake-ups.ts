@@ -16,14 +16,22 @@ const longestTimerMs = 600_000;
 const bucketMs = 100;
 const mostTimers = 20_000;
 
+/** The drains of this process. */
+export interface DrainsHere {
+  /** Begins those there is room for. @returns the others */
+  offer(sleepers: readonly Sleeper[]): readonly Sleeper[];
+  /** Begins as many as there may ever be; the reconciler comes again for the rest. */
+  start(sleepers: readonly Sleeper[]): void;
+}
+
 /**
- * Tells the workers which subscriptions to drain. A wake-up is a hint that may be lost: what is due stands in PostgreSQL. While Redis is
- * away this process drains by itself.
+ * Has subscriptions drained: by this process if it has room, else by whoever comes first in BullMQ's queue, and by this one alone while
+ * Redis is away. A wake-up is a hint that may be lost: what is due stands in PostgreSQL.
  */
 @Injectable()
 export class WakeUps {
   private readonly timers = new Map<string, NodeJS.Timeout>();
-  private drainHere: (sleepers: readonly Sleeper[]) => void = () => undefined;
+  private here: DrainsHere | undefined;
   private stopping = false;
 
   constructor(
@@ -31,16 +39,22 @@ export class WakeUps {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Who drains when Redis cannot be asked. */
-  onRedisAway(drainHere: (sleepers: readonly Sleeper[]) => void): void {
-    this.drainHere = drainHere;
+  drainBy(here: DrainsHere): void {
+    this.here = here;
   }
 
+  /** For what has just become due: nobody is told of what can be begun here at once. */
   wake(sleepers: readonly Sleeper[]): void {
+    if (sleepers.length === 0 || this.stopping) return;
+    this.putInLine(this.here?.offer(sleepers) ?? sleepers);
+  }
+
+  /** For what has to wait its turn, behind all others. */
+  putInLine(sleepers: readonly Sleeper[]): void {
     if (sleepers.length === 0 || this.stopping) return;
     this.queues.add(sleepers).catch((error: unknown) => {
       this.logger.debug({ error }, 'Redis took no wake-up; draining here.');
-      this.drainHere(sleepers);
+      this.here?.start(sleepers);
     });
   }
 
