@@ -26,8 +26,10 @@ export function resolveByNameServer(): ResolveAddresses {
     ];
     if (found.length > 0) return found;
     // One answer that there is none does not speak for the other question, when that was not answered.
-    const reasons = [four, six].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    throw reasons.find((reason) => reason instanceof Error && isOurFault(reason)) ?? reasons[0];
+    const failures = [four, six].flatMap((one): Error[] =>
+      one.status === 'rejected' && one.reason instanceof Error ? [one.reason] : [],
+    );
+    throw failures.find(isOurFault) ?? failures[0] ?? new Error('The name has no address.');
   };
 }
 
