@@ -25,8 +25,7 @@ export function startBackground(app: INestApplicationContext, shutdown: Shutdown
   moves.start();
   shutdown.add('drain queues', () => queues.stop());
   shutdown.add('deliveries', async () => {
-    drain.stop();
-    await Promise.all([jobs.stop(), direct.stop()]);
+    await Promise.all([drain.stop(), jobs.stop(), direct.stop()]);
   });
   shutdown.add('wake-ups', async () => {
     wakeUps.stop();

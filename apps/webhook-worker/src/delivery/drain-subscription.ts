@@ -3,19 +3,28 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { HostSlots } from './host-slots.js';
-import { deliveriesAtATime } from './lanes.rules.js';
+import { deliveriesAtATime, slowAboveMs } from './lanes.rules.js';
 import { Lease, type Leased } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { Settlements } from './settle.js';
-import type { Sleeper } from './wake-ups.js';
+import { type Sleeper, WakeUps } from './wake-ups.js';
 
 /** After so much a subscription goes to the end of the line. */
 const mostDeliveries = 64;
 const mostMs = 5_000;
 
-/** Sends what a subscription has due: take by lease → sign → POST → settle, again until nothing is due or its turn is over. */
+/** Attempts whose drains do not wait for them any more. */
+const mostLate = 1_000;
+
+/**
+ * Sends what a subscription has due: take by lease → sign → POST → settle, again until nothing is due or its turn is over. A turn does not wait
+ * for a receiver that does not answer: others want it. Its attempts go on, and it has no further turn in this process until they have ended.
+ */
 @Injectable()
 export class DrainSubscription {
+  /** Attempts under way without a turn, by their subscription. */
+  private readonly late = new Map<string, Promise<void>>();
+  private lateAttempts = 0;
   private stopping = false;
 
   constructor(
@@ -23,6 +32,7 @@ export class DrainSubscription {
     private readonly post: PostWebhook,
     private readonly settlements: Settlements,
     private readonly hosts: HostSlots,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -31,7 +41,7 @@ export class DrainSubscription {
   async run(sleeper: Sleeper): Promise<boolean> {
     const endsAtMs = performance.now() + mostMs;
     let sent = 0;
-    while (!this.stopping) {
+    while (!this.stopping && !this.late.has(sleeper.subscriptionId)) {
       const { count, full } = await this.sendSome(sleeper);
       sent += count;
       if (!full) return false;
@@ -40,28 +50,47 @@ export class DrainSubscription {
     return false;
   }
 
-  /** Begins nothing more. */
-  stop(): void {
+  /** Begins nothing more. Ends when all that has no turn any more has ended. */
+  async stop(): Promise<void> {
     this.stopping = true;
+    await Promise.all(this.late.values());
   }
 
-  private async sendSome({ subscriptionId, lane }: Sleeper): Promise<{ count: number; full: boolean }> {
-    const slots = await this.hosts.take({ subscriptionId, lane }, deliveriesAtATime.healthy);
+  private async sendSome(sleeper: Sleeper): Promise<{ count: number; full: boolean }> {
+    const slots = await this.hosts.take(sleeper, deliveriesAtATime.healthy);
     if (slots === undefined) return { count: 0, full: false };
-    let unused = slots.count;
+    let sending: Promise<void>[] = [];
+    let full = false;
     try {
-      const { deliveries, full } = await this.lease.claim(subscriptionId, slots.count);
-      const [first] = deliveries;
-      if (first !== undefined) this.hosts.learn(subscriptionId, first.url);
-      unused -= deliveries.length;
-      const sending = deliveries.map((delivery) => this.attempt(delivery).finally(() => slots.free(1)));
-      slots.free(unused);
-      unused = 0;
-      await Promise.all(sending);
-      return { count: deliveries.length, full };
+      const claimed = await this.lease.claim(sleeper.subscriptionId, slots.count);
+      const [first] = claimed.deliveries;
+      if (first !== undefined) this.hosts.learn(sleeper.subscriptionId, first.url);
+      full = claimed.full;
+      sending = claimed.deliveries.map((delivery) => this.attempt(delivery).finally(() => slots.free(1)));
     } finally {
-      if (unused > 0) slots.free(unused);
+      slots.free(slots.count - sending.length);
     }
+    if (sending.length === 0) return { count: 0, full: false };
+    const ended = Promise.all(sending).then(() => undefined);
+    if (await isLate(ended)) full = await this.leave(sleeper, ended, sending.length);
+    return { count: sending.length, full };
+  }
+
+  /** Lets attempts go on without a turn. Answers whether the turn goes on after all, since too many are late. */
+  private async leave(sleeper: Sleeper, ended: Promise<void>, count: number): Promise<boolean> {
+    const { subscriptionId } = sleeper;
+    if (this.stopping || this.lateAttempts + count > mostLate || this.late.has(subscriptionId)) {
+      await ended;
+      return true;
+    }
+    this.lateAttempts += count;
+    const all = ended.finally(() => {
+      this.lateAttempts -= count;
+      this.late.delete(subscriptionId);
+      this.wakeUps.putInLine([sleeper]); // for what has become due, or was not its turn, meanwhile
+    });
+    this.late.set(subscriptionId, all);
+    return false;
   }
 
   private async attempt(delivery: Leased): Promise<void> {
@@ -83,4 +112,15 @@ export class DrainSubscription {
       );
     }
   }
+}
+
+/** Whether something takes longer than a receiver may that is not slow. */
+function isLate(ended: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), slowAboveMs);
+    void ended.then(() => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
 }

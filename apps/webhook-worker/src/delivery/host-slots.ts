@@ -9,10 +9,15 @@ const mostRemembered = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
 
+/** Of the limit: however many subscriptions name a host, no more are under way to it. */
+const mostOfLimit = 5;
+
 /** What one host has under way in one lane. */
 interface Line {
   readonly limit: number;
   taken: number;
+  /** By subscription. */
+  readonly by: Map<string, number>;
   /** Whose turn comes when there is room, in the order they came. */
   readonly waiting: Map<string, Sleeper>;
 }
@@ -27,7 +32,8 @@ export interface Slots {
 /**
  * How many attempts this process has under way to one receiving host (`host:port`), over all subscriptions: many subscriptions of many
  * creators with one target must not become a flood for it, nor may its slowness take the slots of everybody else. Whoever finds no room
- * leaves, holding nothing, and is woken when there is some.
+ * leaves, holding nothing, and is woken when there is some. In the fast lane a subscription with nothing under way gets room for one, though the
+ * host be full: what it shares a host with may be dead.
  */
 @Injectable()
 export class HostSlots {
@@ -47,18 +53,20 @@ export class HostSlots {
 
   /** Takes up to so many; undefined when there is no room now. */
   async take(sleeper: Sleeper, most: number): Promise<Slots | undefined> {
-    const host = this.hosts.get(sleeper.subscriptionId) ?? (await this.ask(sleeper.subscriptionId));
-    const key = `${sleeper.lane} ${host}`;
-    const line = this.lines.get(key) ?? { limit: this.limits[sleeper.lane], taken: 0, waiting: new Map() };
+    const { subscriptionId, lane } = sleeper;
+    const host = this.hosts.get(subscriptionId) ?? (await this.ask(subscriptionId));
+    const key = `${lane} ${host}`;
+    const line = this.lines.get(key) ?? this.newLine(lane);
     this.lines.set(key, line);
-    const count = Math.min(most, line.limit - line.taken);
+    const count = Math.min(most, roomFor(subscriptionId, lane, line));
     if (count <= 0) {
-      line.waiting.set(sleeper.subscriptionId, sleeper);
+      line.waiting.set(subscriptionId, sleeper);
       return undefined;
     }
-    line.waiting.delete(sleeper.subscriptionId);
+    line.waiting.delete(subscriptionId);
     line.taken += count;
-    return { count, free: (freed) => this.free(key, line, freed) };
+    line.by.set(subscriptionId, (line.by.get(subscriptionId) ?? 0) + count);
+    return { count, free: (freed) => this.free(key, line, subscriptionId, freed) };
   }
 
   /** Where the deliveries of a subscription go, as was just read. */
@@ -80,8 +88,16 @@ export class HostSlots {
     return this.hosts.get(subscriptionId);
   }
 
-  private free(key: string, line: Line, count: number): void {
+  private newLine(lane: Lane): Line {
+    return { limit: this.limits[lane], taken: 0, by: new Map(), waiting: new Map() };
+  }
+
+  private free(key: string, line: Line, subscriptionId: string, count: number): void {
+    if (count === 0) return;
     line.taken -= count;
+    const left = (line.by.get(subscriptionId) ?? 0) - count;
+    if (left > 0) line.by.set(subscriptionId, left);
+    else line.by.delete(subscriptionId);
     if (line.taken === 0 && line.waiting.size === 0) this.lines.delete(key);
     // The next comes when there is room for as many as one takes, so that full lines do not go on one by one.
     const worthwhile = Math.min(deliveriesAtATime.healthy, line.limit);
@@ -90,4 +106,10 @@ export class HostSlots {
     line.waiting.delete(next.subscriptionId);
     this.wakeUps.wake([next]);
   }
+}
+
+function roomFor(subscriptionId: string, lane: Lane, line: Line): number {
+  const room = line.limit - line.taken;
+  const owed = lane === 'fast' && !line.by.has(subscriptionId) && line.taken < mostOfLimit * line.limit;
+  return owed ? Math.max(room, 1) : room;
 }
