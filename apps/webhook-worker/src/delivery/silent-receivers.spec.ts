@@ -1,0 +1,53 @@
+import { webhookReceiver } from '@fulfilment/testing';
+import {
+  aClient,
+  orderCreated,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+import { drainsAtATime } from './lanes.rules.js';
+
+const perClient = 50;
+/** More than a process has turns, its own and BullMQ's together. */
+const silent = 2 * drainsAtATime.fast;
+const timeoutMs = 60_000;
+const soonMs = 10_000;
+
+let stores: WebhookStores;
+let worker: Worker;
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  worker = await startWorker(stores, {
+    WEBHOOK_TIMEOUT_MS: String(timeoutMs),
+    WEBHOOK_HOST_CONCURRENCY: '10000',
+  });
+});
+afterAll(async () => {
+  await worker.stop();
+  await stores.stop();
+});
+
+describe('receivers that never answer', () => {
+  it('hold no turn: another is served soon, though there are more of them than turns', async () => {
+    const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
+    try {
+      dead.answerWith(() => undefined);
+      for (let made = 0; made < silent; made += perClient) {
+        const { creatorId, subscribe } = await aClient(stores, worker);
+        await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));
+        await stores.broker.publish(orderCreated(creatorId));
+      }
+      await dead.waitFor(silent, soonMs);
+      const { creatorId, subscribe } = await aClient(stores, worker);
+      await subscribe(good.url);
+      await stores.broker.publish(orderCreated(creatorId));
+      await good.waitFor(1, soonMs);
+    } finally {
+      await dead.stop(); // ends what still waits for it
+      await good.stop();
+    }
+  });
+});
