@@ -2,9 +2,9 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import { HostSlots } from './host-slots.js';
+import { HostSlots, type Slots } from './host-slots.js';
 import { deliveriesAtATime, slowAboveMs } from './lanes.rules.js';
-import { Lease, type Leased } from './lease.js';
+import { type Claim, Lease, type Leased } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { Settlements } from './settle.js';
 import { type Sleeper, WakeUps } from './wake-ups.js';
@@ -59,21 +59,26 @@ export class DrainSubscription {
   private async sendSome(sleeper: Sleeper): Promise<{ count: number; full: boolean }> {
     const slots = await this.hosts.take(sleeper, deliveriesAtATime.healthy);
     if (slots === undefined) return { count: 0, full: false };
-    let sending: Promise<void>[] = [];
-    let full = false;
-    try {
-      const claimed = await this.lease.claim(sleeper.subscriptionId, slots.count);
-      const [first] = claimed.deliveries;
-      if (first !== undefined) this.hosts.learn(sleeper.subscriptionId, first.url);
-      full = claimed.full;
-      sending = claimed.deliveries.map((delivery) => this.attempt(delivery).finally(() => slots.free(1)));
-    } finally {
-      slots.free(slots.count - sending.length);
-    }
-    if (sending.length === 0) return { count: 0, full: false };
+    const { deliveries, full } = await this.claim(sleeper, slots);
+    if (deliveries.length === 0) return { count: 0, full };
+    const sending = deliveries.map((delivery) => this.attempt(delivery).finally(() => slots.free(1)));
     const ended = Promise.all(sending).then(() => undefined);
-    if (await isLate(ended)) full = await this.leave(sleeper, ended, sending.length);
-    return { count: sending.length, full };
+    const goesOn = (await isLate(ended)) ? await this.leave(sleeper, ended, sending.length) : full;
+    return { count: sending.length, full: goesOn };
+  }
+
+  /** Gives back the slots that are not used. */
+  private async claim({ subscriptionId }: Sleeper, slots: Slots): Promise<Claim> {
+    let used = 0;
+    try {
+      const claim = await this.lease.claim(subscriptionId, slots.count);
+      const [first] = claim.deliveries;
+      if (first !== undefined) this.hosts.learn(subscriptionId, first.url);
+      used = claim.deliveries.length;
+      return claim;
+    } finally {
+      slots.free(slots.count - used);
+    }
   }
 
   /** Lets attempts go on without a turn. Answers whether the turn goes on after all, since too many are late. */
