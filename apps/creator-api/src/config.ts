@@ -19,6 +19,16 @@ export const creatorApiSettings = apiSettings.extend({
   TRACK_UPLOAD_TIMEOUT_MS: milliseconds(50, 2 * hour, 10 * minute).describe(
     'Deadline of fetching one audio file, everything included',
   ),
+  TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(16 * mebibyte)
+    .default(16 * 1024)
+    .describe('An audio file that comes more slowly than this is given up'),
+  TRACK_UPLOAD_SLOW_FOR_MS: milliseconds(50, 10 * minute, 10 * second).describe(
+    'Stretch of time in which the speed of fetching an audio file is measured',
+  ),
   TRACK_UPLOAD_RETRY_SCHEDULE_MS: delaysSetting([10 * second, minute, 10 * minute, hour]).describe(
     'Delay before each further run of a track upload that met something that may pass, in ms, separated by commas',
   ),
@@ -27,15 +37,19 @@ export const creatorApiSettings = apiSettings.extend({
     .int()
     .min(0)
     .max(64)
-    .default(4)
-    .describe('Track uploads that a replica works on at a time; 0 leaves them to the others'),
-  TRACK_UPLOAD_CREATOR_CONCURRENCY: z.coerce
+    .default(16)
+    .describe(
+      'Track uploads that a replica fetches at a time, which are read one after another; 0 leaves them to the others',
+    ),
+  TRACK_UPLOAD_ORGANISATION_CONCURRENCY: z.coerce
     .number()
     .int()
     .min(1)
-    .max(64)
-    .default(3)
-    .describe('Track uploads of one creator that are worked on at a time, by all replicas together'),
+    .max(32)
+    .default(4)
+    .describe(
+      'Track uploads of one organisation that are worked on at a time, by all replicas together; never more than half of `TRACK_UPLOAD_CONCURRENCY`, but one',
+    ),
   TRACK_UPLOAD_LEASE_MS: milliseconds(500, 10 * minute, 30 * second).describe(
     'After so long without a sign of life a replica has lost the track upload it works on',
   ),

@@ -107,6 +107,37 @@ describe('the body of an answer', () => {
     expect(mostAhead).toBeLessThan(32 * 1024 * 1024); // what sockets hold, not the whole body
   });
 
+  it('ends one that comes too slowly, and none that is only taken slowly', async () => {
+    const slowest = { bytes: 1_000, inMs: 200 };
+    const patient = {
+      deadlineMs: 10_000,
+      bodyWithinMs: 10_000,
+      keepAtMostBytes: 0,
+      readAtMostBytes: Infinity,
+    };
+    const drip = (bytes: number) =>
+      serve((_request, response) => {
+        const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
+        response.on('close', () => clearInterval(timer));
+      });
+    const slow = await client().send(post(await drip(10), { ...patient, slowest }));
+    expect(slow).toMatchObject({ outcome: 'succeeded', complete: false, cutBy: 'slow' });
+    expect(slow.durationMs).toBeLessThan(1_000);
+    const silent = await serve(() => undefined);
+    expect(await client().send(post(silent, { ...patient, slowest }))).toMatchObject({
+      outcome: 'timeout',
+      cutBy: 'slow',
+    });
+    const steady = post(await drip(1_000), { ...patient, bodyWithinMs: 900, slowest });
+    expect(await client().send(steady)).toMatchObject({ cutBy: 'deadline' });
+    const large = await serve((_request, response) => response.end(Buffer.alloc(500_000)));
+    const onChunk = () => new Promise<void>((resolve) => setTimeout(resolve, 250));
+    expect(await client().send(post(large, { ...patient, slowest, onChunk }))).toMatchObject({
+      complete: true,
+      cutBy: undefined,
+    });
+  });
+
   it('waits for more when all that came was taken at once', async () => {
     let answer: ServerResponse | undefined;
     const url = await serve((_request, response) => {

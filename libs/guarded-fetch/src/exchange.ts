@@ -19,14 +19,19 @@ export interface Exchange {
   readonly ourFault: boolean;
 }
 
-/** The time was over, enough was read, or the caller wanted no more of it. */
-export type Cut = 'deadline' | 'limit' | 'caller';
+/** The time was over, it came too slowly, enough was read, or the caller wanted no more of it. */
+export type Cut = 'deadline' | 'slow' | 'limit' | 'caller';
 
 export interface ExchangeLimits {
   /** For everything: resolving, connecting, TLS, the answer. */
   readonly deadlineMs: number;
   /** Once the status is known, how long the body may still take. The status alone decides the outcome. */
   readonly bodyWithinMs: number;
+  /**
+   * In each such stretch of time, from the first on, at least so many bytes of the body must come; else the exchange ends. One in which `onChunk` was
+   * waited for at the end is not judged: then it is ours to hurry.
+   */
+  readonly slowest?: { readonly bytes: number; readonly inMs: number };
   /** Reading stops here, and the connection is closed. */
   readonly readAtMostBytes: number;
   /** How much of what is read is kept in `body`. */
@@ -46,6 +51,9 @@ export interface ExchangeLimits {
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
   private timer: NodeJS.Timeout;
+  private readonly pace: NodeJS.Timeout | undefined;
+  private paceBytes = 0;
+  private taking = false;
   private controller: Dispatcher.DispatchController | undefined;
   private statusCode: number | undefined;
   private headers: IncomingHttpHeaders = {};
@@ -59,6 +67,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     private readonly done: (exchange: Exchange) => void,
   ) {
     this.timer = setTimeout(() => this.cut('deadline'), limits.deadlineMs);
+    const { slowest } = limits;
+    if (slowest !== undefined) this.pace = setInterval(() => this.keepPace(slowest.bytes), slowest.inMs);
     if (limits.signal?.aborted === true) this.cut('caller');
     else limits.signal?.addEventListener('abort', this.leave);
   }
@@ -90,11 +100,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.finished || chunk.length === 0) return;
     const room = this.limits.readAtMostBytes - this.readBytes;
     this.readBytes += chunk.length;
+    this.paceBytes += chunk.length;
     const taken = chunk.subarray(0, room);
     const taking = this.limits.onChunk?.(taken);
     if (taking !== undefined) {
       controller.pause();
-      taking.then(() => controller.resume(), this.leave);
+      this.taking = true;
+      taking.then(() => {
+        this.taking = false;
+        controller.resume();
+      }, this.leave);
     }
     const keep = taken.subarray(0, this.limits.keepAtMostBytes - this.keptBytes);
     if (keep.length > 0) this.kept.push(Buffer.from(keep)); // a copy: undici's chunk is a view of its read buffer
@@ -117,11 +132,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     else this.finish(outcomeOfStatus(this.statusCode), false);
   }
 
+  private keepPace(bytes: number): void {
+    if (!this.taking && this.paceBytes < bytes) this.cut('slow');
+    this.paceBytes = 0;
+  }
+
   private readonly leave = (): void => this.cut('caller');
 
   /** Ends it from our side. What the status said stands. */
   private cut(by: Cut): void {
-    const outcomeWithoutStatus = by === 'deadline' ? 'timeout' : 'connection_failed';
+    const outcomeWithoutStatus = by === 'deadline' || by === 'slow' ? 'timeout' : 'connection_failed';
     this.finish(
       this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode),
       false,
@@ -138,6 +158,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.finished) return;
     this.finished = true;
     clearTimeout(this.timer);
+    clearInterval(this.pace);
     this.limits.signal?.removeEventListener('abort', this.leave);
     this.done({
       outcome,

@@ -8,7 +8,13 @@ import type { UploadProblem } from './upload-failure.rules.js';
 export class FetchAudio {
   constructor(
     private readonly client: GuardedClient,
-    private readonly config: Pick<CreatorApiSettings, 'TRACK_UPLOAD_MAX_BYTES' | 'TRACK_UPLOAD_TIMEOUT_MS'>,
+    private readonly config: Pick<
+      CreatorApiSettings,
+      | 'TRACK_UPLOAD_MAX_BYTES'
+      | 'TRACK_UPLOAD_TIMEOUT_MS'
+      | 'TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND'
+      | 'TRACK_UPLOAD_SLOW_FOR_MS'
+    >,
   ) {}
 
   /**
@@ -17,6 +23,8 @@ export class FetchAudio {
    */
   async run(url: string, file: SpoolFile, signal: AbortSignal): Promise<UploadProblem | undefined> {
     const { TRACK_UPLOAD_MAX_BYTES: mostBytes, TRACK_UPLOAD_TIMEOUT_MS: deadlineMs } = this.config;
+    const { TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: slowest, TRACK_UPLOAD_SLOW_FOR_MS: slowForMs } =
+      this.config;
     let writing = Promise.resolve();
     const exchange = await this.client.send({
       method: 'GET',
@@ -27,6 +35,7 @@ export class FetchAudio {
       },
       deadlineMs,
       bodyWithinMs: deadlineMs,
+      slowest: { bytes: Math.ceil((slowest * slowForMs) / 1000), inMs: slowForMs },
       readAtMostBytes: mostBytes + 1, // one more tells that there is more
       keepAtMostBytes: 0,
       wantsBody: (statusCode, headers) => holdsFile(statusCode, headers, mostBytes),

@@ -38,7 +38,7 @@ export function fetchProblem(fetch: Fetch, mostBytes: number): UploadProblem | u
     case 'dns_error':
       return forNow(outcome, 'The name of the server was not found.');
     case 'timeout':
-      return forNow(outcome, 'The server took too long.');
+      return forNow(outcome, 'The server did not answer in time.');
     case 'connection_failed':
       return forNow(outcome, 'The server could not be reached, or broke off.');
   }
@@ -51,7 +51,8 @@ function answerProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefin
     return forGood('compressed', 'The server sent the file compressed, although it was asked not to.');
   if (bytes > mostBytes || Number(headers['content-length']) > mostBytes)
     return forGood('too_large', `The file is larger than ${mostBytes} bytes.`);
-  if (cutBy === 'deadline') return forNow('timeout', 'The server took too long.');
+  // Again it would hold a place for as long: whoever has it come faster registers it anew.
+  if (cutBy === 'slow' || cutBy === 'deadline') return forGood('too_slow', 'The file came too slowly.');
   if (!complete) return forNow('connection_failed', 'The server broke off before the end of the file.');
   return bytes === 0 ? forGood('empty', 'The file is empty.') : undefined;
 }

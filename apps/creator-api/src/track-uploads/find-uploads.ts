@@ -10,9 +10,12 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 // Due for so long with nobody at work: Redis was not told, has lost it, or has more than it can do.
 const forgotten = statement(
   'track-uploads.forgotten',
-  `SELECT id, workflow_id FROM track_uploads
-   WHERE status IN ('pending', 'processing') AND coalesce(due_at, lease_until) < now() - interval '2 seconds' AND id > $1
-   ORDER BY id LIMIT ${pageSize}`,
+  `SELECT found.id, found.workflow_id,
+     row_number() OVER (PARTITION BY coalesce(c.organisation_id, found.creator_id::text) ORDER BY found.id) AS place
+   FROM (SELECT id, workflow_id, creator_id FROM track_uploads
+         WHERE status IN ('pending', 'processing') AND coalesce(due_at, lease_until) < now() - interval '2 seconds' AND id > $1
+         ORDER BY id LIMIT ${pageSize}) found
+   LEFT JOIN creators c ON c.id = found.creator_id ORDER BY found.id`,
 );
 const measure = statement(
   'track-uploads.gauge',

@@ -43,7 +43,12 @@ describe('fetching audio from a server that means no good', () => {
     const spooled = await spool.open();
     const startedAtMs = performance.now();
     try {
-      const limits = { TRACK_UPLOAD_MAX_BYTES: mostBytes, TRACK_UPLOAD_TIMEOUT_MS: 1_000 };
+      const limits = {
+        TRACK_UPLOAD_MAX_BYTES: mostBytes,
+        TRACK_UPLOAD_TIMEOUT_MS: 1_000,
+        TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: 1_000,
+        TRACK_UPLOAD_SLOW_FOR_MS: 500,
+      };
       const problem = await new FetchAudio(by, limits).run(url, spooled, signal);
       return { problem, bytes: spooled.size, tookMs: performance.now() - startedAtMs };
     } finally {
@@ -93,10 +98,19 @@ describe('fetching audio from a server that means no good', () => {
     ['500', 'http_error', true, (_request, response) => response.writeHead(500).end()],
     [
       'a body that drips',
-      'timeout',
-      true,
+      'too_slow',
+      false,
       (_request, response) => {
         const drip = setInterval(() => response.write('x'), 20);
+        response.on('close', () => clearInterval(drip));
+      },
+    ],
+    [
+      'a body that comes fast enough and takes too long',
+      'too_slow',
+      false,
+      (_request, response) => {
+        const drip = setInterval(() => response.write(Buffer.alloc(1_000)), 20);
         response.on('close', () => clearInterval(drip));
       },
     ],

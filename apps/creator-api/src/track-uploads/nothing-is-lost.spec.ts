@@ -137,7 +137,7 @@ describe('a track upload', () => {
     const held = holdEverybody();
     const before = server.requests();
     for (const _ of [1, 2])
-      startWorker({ TRACK_UPLOAD_CONCURRENCY: 16, TRACK_UPLOAD_CREATOR_CONCURRENCY: 16 });
+      startWorker({ TRACK_UPLOAD_CONCURRENCY: 32, TRACK_UPLOAD_ORGANISATION_CONCURRENCY: 16 });
     const ids = await Promise.all(
       Array.from({ length: 8 }, async () => (await desk.register(server.url())).id),
     );
@@ -222,9 +222,9 @@ describe('a track upload', () => {
     expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
   });
 
-  it('does not wait for the slow ones of another creator', async () => {
+  it('does not wait for the slow ones of another organisation', async () => {
     const held = holdEverybody();
-    startWorker({ TRACK_UPLOAD_CREATOR_CONCURRENCY: 2 });
+    startWorker({ TRACK_UPLOAD_ORGANISATION_CONCURRENCY: 2 });
     for (let count = 0; count < 6; count += 1) await desk.register(server.url());
     await heldOnes(held, 2);
     const other = await uploadDesk(api, 'org_other');

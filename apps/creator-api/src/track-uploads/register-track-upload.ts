@@ -7,6 +7,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { Visibility } from '../visibility/visibility.js';
+import { creatorsBeside } from './creators-beside.js';
 import type { RegisterTrackUploadDto } from './track-upload.dto.js';
 import type { RegistrationView } from './track-upload.shapes.js';
 import { registrationView, type TrackUploadRow } from './track-upload.view.js';
@@ -36,6 +37,8 @@ const same = statement(
 const measure = statement(
   'track-uploads.measure',
   `SELECT (SELECT count(*) FROM track_uploads WHERE creator_id = $1 AND status IN ('pending', 'processing')) AS open,
+          (SELECT count(*) FROM track_uploads
+           WHERE creator_id IN (${creatorsBeside('$1::uuid')}) AND status IN ('pending', 'processing')) AS before,
           (SELECT count(DISTINCT track_id) FROM track_uploads
            WHERE release_id = $2 AND status <> 'failed' AND track_id <> $3) AS tracks`,
 );
@@ -85,26 +88,32 @@ export class RegisterTrackUpload {
     await tx.run(takeTurns, [creatorId]);
     const open = await tx.row<Registered>(same, [releaseId, trackId, url]);
     if (open !== undefined) return open;
-    await makeRoom(tx, creatorId, releaseId, trackId);
+    const before = await makeRoom(tx, creatorId, releaseId, trackId);
     const now = this.clock();
     const registered = { id: uuidv7(now), status: 'pending' as const, workflow_id: uuidv7(now) };
     await tx.run(insert, [registered.id, registered.workflow_id, creatorId, releaseId, trackId, url, now]);
-    tx.afterCommit(() => this.queue.addSoon(registered));
+    tx.afterCommit(() => this.queue.addSoon({ ...registered, place: before + 1 }));
     return registered;
   }
 }
 
+/** Answers how many the organisation has that are not over. */
 async function makeRoom(
   tx: Transaction,
   creatorId: string,
   releaseId: string,
   trackId: string,
-): Promise<void> {
-  const counted = await tx.row<{ open: number; tracks: number }>(measure, [creatorId, releaseId, trackId]);
+): Promise<number> {
+  const counted = await tx.row<{ open: number; before: number; tracks: number }>(measure, [
+    creatorId,
+    releaseId,
+    trackId,
+  ]);
   if ((counted?.open ?? 0) >= mostOpenOfACreator)
     throw new Conflict(
       `The creator has ${mostOpenOfACreator} track uploads that are not over. Wait for them first.`,
     );
   if ((counted?.tracks ?? 0) >= mostTracksOfARelease)
     throw new Conflict(`The release has ${mostTracksOfARelease} tracks, and cannot have more.`);
+  return counted?.before ?? 0;
 }

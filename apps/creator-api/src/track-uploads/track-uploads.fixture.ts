@@ -32,7 +32,7 @@ export async function audioServer() {
 export type AudioServer = Awaited<ReturnType<typeof audioServer>>;
 
 /** What tests of uploads do: a release, registrations, their ends. */
-export async function uploadDesk(api: CreatorApi, organisation = 'org_harbour') {
+export async function uploadDesk(api: CreatorApi, organisation = `org_${uuidv7()}`) {
   const creator = aCreator(organisation);
   const owner = { ...ownerOf(organisation), creator_id: creator.id };
   await api.record({ creators: [creator] });

@@ -14,6 +14,7 @@ export const uploadFailureCodes = [
   'tls_error',
   'too_large',
   'too_short',
+  'too_slow',
   'unsupported_codec',
 ] as const;
 export type UploadFailureCode = (typeof uploadFailureCodes)[number];

@@ -2,6 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, together } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
+import { creatorsBeside } from './creators-beside.js';
 
 const renewalsInALease = 3;
 
@@ -16,16 +17,16 @@ export interface LeasedUpload {
   readonly token: string;
 }
 
-/** Somebody else is at work, it is not due yet, or its creator has as many as may be. */
+/** Somebody else is at work, it is not due yet, or its organisation has as many as may be. */
 export interface Busy {
   readonly againInMs: number;
 }
 
-// A claim counts those of its creator that are committed: two at once would not see each other, and get past the bound together.
+// A claim counts those of its organisation that are committed: two at once would not see each other, and get past the bound together.
 const takeTurns = statement(
   'track-uploads.take-turns-at-claiming',
-  `SELECT pg_advisory_xact_lock(hashtextextended('track-uploads-at-work:' || creator_id::text, 0))
-   FROM track_uploads WHERE id = $1`,
+  `SELECT pg_advisory_xact_lock(hashtextextended('track-uploads-at-work:' || coalesce(c.organisation_id, u.creator_id::text), 0))
+   FROM track_uploads u LEFT JOIN creators c ON c.id = u.creator_id WHERE u.id = $1`,
 );
 // By the time of the statement: that of the transaction is before it waited for its turn.
 const claim = statement(
@@ -33,7 +34,7 @@ const claim = statement(
   `UPDATE track_uploads u SET status = 'processing', runs = runs + 1, due_at = NULL, lease_token = $2,
      lease_until = statement_timestamp() + $3 * interval '1 millisecond', updated_at = statement_timestamp()
    WHERE id = $1 AND status IN ('pending', 'processing') AND coalesce(due_at, lease_until) <= statement_timestamp()
-     AND (SELECT count(*) FROM track_uploads other WHERE other.creator_id = u.creator_id
+     AND (SELECT count(*) FROM track_uploads other WHERE other.creator_id IN (${creatorsBeside('u.creator_id')})
             AND other.status = 'processing' AND other.lease_until > statement_timestamp()) < $4
    RETURNING id, upload_url AS url, runs AS run, failed_runs AS "failedRuns"`,
 );
@@ -41,7 +42,7 @@ const look = statement(
   'track-uploads.look',
   `SELECT ceil(extract(epoch FROM coalesce(due_at, lease_until) - now()) * 1000)::bigint AS ms,
      (SELECT count(*) FROM track_uploads other
-      WHERE other.creator_id = u.creator_id AND other.status IN ('pending', 'processing')) AS open
+      WHERE other.creator_id IN (${creatorsBeside('u.creator_id')}) AND other.status IN ('pending', 'processing')) AS open
    FROM track_uploads u WHERE id = $1 AND status IN ('pending', 'processing')`,
 );
 const renew = statement(
@@ -60,26 +61,28 @@ const giveBack = statement(
  */
 export class UploadLeases {
   private readonly leaseMs: number;
+  private readonly mostOfAnOrganisation: number;
 
   constructor(
     private readonly database: Database,
-    private readonly config: Pick<
+    config: Pick<
       CreatorApiSettings,
-      'TRACK_UPLOAD_LEASE_MS' | 'TRACK_UPLOAD_CREATOR_CONCURRENCY'
+      'TRACK_UPLOAD_LEASE_MS' | 'TRACK_UPLOAD_CONCURRENCY' | 'TRACK_UPLOAD_ORGANISATION_CONCURRENCY'
     >,
     private readonly logger: Logger,
   ) {
     this.leaseMs = config.TRACK_UPLOAD_LEASE_MS;
+    const half = Math.max(1, Math.floor(config.TRACK_UPLOAD_CONCURRENCY / 2));
+    this.mostOfAnOrganisation = Math.min(half, config.TRACK_UPLOAD_ORGANISATION_CONCURRENCY);
   }
 
   /** Undefined when there is nothing left to do. */
   async take(id: string): Promise<LeasedUpload | Busy | undefined> {
     const token = uuidv7();
-    const mostOfCreator = this.config.TRACK_UPLOAD_CREATOR_CONCURRENCY;
     const upload = await this.database.transaction(async (tx) => {
       const [, claimed] = await together([
         tx.run(takeTurns, [id]),
-        tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, mostOfCreator]),
+        tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, this.mostOfAnOrganisation]),
       ]);
       return claimed;
     });
@@ -126,9 +129,9 @@ export class UploadLeases {
   }
 }
 
-/** While a creator has as many at work as may be, the others ask again: all of them together at most 20 times a second. */
-function askAgainMs(openOfCreator: number): number {
-  return 250 + 50 * openOfCreator;
+/** While an organisation has as many at work as may be, the others ask again: all of them together at most 20 times a second. */
+function askAgainMs(openOfOrganisation: number): number {
+  return 250 + 50 * openOfOrganisation;
 }
 
 /** Somebody else may be at work on it now. */

@@ -5,6 +5,8 @@ import type { CreatorApiSettings } from '../config.js';
 
 export const uploadQueueName = 'track-uploads';
 
+const lastPriority = 2_097_152; // BullMQ's
+
 export interface UploadJob {
   readonly uploadId: string;
 }
@@ -13,6 +15,8 @@ export interface UploadJob {
 export interface QueuedUpload {
   readonly id: string;
   readonly workflow_id: string;
+  /** Which of its organisation's that are not over it is, from 1: the first of each go before the second of any. */
+  readonly place: number;
 }
 
 /**
@@ -48,10 +52,10 @@ export class UploadQueue {
   async add(uploads: readonly QueuedUpload[]): Promise<void> {
     this.mustBeConnected();
     await this.queue.addBulk(
-      uploads.map(({ id, workflow_id: jobId }) => ({
+      uploads.map(({ id, workflow_id: jobId, place }) => ({
         name: 'process',
         data: { uploadId: id },
-        opts: { jobId, removeOnComplete: true, removeOnFail: true },
+        opts: { jobId, priority: Math.min(place, lastPriority), removeOnComplete: true, removeOnFail: true },
       })),
     );
   }
