@@ -33,6 +33,15 @@ export interface TransactionOptions {
    * done a second time: somebody has already got what the transaction writes down.
    */
   readonly certain?: Trace;
+  /**
+   * All its statements see the database as it was at the first one, and none may write (REPEATABLE READ, READ ONLY): for an answer that takes
+   * several. It says so as it begins, which costs no round trip; PostgreSQL never refuses to commit it.
+   */
+  readonly snapshot?: boolean;
+}
+
+interface BeginOptions extends Pick<TransactionOptions, 'snapshot'> {
+  readonly askAfter?: boolean;
 }
 
 /** The service has not reached its database since it started. */
@@ -90,14 +99,17 @@ export class Database implements Sql {
   }
 
   /**
-   * One transaction (READ COMMITTED). Commits what `work` did, or rolls all of it back and throws what `work` threw.
+   * One transaction (READ COMMITTED, unless it is a snapshot). Commits what `work` did, or rolls all of it back and throws what `work` threw.
    * A deadlock or serialisation failure is not retried here: statements lock rows in one order.
    */
   async transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    const open = await this.begin({ askAfter: options.certain !== undefined });
+    const open = await this.begin({
+      askAfter: options.certain !== undefined,
+      snapshot: options.snapshot,
+    });
     let result: Result;
     try {
       result = await work(open.tx);
@@ -113,9 +125,9 @@ export class Database implements Sql {
    * Opens a transaction for work that has no single place. It holds a connection until it is ended. Its beginning goes out with the first
    * statement, and statements that are asked for together go out together.
    *
-   * @param options `askAfter`: a commit that is given a trace will be asked after when its answer is lost
+   * @param options `askAfter`: a commit that is given a trace will be asked after when its answer is lost; `snapshot` as of `transaction`
    */
-  async begin({ askAfter = false }: { readonly askAfter?: boolean } = {}): Promise<OpenTransaction> {
+  async begin({ askAfter = false, snapshot = false }: BeginOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     const last: Promise<unknown>[] = [];
@@ -138,7 +150,7 @@ export class Database implements Sql {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
     };
-    const began = sendTogether(client, () => begin(client, askAfter));
+    const began = sendTogether(client, () => begin(client, askAfter, snapshot));
     began.catch(noticeLost); // the first statement fails for the same reason
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
       sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
@@ -211,12 +223,13 @@ function isConnection(value: unknown): value is Connection {
 }
 
 /** In one message, so that certainty costs no round trip. Answers the transaction's id when it will be wanted. */
-async function begin(client: PoolClient, askAfter: boolean): Promise<string | undefined> {
+async function begin(client: PoolClient, askAfter: boolean, snapshot: boolean): Promise<string | undefined> {
+  const beginning = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
   if (!askAfter) {
-    await client.query('BEGIN');
+    await client.query(beginning);
     return undefined;
   }
-  return idIn(await client.query('BEGIN; SELECT pg_current_xact_id()::text AS id'));
+  return idIn(await client.query(`${beginning}; SELECT pg_current_xact_id()::text AS id`));
 }
 
 /** @param answers of a message of several statements: pg makes it an array, whatever its types say */

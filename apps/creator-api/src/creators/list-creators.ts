@@ -18,7 +18,7 @@ export class ListCreators {
   constructor(private readonly visibility: Visibility) {}
 
   run(who: Caller, { page: number, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
-    return this.visibility.as(who, async (tx) => {
+    return this.visibility.reading(who, async (tx) => {
       const data = await tx.rows<CreatorView>(page, [per_page, (number - 1) * per_page]);
       const counted = await tx.row<{ total: number }>(count);
       return { data, meta: { page: number, per_page, total: counted?.total ?? 0 } };

@@ -46,6 +46,23 @@ describe('GET /api/v1/orders', () => {
     expect(pages[3]?.data).toEqual([]);
   });
 
+  it('is of one moment, while orders arrive', async () => {
+    const busy = aCreator('org_harbour');
+    await api.record({ creators: [busy] });
+    let arriving = true;
+    const arrived = (async () => {
+      for (let count = 0; count < 90; count += 1) await api.record({ orders: [anOrder(busy.id)] });
+      arriving = false;
+    })();
+    const torn: unknown[] = [];
+    while (arriving) {
+      const { body } = await api.get(`/api/v1/orders?creator=${busy.id}&per_page=100`, owner);
+      if (body.data.length !== body.meta.total) torn.push([body.data.length, body.meta.total]);
+    }
+    await arrived;
+    expect(torn).toEqual([]);
+  });
+
   it('shows each order on one page, however days, times and statuses fall', async () => {
     const busy = aCreator('org_harbour');
     const orders = Array.from({ length: 83 }, (_, index) => {

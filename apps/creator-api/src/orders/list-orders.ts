@@ -51,7 +51,7 @@ export class ListOrders {
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
     }
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
-    return this.visibility.as(who, async (tx) => {
+    return this.visibility.reading(who, async (tx) => {
       if ((await tx.row(creatorIsVisible, [creator])) === undefined) notFound('creator');
       const total = (await tx.row<{ total: number }>(countAll, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;

@@ -26,7 +26,7 @@ export class ReadOrder {
 
   /** @throws NotFound when the caller sees no such order */
   run(who: Caller, orderId: string): Promise<OrderDetail> {
-    return this.visibility.as(who, async (tx) => {
+    return this.visibility.reading(who, async (tx) => {
       const order = (await tx.row<OrderColumns>(readOrder, [orderId])) ?? notFound('order');
       return orderDetail(order, await tx.rows<ItemColumns>(readItems, [orderId]));
     });

@@ -43,7 +43,7 @@ export class ReadStatistics {
 
   /** @throws NotFound when the caller sees no such creator */
   sales(who: Caller, creatorId: string, period: string): Promise<SalesView> {
-    return this.visibility.as(who, async (tx) => {
+    return this.visibility.reading(who, async (tx) => {
       const { currency, units, revenue } =
         (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
       return { period, currency, totals: { units: Number(units), revenue: BigInt(revenue) } };
@@ -52,7 +52,7 @@ export class ReadStatistics {
 
   /** @throws NotFound when the caller sees no such creator */
   royalties(who: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
-    return this.visibility.as(who, async (tx) => {
+    return this.visibility.reading(who, async (tx) => {
       const { currency, units, revenue, royalties } =
         (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
       const releases = await tx.rows<ReleaseRow>(releasesOfMonth, [creatorId, period, currency]);

@@ -47,6 +47,23 @@ describe('statistics of a month', () => {
     expect(units).toEqual([1, 6, 8]);
   });
 
+  it('are of one moment, while payments arrive', async () => {
+    const creator = await newCreator();
+    let arriving = true;
+    const arrived = (async () => {
+      for (let count = 0; count < 90; count += 1) await sell(creator, '2026-01-20T10:00:00.000Z');
+      arriving = false;
+    })();
+    const torn: unknown[] = [];
+    while (arriving) {
+      const { totals, by_release } = await royalties(creator, '2026-01');
+      const units = by_release.reduce((sum: number, release: { units: number }) => sum + release.units, 0);
+      if (units !== totals.units) torn.push([units, totals.units]);
+    }
+    await arrived;
+    expect(torn).toEqual([]);
+  });
+
   it('leave out what was not paid', async () => {
     const creator = await newCreator();
     const pending = anOrder(creator.id);

@@ -23,7 +23,7 @@ export class ReadTrackUpload {
 
   /** @throws NotFound when the caller sees no such upload */
   async run(who: Caller, id: string): Promise<TrackUploadView> {
-    const row = await this.visibility.as(who, (tx) => tx.row<TrackUploadRow>(read, [id]));
+    const row = await this.visibility.reading(who, (tx) => tx.row<TrackUploadRow>(read, [id]));
     return trackUploadView(row ?? notFound('track upload'), this.config.BASE_URL);
   }
 }

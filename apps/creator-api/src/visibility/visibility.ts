@@ -17,10 +17,23 @@ export class Visibility {
 
   /** One transaction under the caller's identity; role and organisation end with it. */
   as<Result>(who: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return this.see(who, work, {});
+  }
+
+  /** The same for what only reads: an answer that takes several statements is of one moment. */
+  reading<Result>(who: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return this.see(who, work, { snapshot: true });
+  }
+
+  private see<Result>(
+    who: Caller,
+    work: (tx: Transaction) => Promise<Result>,
+    options: Parameters<Database['transaction']>[1],
+  ): Promise<Result> {
     const { role, organisationId } = sightOf(who);
     return this.database.transaction(async (tx) => {
       await tx.run(becomeCaller, [organisationId, role]);
       return work(tx);
-    });
+    }, options);
   }
 }
