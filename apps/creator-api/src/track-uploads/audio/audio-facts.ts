@@ -17,7 +17,9 @@ export const audioFacts = z.object({
     .number()
     .min(0)
     .max(maxTrackSeconds)
-    .describe("Counted in the file, to the millisecond; no header's word for it"),
+    .describe(
+      'Of what is heard, counted in the file, to the millisecond: without what the encoder added before and behind, where the file tells',
+    ),
   loudness: z
     .object({
       track_gain_db: z.number().describe('What a player adds to reach the reference loudness, in dB'),

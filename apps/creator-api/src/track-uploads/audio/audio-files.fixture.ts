@@ -39,13 +39,50 @@ export function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/** tone.m4a, whose decoder is told something else, and whose frames are said to last so long. */
+/** tone.m4a without its edit list, whose decoder is told something else, and whose frames are said to last so long. */
 export function m4aWith({ configuration = '140856e500', delta = 1024, timescale = 16_000 }): Buffer {
   return changed(sample('tone.m4a'), (copy) => {
     copy.write(configuration, copy.indexOf('140856e500', 0, 'hex'), 'hex');
     copy.writeUInt32BE(delta, copy.indexOf('stts') + 16);
     copy.writeUInt32BE(timescale, copy.indexOf('mdhd') + 16);
+    copy.write('free', copy.indexOf('edts'));
   });
+}
+
+/** tone.m4a, with another edit list. */
+export function m4aWithEdit({ ticks, from }: { readonly ticks: number; readonly from: number }): Buffer {
+  return changed(sample('tone.m4a'), (copy) => {
+    copy.writeUInt32BE(ticks, copy.indexOf('elst') + 12);
+    copy.writeInt32BE(from, copy.indexOf('elst') + 16);
+  });
+}
+
+/** A file with tags at its end, with what iTunes writes of the samples before and behind the sound. */
+export function m4aWithGaps(m4a: Buffer, before: number, behind: number): Buffer {
+  const number = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
+  const text = ` 00000000 ${number(before)} ${number(behind)} 0000000000000000`;
+  const box = (type: string, content: Buffer) => {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(8 + content.length);
+    head.write(type, 4);
+    return Buffer.concat([head, content]);
+  };
+  const parts: [string, Buffer, string][] = [
+    ['mean', Buffer.alloc(4), 'com.apple.iTunes'],
+    ['name', Buffer.alloc(4), 'iTunSMPB'],
+    ['data', Buffer.from([0, 0, 0, 1, 0, 0, 0, 0]), text],
+  ];
+  const tag = box(
+    '----',
+    Buffer.concat(parts.map(([type, head, value]) => box(type, Buffer.concat([head, Buffer.from(value)])))),
+  );
+  const longer = changed(m4a, (copy) => {
+    for (const type of ['moov', 'udta', 'meta', 'ilst']) {
+      const length = copy.indexOf(type) - 4;
+      copy.writeUInt32BE(copy.readUInt32BE(length) + tag.length, length);
+    }
+  });
+  return Buffer.concat([longer, tag]);
 }
 
 /** tone.m4a, whose samples lie in two chunks that begin at the same byte. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files that encoders made once: 12 s of a quiet tone (ffmpeg -f lavfi -i sine=220). */
+/** Files that encoders made once: 12 s of a quiet tone (ffmpeg -f lavfi -i sine=220), in `short.*` 9.99 s (lame -V 9.9, ffmpeg -c:a aac). */
 export function sample(name: string): Buffer {
   return readFileSync(join(import.meta.dirname, 'samples', name));
 }

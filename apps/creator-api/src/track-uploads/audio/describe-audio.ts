@@ -51,7 +51,9 @@ export interface DescribedAudio extends TrackTags {
  */
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
   const file = new FileBytes(fd, size);
-  const { kind, seconds, ...measured } = measure(file);
+  const { kind, seconds: counted, ...measured } = measure(file);
+  const microseconds = Math.round(counted * 1_000_000); // 10 s is 10 s, however it was reckoned
+  const seconds = microseconds / 1_000_000;
   if (seconds < leastSeconds)
     throw new AudioRefused(
       'too_short',
@@ -67,7 +69,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
     sample_rate: Math.round(measured.sampleRate),
     bit_depth: (withBitDepth.has(kind) ? format.bitsPerSample : undefined) ?? null,
     channels: measured.channels ?? format.numberOfChannels ?? null,
-    duration_seconds: Math.floor(seconds * 1000) / 1000,
+    duration_seconds: Math.floor(microseconds / 1000) / 1000,
     loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
   });
   if (!audio.success) return broken('The format of the file makes no sense.');

@@ -1,16 +1,12 @@
 import { type AacDecoder, aacDecoder } from './aac-decoder.rules.js';
 import { AudioRefused, broken } from './audio-refused.js';
 import type { ByteSource, Measured } from './byte-source.js';
+import { type Boxes, boxesIn, find, numbers, textAt } from './mp4-boxes.rules.js';
+import { heardSeconds } from './mp4-gapless.rules.js';
 
 const mostMovieBytes = 32 * 1024 * 1024;
 /** How far what a header says may be from what is held: encoders count their own delay differently. */
 const toleratedSeconds = 1;
-
-interface Box {
-  readonly type: string;
-  readonly content: Buffer;
-}
-type Boxes = readonly Box[];
 
 /**
  * An MPEG-4 file with AAC (ISO/IEC 14496-12), by its samples, every one of which must lie in the file with bytes of its own: each is a frame, and the
@@ -18,22 +14,24 @@ type Boxes = readonly Box[];
  * @throws AudioRefused
  */
 export function measureMp4(file: ByteSource, start: number): Measured {
-  const sound = soundOf(file, start);
+  const movie = boxesIn(movieOf(file, start));
+  const track = soundOf(movie);
+  const sound = mediaOf(track);
   if (codecOf(sound) !== 'mp4a')
     throw new AudioRefused('unsupported_codec', 'Of MPEG-4 files only those with AAC are read.');
   const decoder = aacDecoder(decoderOf(sound));
   const { sampleRate, channels } = decoder;
-  return { seconds: soundDuration(file, sound, decoder), sampleRate, channels };
+  const { timescale, held } = soundHeld(file, sound, decoder);
+  return { seconds: heardSeconds({ movie, track, timescale, sampleRate, held }), sampleRate, channels };
 }
 
-function soundOf(file: ByteSource, start: number): Boxes {
-  const movie = boxesIn(movieOf(file, start));
+/** The track that holds it. */
+function soundOf(movie: Boxes): Boxes {
   if (find(movie, 'mvex') !== undefined)
     throw new AudioRefused('unsupported_codec', 'MPEG-4 files in fragments are not read.');
   const tracks = movie.filter(({ type }) => type === 'trak').map(({ content }) => boxesIn(content));
-  const ofKind = (kind: string) =>
-    tracks.map(mediaOf).filter((media) => textAt(find(media, 'hdlr'), 8) === kind);
-  if (ofKind('vide').some((media) => !isPicture(media)))
+  const ofKind = (kind: string) => tracks.filter((track) => textAt(find(mediaOf(track), 'hdlr'), 8) === kind);
+  if (ofKind('vide').some((track) => !isPicture(mediaOf(track))))
     throw new AudioRefused('not_audio', 'The file is a video.');
   const [sound] = ofKind('soun');
   if (sound === undefined) throw new AudioRefused('not_audio', 'The file holds no sound.');
@@ -69,29 +67,6 @@ function boxLength(head: Buffer, left: number): number | undefined {
   return long >= 16 ? long : undefined;
 }
 
-function boxesIn(parent: Buffer): Boxes {
-  const boxes: Box[] = [];
-  for (let at = 0; at + 8 <= parent.length;) {
-    const length = parent.readUInt32BE(at);
-    if (length === 0) break; // four zeros may end a list
-    if (length < 8 || at + length > parent.length) return broken('A box says more than its parent holds.');
-    boxes.push({
-      type: parent.toString('latin1', at + 4, at + 8),
-      content: parent.subarray(at + 8, at + length),
-    });
-    at += length;
-  }
-  return boxes;
-}
-
-function find(boxes: Boxes, type: string): Buffer | undefined {
-  return boxes.find((box) => box.type === type)?.content;
-}
-
-function textAt(content: Buffer | undefined, at: number): string {
-  return content?.toString('latin1', at, at + 4) ?? '';
-}
-
 function mediaOf(track: Boxes): Boxes {
   return boxesIn(find(track, 'mdia') ?? Buffer.alloc(0));
 }
@@ -118,7 +93,12 @@ function isPicture(media: Boxes): boolean {
   return ['jpeg', 'png ', 'mjpg'].includes(codecOf(media));
 }
 
-function soundDuration(file: ByteSource, media: Boxes, decoder: AacDecoder): number {
+/** How many seconds its samples are, heard or not. */
+function soundHeld(
+  file: ByteSource,
+  media: Boxes,
+  decoder: AacDecoder,
+): { readonly timescale: number; readonly held: number } {
   const { timescale, claimed } = mediaHeader(find(media, 'mdhd'));
   const table = samplesOf(media);
   const durations = numbers(find(table, 'stts'), 4, 8);
@@ -134,7 +114,7 @@ function soundDuration(file: ByteSource, media: Boxes, decoder: AacDecoder): num
   if (samples > held || Math.max(claimed, told) > seconds + toleratedSeconds)
     broken('The header says more than the file holds.');
   if (told < seconds - toleratedSeconds) broken('The header says less than the file holds.');
-  return seconds;
+  return { timescale, held: seconds };
 }
 
 /** Version 1 has its times in 64 bits. */
@@ -146,14 +126,6 @@ function mediaHeader(content: Buffer | undefined): { timescale: number; claimed:
   const ticks = long ? Number(content.readBigUInt64BE(24)) : content.readUInt32BE(16);
   const unknown = long ? 2 ** 64 : 2 ** 32 - 1;
   return { timescale, claimed: ticks >= unknown ? 0 : ticks / timescale };
-}
-
-/** The 32-bit numbers of a table. @param countAt where their number stands @param from where they begin */
-function numbers(content: Buffer | undefined, countAt: number, from: number, perEntry = 2): number[] {
-  if (content === undefined || content.length < from) return broken('The file has no table of samples.');
-  const count = content.readUInt32BE(countAt) * perEntry;
-  if (from + count * 4 > content.length) return broken('The table of samples is cut off.');
-  return Array.from({ length: count }, (_, index) => content.readUInt32BE(from + index * 4));
 }
 
 /** How many samples lie in the file with all their bytes, none of which is counted twice. @throws AudioRefused when one does not */

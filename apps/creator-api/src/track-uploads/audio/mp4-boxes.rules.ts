@@ -1,0 +1,40 @@
+import { broken } from './audio-refused.js';
+
+/** Of ISO/IEC 14496-12 §4.2. */
+interface Box {
+  readonly type: string;
+  readonly content: Buffer;
+}
+export type Boxes = readonly Box[];
+
+/** @throws AudioRefused when one is longer than what it stands in */
+export function boxesIn(parent: Buffer): Boxes {
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= parent.length;) {
+    const length = parent.readUInt32BE(at);
+    if (length === 0) break; // four zeros may end a list
+    if (length < 8 || at + length > parent.length) return broken('A box says more than its parent holds.');
+    boxes.push({
+      type: parent.toString('latin1', at + 4, at + 8),
+      content: parent.subarray(at + 8, at + length),
+    });
+    at += length;
+  }
+  return boxes;
+}
+
+export function find(boxes: Boxes, type: string): Buffer | undefined {
+  return boxes.find((box) => box.type === type)?.content;
+}
+
+export function textAt(content: Buffer | undefined, at: number): string {
+  return content?.toString('latin1', at, at + 4) ?? '';
+}
+
+/** The 32-bit numbers of a table. @param countAt where their number stands @param from where they begin */
+export function numbers(content: Buffer | undefined, countAt: number, from: number, perEntry = 2): number[] {
+  if (content === undefined || content.length < from) return broken('The file has no table of samples.');
+  const count = content.readUInt32BE(countAt) * perEntry;
+  if (from + count * 4 > content.length) return broken('The table of samples is cut off.');
+  return Array.from({ length: count }, (_, index) => content.readUInt32BE(from + index * 4));
+}
