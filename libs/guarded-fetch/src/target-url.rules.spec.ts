@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { addressRule } from './address.rules.js';
-import { targetUrlProblem } from './target-url.rules.js';
+import { hostAndPort, targetUrlProblem } from './target-url.rules.js';
 
 function policy(allowLoopback: boolean) {
   return {
@@ -94,6 +94,20 @@ describe('the rule for target URLs', () => {
 
   it.each(spellingsOfPrivateHosts)('refuses https://%s/', (host) => {
     expect(targetUrlProblem(`https://${host}/`, production)).toBeDefined();
+  });
+
+  it.each([
+    'localhost',
+    'LOCALHOST.',
+    '127.0.0.1',
+    '127.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'suite.localhost',
+  ])('knows its own port on this machine by the name of %s, too', (host) => {
+    const own = { ...development, ownHosts: new Set([hostAndPort(new URL('https://localhost:8443'))]) };
+    expect(targetUrlProblem(`https://${host}:8443/`, own)).toBe('must not be an address of this service');
+    expect(targetUrlProblem(`https://${host}:8444/`, own)).toBeUndefined();
   });
 
   it('refuses every spelling of every loopback address', () => {

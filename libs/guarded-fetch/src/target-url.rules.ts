@@ -43,9 +43,10 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** `host:port`, with the scheme's own port written out. */
+/** `host:port`, with the scheme's own port written out, and one name for the machine itself. */
 export function hostAndPort(url: URL): string {
-  return `${hostOf(url)}:${portOf(url)}`;
+  const host = hostOf(url);
+  return `${isLoopbackHost(host) ? 'localhost' : host}:${portOf(url)}`;
 }
 
 function portOf(url: URL): number {
@@ -53,8 +54,12 @@ function portOf(url: URL): number {
 }
 
 function isLoopback(host: string, allowedAddress: AddressRule): boolean {
+  return isLoopbackHost(host) && (isIP(host) === 0 || allowedAddress(host));
+}
+
+function isLoopbackHost(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return /^(127\.|::1$|::ffff:7f)/.test(host) && allowedAddress(host);
+  return isIP(host) !== 0 && /^(127\.|::1$|::ffff:7f)/.test(host);
 }
 
 function hostProblem(host: string, allowedAddress: AddressRule): string | undefined {
