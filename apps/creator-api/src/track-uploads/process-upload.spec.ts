@@ -62,6 +62,7 @@ describe('a registered track upload', () => {
         title: 'Slow Signal',
         position: 3,
         duration_seconds: 12,
+        registered_at: upload.created_at,
       },
     ]);
   });

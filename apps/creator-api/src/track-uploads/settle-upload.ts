@@ -11,7 +11,7 @@ const held = "WHERE id = $1 AND lease_token = $2 AND status = 'processing'";
 const complete = statement(
   'track-uploads.complete',
   `UPDATE track_uploads SET status = 'completed', audio = $3, upload_url = NULL, lease_token = NULL, lease_until = NULL,
-     updated_at = $4 ${held} RETURNING release_id, track_id`,
+     updated_at = $4 ${held} RETURNING release_id, track_id, created_at`,
 );
 const fail = statement(
   'track-uploads.fail',
@@ -23,6 +23,12 @@ const postpone = statement(
   `UPDATE track_uploads SET failed_runs = failed_runs + 1, due_at = now() + $3 * interval '1 millisecond', lease_token = NULL,
      lease_until = NULL, updated_at = $4 ${held}`,
 );
+
+interface CompletedUpload {
+  release_id: string;
+  track_id: string;
+  created_at: Date;
+}
 
 /** Writes down how a run ended. @throws LeaseLost when it was no longer this run's to end */
 export class SettleUpload {
@@ -36,15 +42,17 @@ export class SettleUpload {
   async complete({ id, token }: LeasedUpload, { audio, title, position }: DescribedAudio): Promise<void> {
     const occurredAt = this.clock();
     await this.database.transaction(async (tx) => {
-      const track = await tx.row<{ release_id: string; track_id: string }>(complete, [
-        id,
-        token,
-        JSON.stringify(audio),
-        occurredAt,
-      ]);
-      if (track === undefined) throw new LeaseLost();
+      const upload = await tx.row<CompletedUpload>(complete, [id, token, JSON.stringify(audio), occurredAt]);
+      if (upload === undefined) throw new LeaseLost();
+      const { created_at: registeredAt, ...track } = upload;
       const duration = Math.round(audio.duration_seconds);
-      const fact = { ...track, title, position, duration_seconds: duration };
+      const fact = {
+        ...track,
+        title,
+        position,
+        duration_seconds: duration,
+        registered_at: registeredAt.toISOString(),
+      };
       await this.outbox.add(tx, messages.trackProcessed.make(fact, { occurredAt }));
     });
   }

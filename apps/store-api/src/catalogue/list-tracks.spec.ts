@@ -23,8 +23,13 @@ describe('tracks that the Creator API has read', () => {
       title = 'Slow Signal',
       position = null,
       duration_seconds = 214,
+      registered_at,
     }: Partial<TrackFact>,
-  ) => messages.trackProcessed.make({ release_id, track_id, title, position, duration_seconds }, at(second));
+  ) =>
+    messages.trackProcessed.make(
+      { release_id, track_id, title, position, duration_seconds, registered_at },
+      at(second),
+    );
   const created = (id: string) =>
     messages.editionCreated.make(
       {
@@ -99,6 +104,17 @@ describe('tracks that the Creator API has read', () => {
     expect(await listing(id)).toEqual([
       { position: 1, title: 'Third take', duration_seconds: 80, side: null },
     ]);
+  });
+
+  it('are those of the upload that was registered last, not of the one that was read last', async () => {
+    const [id, track_id] = [uuidv7(), uuidv7()];
+    const [first, second] = [1, 2].map((registered) => at(registered).occurredAt.toISOString());
+    await publish(
+      created(id),
+      processed(id, 5, { track_id, title: 'Second take', registered_at: second }),
+      processed(id, 9, { track_id, title: 'First take', registered_at: first }),
+    );
+    expect(await listing(id)).toMatchObject([{ title: 'Second take' }]);
   });
 
   it('end the same in any order, also when they come twice', async () => {

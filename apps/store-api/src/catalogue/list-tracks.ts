@@ -9,8 +9,11 @@ export interface TrackFact {
   readonly title: string | null;
   readonly position: number | null;
   readonly duration_seconds: number;
+  readonly registered_at?: string | undefined;
 }
 
+// Of two uploads of one track the one that was registered later holds, however long each was read. processed_at is when that was; messages from before
+// they told it have the time of the fact.
 const keep = statement(
   'tracks.keep',
   `INSERT INTO processed_tracks AS known
@@ -56,7 +59,7 @@ export class ListTracks {
       track.title,
       track.position,
       track.duration_seconds,
-      processedAt,
+      track.registered_at ?? processedAt,
     ]);
     await this.list(tx, track.release_id);
   }

@@ -15,7 +15,7 @@ export interface ListedTrack {
 }
 
 /**
- * Where each track stands: at the place its tags name when that is free, else behind the last, in the order they were first processed. It depends
+ * Where each track stands: at the place its tags name when that is free, else behind the last, in the order they were first registered. It depends
  * on the tracks alone, not on the order their messages came in.
  * @param taken places of tracks that are not the Creator API's to move
  */

@@ -57,6 +57,12 @@ export const creatorMessages = {
       title: z.string().nullable(),
       position: z.int().min(1).max(maxTrackPosition).nullable(),
       duration_seconds: z.int().min(0).max(maxTrackSeconds),
+      registered_at: z.iso
+        .datetime()
+        .optional()
+        .describe(
+          'When its upload was registered: of two of one track the later one holds, whichever was read first',
+        ),
     }),
   ),
 } as const;
