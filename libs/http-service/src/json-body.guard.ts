@@ -7,7 +7,7 @@ const limitBytes = 256 * 1024;
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 const parse = express.json({
   limit: limitBytes,
-  strict: true,
+  strict: false, // `null` is JSON, and what is wrong with it is said below
   inflate: false,
   type: () => true,
   verify: (_request, _response, bytes, charset) => {

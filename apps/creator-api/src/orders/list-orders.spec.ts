@@ -1,6 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { creatorApi, type CreatorApi, ownerOf } from '../creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import supertest from 'supertest';
 import { anOrder, moved, paid } from './order-snapshot.fixture.js';
 
 const owner = ownerOf('org_harbour');
@@ -151,6 +152,7 @@ describe('GET /api/v1/orders', () => {
     ['creator=ID&per_page=101', 'per_page'],
     ['creator=ID&per_page=abc', 'per_page'],
     ['creator=ID&per_page=', 'per_page'],
+    ['creator=ID&per_page=05', 'per_page'],
   ])('refuses ?%s', async (query, field) => {
     const { status, body } = await api.get(`/api/v1/orders?${query.replaceAll('ID', creator.id)}`, owner);
     expect(status).toBe(400);
@@ -163,14 +165,21 @@ describe('GET /api/v1/orders', () => {
     expect((await list('&per_page=100&page=10000')).meta).toEqual({ page: 10_000, per_page: 100, total: 6 });
   });
 
-  it.each(['me', '0199a000-0000-7000-8000-00000000000', 'ord_00000000000000000000000000'])(
-    'refuses %s as the UUID of an order',
-    async (uuid) => {
-      const { status, body } = await api.get(`/api/v1/orders/${uuid}`, owner);
-      expect(status).toBe(400);
-      expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
-    },
-  );
+  it.each([
+    'me',
+    '0199a000-0000-7000-8000-00000000000',
+    'ord_00000000000000000000000000',
+    '%00',
+    '%ff',
+    '%zz',
+    '%',
+  ])('refuses %s as the UUID of an order', async (uuid) => {
+    const { status, body, headers } = await api.get(`/api/v1/orders/${uuid}`, owner);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
+    expect(headers['ratelimit']).toBeDefined();
+    expect((await supertest(api.app.getHttpServer()).get(`/creator/api/v1/orders/${uuid}`)).status).toBe(401);
+  });
 
   it('knows no order that is nowhere', async () => {
     const { status, body } = await api.get(`/api/v1/orders/${uuidv7()}`, owner);

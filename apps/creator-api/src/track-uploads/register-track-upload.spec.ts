@@ -121,6 +121,19 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
 
+  it.each([
+    ['left out', undefined, 'must be a string'],
+    ['null', null, 'must be a string'],
+    ['a number', 7, 'must be a string'],
+    ['empty', '', 'must not be empty'],
+    ['with U+0000 in it', 'https://a.example/\u0000', 'must not contain control characters'],
+    ['on two lines', 'https://a.example/\na', 'must not contain control characters'],
+    ['too long', `https://a.example/${'a'.repeat(2031)}`, 'must be at most 2048 characters'],
+  ])('says what is wrong with a URL that is %s', async (_what, url, reason) => {
+    const { body } = await register({ ...aTrack(), upload_url: url });
+    expect(body.details).toEqual([{ field: 'upload_url', reason }]);
+  });
+
   it('takes a URL of 2048 characters, and emoji in it', async () => {
     expect((await register(aTrack({ upload_url: `https://a.example/${'🎧'.repeat(2030)}` }))).status).toBe(
       202,

@@ -62,7 +62,19 @@ describe('an integer', () => {
         expect(read(QueryDto, { limit: String(limit) }, 'query')).toEqual(expected);
       }),
     );
-    for (const limit of ['', ' 5', '1e1', '0x10', '5.0', '+5', '٥', '99999999999999999999']) {
+    for (const limit of [
+      '',
+      ' 5',
+      '1e1',
+      '0x10',
+      '5.0',
+      '+5',
+      '05',
+      '-0',
+      '00',
+      '٥',
+      '99999999999999999999',
+    ]) {
       expect(read(QueryDto, { limit }, 'query')).toBeUndefined();
     }
   });
@@ -73,7 +85,8 @@ describe('a text', () => {
     const graphemes = fc.string({ unit: 'grapheme', maxLength: 40 });
     fc.assert(
       fc.property(graphemes, (text) => {
-        const good = text.trim() !== '' && [...text].length <= 60;
+        const good =
+          /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text) && [...text].length <= 60;
         expect(read(TextDto, { text })).toEqual(good ? { text } : undefined);
       }),
     );
@@ -82,6 +95,22 @@ describe('a text', () => {
   it('may be 60 emoji, not 61', () => {
     expect(read(TextDto, { text: '🎸'.repeat(60) })).toBeDefined();
     expect(read(TextDto, { text: '🎸'.repeat(61) })).toBeUndefined();
+  });
+
+  it.each(['\u200b', ' \u200d\u2060', '\u3164', '\u2800', '\ufeff', '\u{e0041}', '\ufe0f', '\u200e\u00ad'])(
+    'is nothing when %j is all of it',
+    (text) => {
+      expect(read(TextDto, { text })).toBeUndefined();
+      expect(read(TextDto, { text: `a${text}` })).toEqual({ text: `a${text}` });
+    },
+  );
+
+  it('that is a title keeps marks of direction, and has no controls that turn what stands around it', () => {
+    for (const control of ['\u202e', '\u202a', '\u2066', '\u2069']) {
+      expect(read(TitleDto, { title: `a${control}b` })).toBeUndefined();
+      expect(read(TextDto, { text: `a${control}b` })).toBeDefined();
+    }
+    expect(read(TitleDto, { title: '\u05d0\u200f!' })).toBeDefined();
   });
 
   it.each(['', '   ', '\u00a0', 'a\u0000b', 'a\nb', '\ud800', 'line\u2028separator', 5, true, ['a'], {}])(

@@ -12,11 +12,11 @@ export function IntegerField(least: number, most: number): PropertyDecorator {
   });
 }
 
-/** The same in a query, where it comes as digits. */
+/** The same in a query, where it comes as digits, written in the one usual way. */
 export function IntegerParameter(least: number, most: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+      typeof value === 'string' && /^(0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value,
     ),
     IntegerField(least, most),
   );

@@ -94,8 +94,10 @@ describe('requests to an API', () => {
   it.each([
     ['malformed JSON', '{"title":', 'malformed_json'],
     ['an array', '[]', 'must be an object'],
-    ['a bare word', '"text"', 'malformed_json'],
-    ['null', 'null', 'malformed_json'],
+    ['a bare word', 'text', 'malformed_json'],
+    ['a text', '"text"', 'must be an object'],
+    ['a number', '5', 'must be an object'],
+    ['null', 'null', 'must be an object'],
   ])('answers 400 to %s', async (_name, body, reason) => {
     const answer = await post().send(body).expect(400);
     expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'body', reason }] });
