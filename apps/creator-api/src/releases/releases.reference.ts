@@ -12,18 +12,18 @@ export const createRelease = {
     'once it was approved and priced. Repeating the request creates another release.',
   ].join(' '),
   body: {
+    least: {
+      summary: 'Of the connected creator, without an EAN',
+      value: { title: 'Quiet Machinery', release_type_id: 1 },
+    },
     complete: {
-      summary: 'With everything',
+      summary: 'With an EAN, of one of your creators: `creator` is a `uuid` of their list',
       value: {
         title: 'Quiet Machinery',
         release_type_id: 1,
         ean: '5060123450017',
         creator: creatorExample.uuid,
       },
-    },
-    least: {
-      summary: 'Of the connected creator, without an EAN',
-      value: { title: 'Quiet Machinery', release_type_id: 1 },
     },
   },
   answer: { description: 'The release.', shape: releaseShape },
