@@ -158,6 +158,23 @@ describe('database', () => {
     expect(await stores.database.rows(all)).not.toContainEqual({ value: 1 });
   });
 
+  it('reads of one moment where that is asked for, and then writes nothing', async () => {
+    const { database } = stores;
+    const moment = await database.transaction(
+      async (tx) => {
+        const before = await tx.rows(all);
+        await database.run(insert, ['77']);
+        return [before, await tx.rows(all)];
+      },
+      { snapshot: true },
+    );
+    expect(moment[1]).toEqual(moment[0]);
+    expect(await database.rows(written, ['77'])).toEqual([{ value: 77 }]);
+    await expect(
+      database.transaction((tx) => tx.run(insert, ['78']), { snapshot: true }),
+    ).rejects.toMatchObject({ code: '25006' }); // read_only_sql_transaction
+  });
+
   it('does not take a transaction for committed in which a statement failed unheard', async () => {
     const called: string[] = [];
     const done = stores.database.transaction(async (tx) => {
