@@ -20,7 +20,7 @@ describe('organisations whose servers drip', () => {
     });
     api = await startUploads({
       TRACK_UPLOAD_TIMEOUT_MS: '600000',
-      TRACK_UPLOAD_SLOW_FOR_MS: '1000',
+      TRACK_UPLOAD_SLOW_FOR_MS: '3000',
     });
   });
   afterAll(async () => {
@@ -37,7 +37,9 @@ describe('organisations whose servers drip', () => {
     await slowUploads('org_reef');
     await eventually(() => atWork === 2 || undefined);
     const desk = await uploadDesk(api, 'org_lagoon');
-    expect(await desk.over((await desk.register(good.url())).id, 900)).toMatchObject({ status: 'completed' });
+    expect(await desk.over((await desk.register(good.url())).id, 2_500)).toMatchObject({
+      status: 'completed',
+    });
     expect(atWork).toBeLessThanOrEqual(2);
   });
 
@@ -45,7 +47,7 @@ describe('organisations whose servers drip', () => {
     await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
     await eventually(() => atWork === 4 || undefined);
     const desk = await uploadDesk(api, 'org_lagoon');
-    expect(await desk.over((await desk.register(good.url())).id, 4_000)).toMatchObject({
+    expect(await desk.over((await desk.register(good.url())).id, 12_000)).toMatchObject({
       status: 'completed',
     });
   });
