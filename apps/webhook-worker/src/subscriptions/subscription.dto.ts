@@ -1,5 +1,6 @@
 import { Description, Field } from '@fulfilment/api-reference';
 import { webhookEvents } from '@fulfilment/contracts';
+import { TextField } from '@fulfilment/http-service';
 import { applyDecorators } from '@nestjs/common';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 
@@ -23,14 +24,7 @@ function SecretField(): PropertyDecorator {
 }
 
 /** Its shape; whether it may be called is judged by the guarded client. */
-function UrlField(): PropertyDecorator {
-  return Field({
-    name: 'urlField',
-    schema: { type: 'string', format: 'uri', maxLength: mostUrlCharacters },
-    holds: (value) => typeof value === 'string' && value !== '' && [...value].length <= mostUrlCharacters,
-    reason: () => `must be a URL of at most ${mostUrlCharacters} characters`,
-  });
-}
+const UrlField = () => TextField({ most: mostUrlCharacters, format: 'uri' });
 
 /** A list of names. Which of them is no event is told by `CheckTarget`, with one detail for each. */
 function EventNames(): PropertyDecorator {
