@@ -44,6 +44,9 @@ export const webhookWorkerSettings = apiSettings.extend({
   WEBHOOK_TIMEOUT_MS: milliseconds(50, 60_000, 15_000).describe(
     'Deadline of one attempt, everything included',
   ),
+  WEBHOOK_LEASE_SLACK_MS: milliseconds(100, 300_000, 30_000).describe(
+    'What an attempt may take beyond its deadline before it counts as lost and its delivery is due again',
+  ),
   WEBHOOK_DISABLE_FAILURES: z.coerce
     .number()
     .int()

@@ -4,9 +4,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveriesAtATime, failingAfterFailures } from './lanes.rules.js';
 
-/** What an attempt may take beyond its deadline before it counts as lost. */
-const leaseSlackMs = 30_000;
-
 export type Trigger = 'auto' | 'manual' | 'recover' | 'test';
 
 /** A delivery that is this process's to attempt, until its lease ends. */
@@ -92,7 +89,7 @@ export class Lease {
     private readonly database: Database,
     @Inject(CONFIG) config: WebhookWorkerSettings,
   ) {
-    this.leaseMs = config.WEBHOOK_TIMEOUT_MS + leaseSlackMs;
+    this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
     this.gathered = new GatheredStatements({
       run: (wishes) => this.claimAll(wishes),
       atOnce: statementsAtOnce,
