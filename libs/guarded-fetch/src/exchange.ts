@@ -47,6 +47,8 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
+const mostInterimAnswers = 20;
+
 /** One request on undici's wire: own deadline and limits, without a stream or an abort signal for each (research: a quarter of the speed). */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
@@ -58,6 +60,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private statusCode: number | undefined;
   private headers: IncomingHttpHeaders = {};
   private readonly kept: Buffer[] = [];
+  private interimAnswers = 0;
   private keptBytes = 0;
   private readBytes = 0;
   private finished = false;
@@ -83,7 +86,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (statusCode < 200) return; // an interim answer decides nothing
+    if (statusCode < 200) {
+      // An interim answer decides nothing (RFC 9110 §15.2), but there is an end to them, or they would keep us busy until the deadline.
+      this.interimAnswers += 1;
+      if (this.interimAnswers > mostInterimAnswers) this.cut('limit');
+      return;
+    }
     this.statusCode = statusCode;
     this.headers = headers;
     const leftMs = this.limits.deadlineMs - (performance.now() - this.startedAtMs);

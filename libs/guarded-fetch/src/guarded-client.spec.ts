@@ -190,6 +190,17 @@ describe('the guarded client', () => {
     expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
+  it.each([
+    [5, 'succeeded'],
+    [100, 'connection_failed'],
+  ])('after %i interim answers says %s', async (count, outcome) => {
+    const { url } = await serveRaw((socket) => {
+      const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count);
+      socket.once('data', () => socket.write(`${hints}HTTP/1.1 204 Taken\r\n\r\n`));
+    });
+    expect(await client().send(post(url))).toMatchObject({ outcome });
+  });
+
   it('says connection_failed when the answer is not HTTP', async () => {
     const { url } = await serveRaw((socket) => socket.write('220 mail.example ESMTP\r\n'));
     expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
