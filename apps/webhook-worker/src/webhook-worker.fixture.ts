@@ -77,19 +77,10 @@ export async function forgetRedis(redis: Redis, prefix: string): Promise<void> {
   }
 }
 
-/** A webhook-worker of the test's own, on real stores. */
-export async function startWorker(
-  stores: WebhookStores,
-  environment: Readonly<Record<string, string>> = {},
-  client?: GuardedClient,
-) {
-  const { broker, tokens, database } = stores;
-  const logger = createLogger('webhook-worker', process.env['TEST_LOG_LEVEL'] ?? 'silent');
-  const config = webhookWorkerSettings.parse({
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    HOST: '127.0.0.1',
-    DATABASE_URL: stores.url,
+/** What a worker on a test's stores is told. Times are short, so that a test sees all of a schedule. */
+export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores) {
+  return {
+    DATABASE_URL: url,
     REDIS_URL: storeUrl('TEST_REDIS_URL'),
     RABBITMQ_URL: broker.url,
     RABBITMQ_NAMESPACE: broker.namespace,
@@ -98,10 +89,26 @@ export async function startWorker(
     JWKS_URL: tokens.jwksUrl,
     CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
     SECRET_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    WEBHOOK_QUEUE_PREFIX: stores.prefix,
+    WEBHOOK_QUEUE_PREFIX: prefix,
     WEBHOOK_RETRY_SCHEDULE_MS: '0,100,200,400',
     WEBHOOK_TIMEOUT_MS: '2000',
     ALLOW_LOOPBACK_TARGETS: 'true',
+  };
+}
+
+/** A webhook-worker of the test's own, on real stores. */
+export async function startWorker(
+  stores: WebhookStores,
+  environment: Readonly<Record<string, string>> = {},
+  client?: GuardedClient,
+) {
+  const { broker, database } = stores;
+  const logger = createLogger('webhook-worker', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const config = webhookWorkerSettings.parse({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    HOST: '127.0.0.1',
+    ...workerEnvironment(stores),
     ...environment,
   });
   const redis = new RedisConnection(storeUrl('TEST_REDIS_URL'), logger);
@@ -147,10 +154,15 @@ export async function startWorker(
 }
 export type Worker = Awaited<ReturnType<typeof startWorker>>;
 
+/** A worker in this process, or the address of one in another. */
+export interface Served {
+  readonly server: Worker['server'] | string;
+}
+
 /** A client of the Store API that is connected to a creator of its own. */
 export async function aClient(
   stores: WebhookStores,
-  worker: Worker,
+  worker: Served,
   claims: Readonly<Record<string, unknown>> = {},
 ) {
   const creatorId = uuidv7();

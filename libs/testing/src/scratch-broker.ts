@@ -3,10 +3,11 @@ import {
   type MessageQueue,
   parseEnvelope,
   parseMessage,
+  type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
 import { assertTopology, queueNames } from '@fulfilment/messaging';
-import { connect } from 'amqplib';
+import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from './stores.js';
 
 export interface ScratchBroker {
@@ -14,6 +15,8 @@ export interface ScratchBroker {
   readonly namespace: string;
   /** Publishes as another service would, and waits for the broker's confirmation. */
   publish(...messages: readonly Message[]): Promise<void>;
+  /** Publishes each message once on each of so many connections, all at the same time. */
+  publishOnEach(connections: number, messages: readonly Message[]): Promise<void>;
   /** Publishes bytes that may be anything. */
   publishRaw(type: string, content: Buffer): Promise<void>;
   /** The messages published since the broker was made, of every type, in order. */
@@ -47,13 +50,15 @@ export async function scratchBroker(): Promise<ScratchBroker> {
     url,
     namespace,
     published,
-    publish: async (...messages) => {
-      for (const message of messages) {
-        channel.publish(topology.factsExchange, message.type, Buffer.from(JSON.stringify(message)), {
-          persistent: true,
-        });
+    publish: (...messages) => publishOn(channel, topology, messages),
+    publishOnEach: async (connections, messages) => {
+      const made = await Promise.all(Array.from({ length: connections }, () => connect(url)));
+      try {
+        const channels = await Promise.all(made.map((each) => each.createConfirmChannel()));
+        await Promise.all(channels.map((each) => publishOn(each, topology, messages)));
+      } finally {
+        await Promise.all(made.map((each) => each.close()));
       }
-      await channel.waitForConfirms();
     },
     publishRaw: async (type, content) => {
       channel.publish(topology.factsExchange, type, content, { headers: { 'x-test-raw': true } });
@@ -77,4 +82,15 @@ export async function scratchBroker(): Promise<ScratchBroker> {
       await connection.close();
     },
   };
+}
+
+async function publishOn(
+  channel: ConfirmChannel,
+  { factsExchange }: Topology,
+  messages: readonly Message[],
+): Promise<void> {
+  for (const message of messages) {
+    channel.publish(factsExchange, message.type, Buffer.from(JSON.stringify(message)), { persistent: true });
+  }
+  await channel.waitForConfirms();
 }

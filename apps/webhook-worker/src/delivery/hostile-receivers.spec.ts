@@ -1,0 +1,175 @@
+import { type Message, publicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually, freePort, listen } from '@fulfilment/testing';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { aClient, orderCreated, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
+import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
+import { certificates, hostileConducts, speakNoTls, strangers } from './hostile-receivers.fixture.js';
+
+const timeoutMs = 2_000;
+const attempts = 2;
+const deadCount = 200;
+const backlog = 5_000;
+/** Most subscriptions of one client (interface.md, Webhooks). */
+const mostOfOneClient = 50;
+const measured = 300;
+const mostGrowthBytes = 256 * 1024 * 1024;
+
+const countOpen = statement(
+  'test.count-open',
+  `SELECT count(*) AS count FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
+   WHERE s.creator_id = ANY($1::uuid[]) AND d.completed_at IS NULL`,
+);
+
+/** One worker among receivers that mean no good. */
+describe('a worker whose receivers are hostile', () => {
+  let stores: WebhookStores;
+  let worker: WorkerProcess;
+  let internalPort: number;
+  let directory: string;
+  let made: Awaited<ReturnType<typeof certificates>>;
+  let others: ReturnType<typeof strangers>;
+  const stops: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'certificates-'));
+    made = await certificates(directory);
+    stores = await webhookStores();
+    internalPort = await freePort();
+    worker = await startWorkerProcess(stores, {
+      INTERNAL_PORT: String(internalPort),
+      NODE_EXTRA_CA_CERTS: made.authority,
+      WEBHOOK_TIMEOUT_MS: String(timeoutMs),
+      WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: attempts }, (_, index) => 100 * index).join(','),
+    });
+    await worker.untilReady();
+  });
+  afterAll(async () => {
+    await worker.kill();
+    await stores.stop();
+    await rm(directory, { recursive: true });
+  });
+  beforeEach(() => {
+    others = strangers();
+  });
+  afterEach(async () => {
+    await others.stop();
+    for (const stop of stops.splice(0)) await stop();
+  });
+
+  const residentBytes = async (): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();
+    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+  };
+  /** A receiver that takes all at once, and how long its events took from before they were published. */
+  const goodReceiver = async () => {
+    const client = await aClient(stores, worker);
+    const arrivals = new Map<string, (atMs: number) => void>();
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        response.writeHead(204).end();
+        arrivals.get(String(JSON.parse(body).id))?.(performance.now());
+      });
+    });
+    const { port, close } = await listen(server);
+    stops.push(close);
+    await client.subscribe(`http://127.0.0.1:${port}/`);
+    return {
+      measure: async (): Promise<number> => {
+        const message = orderCreated(client.creatorId);
+        const arrived = new Promise<number>((resolve) => {
+          arrivals.set(publicId('evt', message.id), resolve);
+        });
+        const beganAtMs = performance.now();
+        await stores.broker.publish(message);
+        return (await arrived) - beganAtMs;
+      },
+    };
+  };
+  const p99 = (latencies: readonly number[]): number =>
+    latencies.toSorted((a, b) => a - b)[Math.ceil(latencies.length * 0.99) - 1] ?? Infinity;
+
+  it('tells for each what it did, keeps its memory, and follows nobody', async () => {
+    const neighbours = strangers();
+    stops.push(neighbours.stop);
+    const bait = await neighbours.plain((socket) => void socket.end());
+    const conducts = hostileConducts(`http://127.0.0.1:${bait}/`);
+    const good = await others.tls(made.good);
+    const targets: (readonly [name: string, outcome: string, url: string])[] = [
+      ...(await Promise.all(
+        conducts.map(async ([name, outcome, conduct]) => {
+          return [name, outcome, `http://127.0.0.1:${await others.plain(conduct)}/`] as const;
+        }),
+      )),
+      ['refuses', 'connection_failed', `http://127.0.0.1:${await freePort()}/`],
+      ['has a good certificate', 'succeeded', `https://127.0.0.1:${good}/`],
+      [
+        'has the certificate of another',
+        'tls_error',
+        `https://127.0.0.1:${await others.tls(made.ofAnother)}/`,
+      ],
+      ['has an expired certificate', 'tls_error', `https://127.0.0.1:${await others.tls(made.expired)}/`],
+      ['signed its own certificate', 'tls_error', `https://127.0.0.1:${await others.tls(made.selfSigned)}/`],
+      ['speaks no TLS', 'tls_error', `https://127.0.0.1:${await others.plain(speakNoTls)}/`],
+      ['begins no TLS', 'timeout', `https://127.0.0.1:${await others.plain(() => undefined)}/`],
+    ];
+    const client = await aClient(stores, worker);
+    const ids = new Map<string, string>();
+    for (const [name, , url] of targets) ids.set(name, await client.subscribe(url));
+    const before = await residentBytes();
+    let most = before;
+    await stores.broker.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
+    const outcomes = await eventually(async () => {
+      most = Math.max(most, await residentBytes());
+      const found = await Promise.all(
+        [...ids].map(async ([name, id]) => {
+          const { body } = await client.get(`/${id}/deliveries`);
+          const views: { id: string; status: string }[] = body.data;
+          if (views.length < 2 || views.some(({ status }) => !['succeeded', 'failed'].includes(status)))
+            return undefined;
+          const details = await Promise.all(views.map((view) => client.get(`/${id}/deliveries/${view.id}`)));
+          return [
+            name,
+            details.flatMap((one) => one.body.attempts.map((each: { outcome: string }) => each.outcome)),
+          ] as const;
+        }),
+      );
+      return found.every((one) => one !== undefined) ? found : undefined;
+    }, 40_000);
+    const kinds = outcomes.map(([name, several]) => [name, [...new Set(several)].join()]);
+    expect(Object.fromEntries(kinds)).toEqual(
+      Object.fromEntries(targets.map(([name, outcome]) => [name, outcome])),
+    );
+    expect(most - before).toBeLessThan(mostGrowthBytes);
+    expect(neighbours.connections()).toBe(0);
+  }, 60_000);
+
+  it('keeps no other subscription waiting: a good one has its events within a second, in 99 of 100', async () => {
+    const creators = await Promise.all(
+      Array.from({ length: deadCount / mostOfOneClient }, () => aClient(stores, worker)),
+    );
+    for (const client of creators) {
+      for (let count = 0; count < mostOfOneClient; count += 1) {
+        await client.subscribe(`http://127.0.0.1:${await others.plain(() => undefined)}/`);
+      }
+    }
+    const good = await goodReceiver();
+    const messages: Message[] = [];
+    for (let count = 0; count < backlog / deadCount; count += 1) {
+      messages.push(...creators.map(({ creatorId }) => orderCreated(creatorId)));
+    }
+    await stores.broker.publish(...messages);
+    await eventually(() => (others.connections() >= deadCount ? true : undefined)); // all of them are being waited for
+    const latencies: number[] = [];
+    while (latencies.length < measured) latencies.push(await good.measure());
+    const open = await stores.database.row<{ count: number }>(countOpen, [
+      creators.map((one) => one.creatorId),
+    ]);
+    expect(open?.count).toBeGreaterThan(backlog / 2); // to the end it had a backlog beside it
+    expect(p99(latencies)).toBeLessThan(1_000);
+  }, 60_000);
+});

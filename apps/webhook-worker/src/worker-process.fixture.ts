@@ -1,0 +1,16 @@
+import { serviceProcess } from '@fulfilment/testing';
+import { join } from 'node:path';
+import { workerEnvironment, type WebhookStores } from './webhook-worker.fixture.js';
+
+const program = join(import.meta.dirname, '..', 'dist', 'main.js');
+
+/** The webhook-worker as it is deployed, in a process of its own, on the stores of a test. */
+export async function startWorkerProcess(
+  stores: WebhookStores,
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const settings = workerEnvironment(stores);
+  const started = await serviceProcess(program, settings, { ...settings, ...environment });
+  return { ...started, server: started.url };
+}
+export type WorkerProcess = Awaited<ReturnType<typeof startWorkerProcess>>;
