@@ -120,8 +120,10 @@ export class MoveDeliveries {
     const next = await tx.row<{ subscription_id: string }>(nextAlignment);
     if (next === undefined) return false;
     const id = next.subscription_id;
-    const subscription = await tx.row<Locked>(lockSubscription, [id]);
+    await tx.row<Locked>(lockSubscription, [id]); // first, as a PATCH does
     await tx.rows(lockAlignment, [id]); // whoever asks for it now, asks for the next
+    // Read after that: whoever asked before may have moved it while we waited for him.
+    const subscription = await tx.row<Locked>(lockSubscription, [id]);
     if (subscription?.standing === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayAlignment, [id, askAgainSeconds.busy]);
       return true;

@@ -1,0 +1,56 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually, webhookReceiver } from '@fulfilment/testing';
+import {
+  aClient,
+  deliveriesWhen,
+  orderCreated,
+  startWorker,
+  status,
+  webhookStores,
+} from '../webhook-worker.fixture.js';
+
+const askSoon = statement(
+  'test.ask-soon',
+  `INSERT INTO webhook_alignments (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
+);
+const remove = statement('test.remove', 'UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1');
+const ask = statement(
+  'test.ask',
+  'UPDATE webhook_alignments SET due_at = now() WHERE subscription_id = $1 RETURNING subscription_id',
+);
+const waitsForUs = statement(
+  'test.waits-for-us',
+  `SELECT FROM pg_stat_activity
+   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_alignments%FOR UPDATE%'`,
+);
+
+describe('deliveries that are being held', () => {
+  it('are cancelled when their subscription is deleted at that very moment', async () => {
+    const stores = await webhookStores();
+    const worker = await startWorker(stores);
+    const receiver = await webhookReceiver();
+    try {
+      const client = await aClient(stores, worker);
+      const id = await client.subscribe(receiver.url);
+      await client.patch(id, { status: 'disabled' });
+      await stores.broker.publish(orderCreated(client.creatorId));
+      await deliveriesWhen(stores, status('held'));
+      const uuid = parsePublicId('whk', id);
+      await stores.database.run(askSoon, [uuid]);
+      await stores.database.transaction(async (tx) => {
+        await tx.run(remove, [uuid]);
+        expect(await tx.run(ask, [uuid])).toBe(1);
+        await eventually(async () =>
+          (await stores.database.rows(waitsForUs)).length > 0 ? true : undefined,
+        );
+      });
+      const [row] = await deliveriesWhen(stores, status('failed'));
+      expect(row?.failure_reason).toBe('subscription_deleted');
+    } finally {
+      await worker.stop();
+      await receiver.stop();
+      await stores.stop();
+    }
+  });
+});
