@@ -87,7 +87,7 @@ describe('while orders are placed', () => {
       expect(new Set(settled.values())).toEqual(new Set(['processing']));
     });
 
-    it('every order was told of, each event under one id, with a good signature', async () => {
+    it('every order was told of, each event under one id and by one delivery, with a good signature', async () => {
       const accepted = [...shopper.orders.values()];
       const wanted = accepted.flatMap((id) => promised.map((event) => `${event} ${id}`)).sort();
       const told = () =>
@@ -101,9 +101,10 @@ describe('while orders are placed', () => {
       );
       expect(told()).toEqual(wanted);
       const ids = new Map<string, Set<string>>();
-      for (const { body } of receiver.deliveries) {
+      for (const { body, headers } of receiver.deliveries) {
         const what = `${body.event} ${String(body.data.order_id)}`;
-        ids.set(what, (ids.get(what) ?? new Set()).add(body.id));
+        const name = `${body.id} ${String(headers['x-service-delivery'])}`;
+        ids.set(what, (ids.get(what) ?? new Set()).add(name));
       }
       expect([...ids].filter(([, several]) => several.size !== 1)).toEqual([]);
       expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(wanted.length);
