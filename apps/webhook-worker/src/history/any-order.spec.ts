@@ -12,7 +12,6 @@ import {
   type Worker,
 } from '../webhook-worker.fixture.js';
 
-const runs = 20;
 const seed = 20261121;
 const scheduleMs = [0, 20, 20];
 const longAgo = '2020-01-01T00:00:00Z';
@@ -236,9 +235,12 @@ const moves = fc.oneof(
 );
 
 describe('attempts, retries by hand, recoveries, disabling, enabling and lost leases in any order', () => {
-  it.each(['quiet', 'hasty'])(
+  it.each([
+    ['quiet', 12],
+    ['hasty', 30],
+  ])(
     'leave no delivery where it cannot be, nor spend its schedule twice (%s)',
-    async (pace) => {
+    async (pace, runs) => {
       const sequence = fc.record({
         steps: fc.array(moves, { minLength: 4, maxLength: 14 }),
         deleted: fc.boolean(),
