@@ -113,7 +113,10 @@ export class Consumer {
         await this.refuse(channel, raw, error.message, error.messageId);
       }
     }
-    if (deliveries.length === 0) return;
+    if (deliveries.length > 0) await this.handleTogether(channel, deliveries);
+  }
+
+  private async handleTogether(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     try {
       await this.apply(deliveries);
       this.acknowledge(channel, deliveries);
@@ -121,10 +124,26 @@ export class Consumer {
       if (deliveries.length > 1)
         this.logger.warn(
           { error, queue: this.options.queue },
-          'A batch failed; its messages are tried one by one.',
+          'A batch failed; its messages are tried again.',
         );
-      for (const delivery of deliveries) await this.handleAlone(channel, delivery);
+      await (isOutage(error)
+        ? this.handleAfterOutage(channel, deliveries)
+        : this.handleEach(channel, deliveries));
     }
+  }
+
+  /** The first waits alone for its end. The others go together again, in halves: it may have been their number that took too long. */
+  private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+    await this.handleEach(channel, deliveries.slice(0, 1));
+    const middle = Math.ceil((deliveries.length + 1) / 2);
+    for (const part of [deliveries.slice(1, middle), deliveries.slice(middle)]) {
+      const goesOn = part.length > 0 && !this.stopping && this.channel === channel;
+      if (goesOn) await this.handleTogether(channel, part);
+    }
+  }
+
+  private async handleEach(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+    for (const delivery of deliveries) await this.handleAlone(channel, delivery);
   }
 
   /** One message until it is applied or refused. */

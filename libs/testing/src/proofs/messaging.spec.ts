@@ -196,6 +196,25 @@ describe('messaging', () => {
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
+  it('takes a batch together again whose transaction an outage ended', async () => {
+    const countTransactions = statement(
+      'test.transactions',
+      'SELECT count(DISTINCT xmin::text) AS transactions FROM effects',
+    );
+    let ended = false;
+    onHandle = (message) => {
+      const last = messages.fulfilmentStockSet.is(message) && message.data.quantity === 40;
+      if (!last || ended) return;
+      ended = true;
+      throw Object.assign(new Error('the server shuts down'), { code: '57P01' });
+    };
+    await broker.publish(...Array.from({ length: 200 }, (_, quantity) => stockSet(quantity)));
+    await effectsReach(200);
+    expect(ended).toBe(true);
+    const found = await stores.database.row<{ transactions: number }>(countTransactions);
+    expect(found?.transactions).toBeLessThan(30);
+  });
+
   it('goes on after its connection to the broker was closed', async () => {
     line.sever();
     await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
