@@ -155,6 +155,12 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
     },
     /** Resolves when PostgreSQL knows of all that is to be delivered. */
     untilWritten: () => untilCounted((found) => found.reduce((sum, { count }) => sum + count, 0)),
+    /** Resolves when all has arrived that PostgreSQL knows of. */
+    untilWrittenArrived: () =>
+      eventually(async () => {
+        const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
+        return found.every(({ status }) => status === 'succeeded') ? true : undefined;
+      }, settledWithinMs),
     /** Resolves when PostgreSQL says that everything arrived. */
     settled: () => untilCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
     /** Compares the books. */

@@ -72,7 +72,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     }
     line.takeAway();
     await proof.publish(eventCount / 5);
-    await proof.untilMoreArrive(50); // of what it has
+    await proof.untilWrittenArrived();
     line.restore();
     await everythingArrives();
   }, 90_000);
