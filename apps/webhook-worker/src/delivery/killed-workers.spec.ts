@@ -35,13 +35,13 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     await proof.stop();
   });
 
-  const start = async (): Promise<WorkerProcess> => {
-    const process = await startWorkerProcess(stores, shortLeases);
+  const start = async (environment: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> => {
+    const process = await startWorkerProcess(stores, { ...shortLeases, ...environment });
     started.push(process);
     return process;
   };
-  const startReady = async (): Promise<WorkerProcess> => {
-    const process = await start();
+  const startReady = async (environment: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> => {
+    const process = await start(environment);
     await process.untilReady();
     return process;
   };
@@ -69,17 +69,19 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
   }, 90_000);
 
   it('when a process stands still for longer than its leases: it changes nothing of what others did meanwhile', async () => {
-    const frozen = await startReady();
+    const frozen = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are in hand
     proof = await deliveryProof(stores, frozen);
     const held: (() => void)[] = [];
     const inHand = new Set<string>();
-    await proof.publish(eventCount - 100);
-    await proof.untilWritten(); // else its unacknowledged messages would have to wait for RabbitMQ to give it up
+    await proof.publish(eventCount - 300);
+    await proof.untilWritten();
     const arriving = proof.untilMoreArrive(100);
     proof.answerAfter(({ headers }) => {
       inHand.add(String(headers['x-service-delivery']));
       return new Promise((resolve) => held.push(() => resolve(undefined)));
     });
+    await proof.publish(200);
+    await proof.untilWritten(); // else its unacknowledged messages would have to wait for RabbitMQ to give it up
     await arriving;
     frozen.signal('SIGSTOP');
     proof.answerAfter(() => undefined);
