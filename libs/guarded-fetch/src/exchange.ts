@@ -2,12 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { isOurFault, type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.rules.js';
 
+/** Names in small letters. Of a header that came more than once, the first. */
+export type AnswerHeaders = Readonly<Record<string, string | undefined>>;
+
 /** What came of one request. */
 export interface Exchange {
   readonly outcome: Outcome;
   /** Of the answer, when one came. */
   readonly statusCode: number | undefined;
-  readonly headers: Readonly<IncomingHttpHeaders>;
+  readonly headers: AnswerHeaders;
   /** The first bytes of the answer's body, as they came: nothing is decompressed. */
   readonly body: Buffer;
   /** Whether the whole body was read. */
@@ -42,7 +45,7 @@ export interface ExchangeLimits {
    */
   readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
   /** Whether the body of such an answer is wanted; else it ends there. */
-  readonly wantsBody?: (statusCode: number, headers: Readonly<IncomingHttpHeaders>) => boolean;
+  readonly wantsBody?: (statusCode: number, headers: AnswerHeaders) => boolean;
   /** Ends the exchange when it aborts. */
   readonly signal?: AbortSignal;
 }
@@ -58,7 +61,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private taking = false;
   private controller: Dispatcher.DispatchController | undefined;
   private statusCode: number | undefined;
-  private headers: IncomingHttpHeaders = {};
+  private headers: AnswerHeaders = {};
   private readonly kept: Buffer[] = [];
   private interimAnswers = 0;
   private keptBytes = 0;
@@ -93,14 +96,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       return;
     }
     this.statusCode = statusCode;
-    this.headers = headers;
+    this.headers = firstOfEach(headers);
     const leftMs = this.limits.deadlineMs - (performance.now() - this.startedAtMs);
     clearTimeout(this.timer);
     this.timer = setTimeout(
       () => this.cut('deadline'),
       Math.max(0, Math.min(leftMs, this.limits.bodyWithinMs)),
     );
-    if (this.limits.wantsBody?.(statusCode, headers) === false) this.cut('caller');
+    if (this.limits.wantsBody?.(statusCode, this.headers) === false) this.cut('caller');
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -179,4 +182,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       ourFault,
     });
   }
+}
+
+/** undici gives a header that came more than once as an array. */
+function firstOfEach(headers: IncomingHttpHeaders): AnswerHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+  );
 }

@@ -53,6 +53,7 @@ export class GuardedClient {
       headersTimeout: 0, // the exchange's own deadline is the one that counts
       bodyTimeout: 0,
       keepAliveTimeout: keepIdleConnectionMs,
+      keepAliveMaxTimeout: keepIdleConnectionMs, // however long the other side would like
     });
   }
 

@@ -11,9 +11,7 @@ const mostAtATime = 200;
  */
 @Injectable()
 export class DirectDrains implements DrainsHere {
-  private readonly running = new Map<string, Promise<void>>();
-  /** Woken while they are drained: what came meanwhile may have come too late for it. */
-  private readonly again = new Set<string>();
+  private readonly running = new Set<Promise<void>>();
   private stopping = false;
 
   constructor(
@@ -35,40 +33,30 @@ export class DirectDrains implements DrainsHere {
 
   async stop(): Promise<void> {
     this.stopping = true;
-    await Promise.all(this.running.values());
+    await Promise.all(this.running);
   }
 
   /** Answers whether it is, or was, begun. */
   private begin(sleeper: Sleeper): boolean {
-    const { subscriptionId } = sleeper;
     if (this.stopping) return false;
-    if (this.running.has(subscriptionId)) {
-      this.again.add(subscriptionId);
-      return true;
-    }
+    if (this.drain.isLookedAfter(sleeper.subscriptionId)) return true;
     if (this.running.size >= mostAtATime) return false;
-    const run = this.run(sleeper).finally(() => this.running.delete(subscriptionId));
-    this.running.set(subscriptionId, run);
+    const run = this.run(sleeper).then(() => {
+      this.running.delete(run);
+    });
+    this.running.add(run);
     return true;
   }
 
-  /** One turn, and another for what came meanwhile. */
   private async run(sleeper: Sleeper): Promise<void> {
-    const { subscriptionId } = sleeper;
     try {
-      let more: boolean;
-      do {
-        this.again.delete(subscriptionId);
-        more = await this.drain.run(sleeper);
-      } while (!more && this.again.has(subscriptionId) && !this.stopping);
-      if (more) this.wakeUps.putInLine([sleeper]); // behind the others, here or elsewhere
+      const more = await this.drain.run(sleeper);
+      if (more !== undefined) this.wakeUps.putInLine([more]); // behind the others, here or elsewhere
     } catch (error) {
       this.logger.warn(
-        { error, subscription_id: subscriptionId },
+        { error, subscription_id: sleeper.subscriptionId },
         'A drain was interrupted; it will be tried again.',
       );
-    } finally {
-      this.again.delete(subscriptionId);
     }
   }
 }

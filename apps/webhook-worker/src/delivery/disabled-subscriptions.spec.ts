@@ -1,4 +1,5 @@
 import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import type { ServerResponse } from 'node:http';
 import {
   aClient,
   deliveriesWhen,
@@ -49,6 +50,27 @@ describe('a subscription', () => {
     const enabled = await client.patch(id, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
     await deliveriesWhen(stores, status('failed', 'succeeded'));
+  });
+
+  it('that is enabled, at a new address, while one is tried by hand at the old one keeps nothing held', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe(receiver.url);
+    await client.patch(id, { status: 'disabled' });
+    await stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(stores, status('held'));
+    const asked = Promise.withResolvers<ServerResponse>();
+    receiver.answerWith((response) => asked.resolve(response));
+    const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
+    await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
+    const answer = await asked.promise;
+    const other = await webhookReceiver();
+    try {
+      await client.patch(id, { status: 'active', url: other.url }).expect(200);
+      answer.writeHead(500).end();
+      await other.waitFor(1);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('may be disabled by its owner: what is open is held', async () => {

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { HostSlots, type Slots } from './host-slots.js';
-import { deliveriesAtATime, slowAboveMs } from './lanes.rules.js';
+import { deliveriesAtATime, type Lane, slowAboveMs } from './lanes.rules.js';
 import { type Claim, Lease, type Leased } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { Settlements } from './settle.js';
@@ -13,17 +13,33 @@ import { type Sleeper, WakeUps } from './wake-ups.js';
 const mostDeliveries = 64;
 const mostMs = 5_000;
 
-/** Attempts whose drains do not wait for them any more. */
-const mostLate = 1_000;
+/** Attempts whose turns do not wait for them any more. Each holds a connection, and its body in memory. */
+const mostLate = 2_000;
+
+/** What this process does for a subscription. */
+interface Work {
+  /** Attempts under way. */
+  underWay: number;
+  claiming: boolean;
+  /** Something became due while it claimed, perhaps too late for that. */
+  again: boolean;
+}
+
+interface Sent {
+  readonly lane: Lane;
+  /** Whether more may be due that could be sent now. */
+  readonly more: boolean;
+}
 
 /**
- * Sends what a subscription has due: take by lease → sign → POST → settle, again until nothing is due or its turn is over. A turn does not wait
- * for a receiver that does not answer: others want it. Its attempts go on, and it has no further turn in this process until they have ended.
+ * Sends what a subscription has due: take by lease → sign → POST → settle, again until nothing is due or its turn is over. Whoever wakes it, a
+ * process has no more attempts under way to it than its receiver gets at a time. A turn does not wait for a receiver that does not answer: others
+ * want it. Its attempts go on without.
  */
 @Injectable()
 export class DrainSubscription {
-  /** Attempts under way without a turn, by their subscription. */
-  private readonly late = new Map<string, Promise<void>>();
+  private readonly work = new Map<string, Work>();
+  private readonly late = new Set<Promise<void>>();
   private lateAttempts = 0;
   private stopping = false;
 
@@ -37,65 +53,100 @@ export class DrainSubscription {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Answers whether more may be due that could be sent now. */
-  async run(sleeper: Sleeper): Promise<boolean> {
+  /** One turn. Answers who has to be put in line, and in which lane, because more may be due. */
+  async run(sleeper: Sleeper): Promise<Sleeper | undefined> {
     const endsAtMs = performance.now() + mostMs;
     let sent = 0;
-    while (!this.stopping && !this.late.has(sleeper.subscriptionId)) {
-      const { count, full } = await this.sendSome(sleeper);
-      sent += count;
-      if (!full) return false;
-      if (sent >= mostDeliveries || performance.now() > endsAtMs) return true;
+    while (!this.stopping && !this.isLookedAfter(sleeper.subscriptionId)) {
+      const deliveries = await this.take(sleeper);
+      const { lane, more } = await this.send(sleeper, deliveries);
+      if (!more) return undefined;
+      sent += deliveries.deliveries.length;
+      const isOver = sent >= mostDeliveries || performance.now() > endsAtMs;
+      if (isOver || lane !== sleeper.lane) return { ...sleeper, lane }; // the line where it belongs now
     }
-    return false;
+    return undefined;
+  }
+
+  /** Whether somebody here will look at what is due: who is claiming now, or waits for as many attempts as there may ever be. */
+  isLookedAfter(subscriptionId: string): boolean {
+    const work = this.work.get(subscriptionId);
+    if (work?.claiming === true) work.again = true;
+    return work !== undefined && (work.claiming || work.underWay >= deliveriesAtATime.healthy);
   }
 
   /** Begins nothing more. Ends when all that has no turn any more has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
-    await Promise.all(this.late.values());
+    await Promise.all(this.late);
   }
 
-  private async sendSome(sleeper: Sleeper): Promise<{ count: number; full: boolean }> {
-    const slots = await this.hosts.take(sleeper, deliveriesAtATime.healthy);
-    if (slots === undefined) return { count: 0, full: false };
-    const { deliveries, full } = await this.claim(sleeper, slots);
-    if (deliveries.length === 0) return { count: 0, full };
-    const sending = deliveries.map((delivery) => this.attempt(delivery).finally(() => slots.free(1)));
-    const ended = Promise.all(sending).then(() => undefined);
-    const goesOn = (await isLate(ended)) ? await this.leave(sleeper, ended, sending.length) : full;
-    return { count: sending.length, full: goesOn };
-  }
-
-  /** Gives back the slots that are not used. */
-  private async claim({ subscriptionId }: Sleeper, slots: Slots): Promise<Claim> {
+  /** Takes room at the host and what is due by lease; gives back the room that is not used. */
+  private async take(sleeper: Sleeper): Promise<Claim & { readonly slots: Slots | undefined }> {
+    const { subscriptionId, lane } = sleeper;
+    const work = this.work.get(subscriptionId) ?? { underWay: 0, claiming: false, again: false };
+    this.work.set(subscriptionId, work);
+    work.claiming = true;
+    work.again = false;
     let used = 0;
+    let slots: Slots | undefined;
     try {
-      const claim = await this.lease.claim(subscriptionId, slots.count);
+      slots = await this.hosts.take(sleeper, deliveriesAtATime.healthy - work.underWay);
+      if (slots === undefined) return { deliveries: [], full: false, lane, slots };
+      const claim = await this.lease.claim({ subscriptionId, most: slots.count, underWay: work.underWay });
       const [first] = claim.deliveries;
       if (first !== undefined) this.hosts.learn(subscriptionId, first.url);
       used = claim.deliveries.length;
-      return claim;
+      return { ...claim, full: claim.full || work.again, slots };
     } finally {
-      slots.free(slots.count - used);
+      work.claiming = false;
+      work.underWay += used;
+      slots?.free(slots.count - used);
+      this.forgetIfIdle(subscriptionId, work);
     }
   }
 
-  /** Lets attempts go on without a turn. Answers whether the turn goes on after all, since too many are late. */
+  private async send(
+    sleeper: Sleeper,
+    { deliveries, full, lane = sleeper.lane, slots }: Awaited<ReturnType<DrainSubscription['take']>>,
+  ): Promise<Sent> {
+    if (deliveries.length === 0) return { lane, more: full };
+    const sending = deliveries.map((delivery) =>
+      this.attempt(delivery).finally(() => {
+        slots?.free(1);
+        this.endOne(delivery.subscriptionId);
+      }),
+    );
+    const ended = Promise.all(sending).then(() => undefined);
+    if (!(await isLate(ended))) return { lane, more: full };
+    return { lane, more: await this.leave({ ...sleeper, lane }, ended, deliveries.length) };
+  }
+
+  /** Lets attempts go on without a turn, unless too many do. Answers whether the turn goes on. */
   private async leave(sleeper: Sleeper, ended: Promise<void>, count: number): Promise<boolean> {
-    const { subscriptionId } = sleeper;
-    if (this.stopping || this.lateAttempts + count > mostLate || this.late.has(subscriptionId)) {
+    if (this.stopping || this.lateAttempts + count > mostLate) {
       await ended;
       return true;
     }
     this.lateAttempts += count;
-    const all = ended.finally(() => {
+    const all = ended.then(() => {
       this.lateAttempts -= count;
-      this.late.delete(subscriptionId);
-      this.wakeUps.putInLine([sleeper]); // for what has become due, or was not its turn, meanwhile
+      this.late.delete(all);
+      this.wakeUps.putInLine([sleeper]); // for what has become due meanwhile
     });
-    this.late.set(subscriptionId, all);
+    this.late.add(all);
     return false;
+  }
+
+  private endOne(subscriptionId: string): void {
+    const work = this.work.get(subscriptionId);
+    if (work === undefined) return;
+    work.underWay -= 1;
+    this.forgetIfIdle(subscriptionId, work);
+  }
+
+  private forgetIfIdle(subscriptionId: string, work: Work): void {
+    if (!work.claiming && work.underWay === 0) this.work.delete(subscriptionId);
   }
 
   private async attempt(delivery: Leased): Promise<void> {

@@ -68,7 +68,7 @@ export class DrainJobs {
   private async run(job: Job<DrainJob>, lane: Lane): Promise<void> {
     const { subscriptionId } = job.data;
     const more = await this.drain.run({ subscriptionId, lane });
-    if (more) this.wakeUps.putInLine([{ subscriptionId, lane }]); // the others come first
+    if (more !== undefined) this.wakeUps.putInLine([more]); // the others come first
   }
 
   private warn(error: unknown): void {

@@ -2,7 +2,7 @@ import { Database, statement } from '@fulfilment/database';
 import { hostAndPort } from '@fulfilment/guarded-fetch';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { deliveriesAtATime, type Lane } from './lanes.rules.js';
+import { deliveriesAtATime, type Lane, lanes } from './lanes.rules.js';
 import { type Sleeper, WakeUps } from './wake-ups.js';
 
 const mostRemembered = 50_000;
@@ -77,9 +77,9 @@ export class HostSlots {
   }
 
   /** Whether a subscription has something due that only waits for its host. */
-  isWaiting({ subscriptionId, lane }: Sleeper): boolean {
+  isWaiting(subscriptionId: string): boolean {
     const host = this.hosts.get(subscriptionId);
-    return this.lines.get(`${lane} ${host}`)?.waiting.has(subscriptionId) ?? false;
+    return lanes.some((lane) => this.lines.get(`${lane} ${host}`)?.waiting.has(subscriptionId) ?? false);
   }
 
   private async ask(subscriptionId: string): Promise<string | undefined> {

@@ -10,5 +10,5 @@ export const failingAfterFailures = 3;
 /** Above this moving average a receiver counts as slow. */
 export const slowAboveMs = 2_000;
 
-/** Deliveries under way to one subscription at a time: a failing receiver is probed with one until it answers 2xx. */
-export const deliveriesAtATime = { healthy: 8, slow: 4, failing: 1 } as const;
+/** Deliveries one process has under way to one subscription: a receiver that fails, or was never heard of, is probed with one until it answers 2xx. */
+export const deliveriesAtATime = { healthy: 8, slow: 4, failing: 1, unknown: 1 } as const;

@@ -2,7 +2,7 @@ import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { deliveriesAtATime, failingAfterFailures } from './lanes.rules.js';
+import { deliveriesAtATime, failingAfterFailures, type Lane } from './lanes.rules.js';
 
 export type Trigger = 'auto' | 'manual' | 'recover' | 'test';
 
@@ -30,15 +30,16 @@ export interface Leased {
   readonly leaseEndsAtMs: number;
 }
 
-// Each subscription's share is found in the index of what is open, and its rows by their key.
+// Each subscription's share is found in the index of what is open, and its rows by their key. One that is wanted twice gets other rows the second time.
 const claim = statement(
   'deliveries.claim',
   `WITH wanted AS MATERIALIZED (
      SELECT w.index, s.id, s.status, s.url, s.secret,
        CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS previous_secret,
-       least(w.most, CASE WHEN s.consecutive_failures >= ${failingAfterFailures} THEN ${deliveriesAtATime.failing}
-            WHEN s.lane = 'slow' THEN ${deliveriesAtATime.slow} ELSE ${deliveriesAtATime.healthy} END) AS width
-     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS w(id, most, index)
+       least(w.most, greatest(0, -w.under_way + CASE WHEN s.consecutive_failures >= ${failingAfterFailures} THEN ${deliveriesAtATime.failing}
+            WHEN s.last_delivery_at IS NULL THEN ${deliveriesAtATime.unknown}
+            WHEN s.lane = 'slow' THEN ${deliveriesAtATime.slow} ELSE ${deliveriesAtATime.healthy} END)) AS width, s.lane
+     FROM unnest($1::uuid[], $2::int[], $5::int[]) WITH ORDINALITY AS w(id, most, under_way, index)
      JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
    ), due AS MATERIALIZED (
      SELECT wanted.index, taken.day, taken.id FROM wanted CROSS JOIN LATERAL (
@@ -52,28 +53,33 @@ const claim = statement(
      attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
    FROM due JOIN wanted USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
-   RETURNING due.index::int - 1 AS index, wanted.width, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
+   RETURNING due.index::int - 1 AS index, wanted.width, wanted.lane, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
      d.trigger, d.attempt_count AS number, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
      e.occurred_at AS "occurredAt", e.traceparent, e.body, wanted.url, wanted.secret, wanted.previous_secret AS "previousSecret"`,
 );
 
-/** Claims of several subscriptions in one statement, and statements under way. */
-const [claimsInOne, statementsAtOnce] = [25, 2];
+const claimsInOne = 25;
+const statementsAtOnce = 2;
 
 export interface Claim {
   readonly deliveries: readonly Leased[];
   /** Whether more may be due at once: all that fits was taken. */
   readonly full: boolean;
+  /** Where the subscription belongs now; undefined when nothing was due. */
+  readonly lane: Lane | undefined;
 }
 
-interface Wish {
+export interface Wish {
   readonly subscriptionId: string;
   readonly most: number;
+  /** What this process has under way to it already. */
+  readonly underWay: number;
 }
 
 interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
   readonly index: number;
   readonly width: number;
+  readonly lane: Lane;
 }
 
 /**
@@ -98,8 +104,8 @@ export class Lease {
   }
 
   /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time and at most so many. */
-  async claim(subscriptionId: string, most: number): Promise<Claim> {
-    return (await this.gathered.row({ subscriptionId, most })) ?? { deliveries: [], full: false };
+  async claim(wish: Wish): Promise<Claim> {
+    return (await this.gathered.row(wish)) ?? { deliveries: [], full: false, lane: undefined };
   }
 
   private async claimAll(wishes: readonly Wish[]): Promise<{ index: number; row: Claim }[]> {
@@ -110,11 +116,17 @@ export class Lease {
       wishes.map(({ most }) => most),
       token,
       this.leaseMs,
+      wishes.map(({ underWay }) => underWay),
     ]);
     return wishes.map((_wish, index) => {
       const taken = rows.filter((row) => row.index === index);
-      const deliveries = taken.map(({ index: _, width: __, ...row }) => ({ ...row, token, leaseEndsAtMs }));
-      return { index, row: { deliveries, full: taken.length > 0 && taken.length === taken[0]?.width } };
+      const deliveries = taken.map(({ index: _, width: __, lane: ___, ...row }) => ({
+        ...row,
+        token,
+        leaseEndsAtMs,
+      }));
+      const [first] = taken;
+      return { index, row: { deliveries, full: taken.length === first?.width, lane: first?.lane } };
     });
   }
 }

@@ -90,9 +90,13 @@ export class Reconciler {
     const open = await this.database.transaction((tx) => this.look(tx));
     if (open === undefined) return false;
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
+    // In the slow lane waiting is no sign of that: what fails is due for long, and nobody is at it between two probes.
     const forgotten = due.filter(
       (row) =>
-        row.due_seconds >= forgottenAfterSeconds && !row.being_drained && !this.hosts.isWaiting(sleeper(row)),
+        row.lane === 'fast' &&
+        row.due_seconds >= forgottenAfterSeconds &&
+        !row.being_drained &&
+        !this.hosts.isWaiting(row.subscription_id),
     );
     this.wakeUps.putInLine(due.filter((row) => !forgotten.includes(row)).map(sleeper));
     this.recover(forgotten);

@@ -129,14 +129,13 @@ export class SettleAttempts {
     const disabled = changed.filter(
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );
-    const heldThoughActive = changed.filter(
-      ({ id, health }) =>
-        health.status === 'active' && (counted.get(id) ?? []).some(({ next }) => next.status === 'held'),
+    const nowDisabled = new Set(disabled.map(({ id }) => id));
+    // Held before a retry by hand, and held again after it: enabled meanwhile, there is nothing to be held for.
+    const heldAgain = settled.filter(({ next }) => next.status === 'held');
+    const heldThoughActive = subscriptionIds(heldAgain).filter(
+      (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),
     );
-    await this.moves.align(
-      tx,
-      [...disabled, ...heldThoughActive].map(({ id }) => id),
-    );
+    await this.moves.align(tx, [...nowDisabled, ...heldThoughActive]);
     await this.owners.deliveryFailed(tx, failing(changed.filter((one) => toBeTold(one, subscriptions))), now);
     await this.tellDisabled(tx, disabled, now);
   }

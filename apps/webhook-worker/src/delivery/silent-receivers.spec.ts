@@ -38,7 +38,7 @@ describe('receivers that never answer', () => {
       for (let made = 0; made < silent; made += perClient) {
         const { creatorId, subscribe } = await aClient(stores, worker);
         await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));
-        await stores.broker.publish(orderCreated(creatorId));
+        await stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(creatorId)));
       }
       await dead.waitFor(silent, soonMs);
       const { creatorId, subscribe } = await aClient(stores, worker);

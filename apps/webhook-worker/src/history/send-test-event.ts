@@ -53,7 +53,7 @@ export class SendTestEvent {
       const subscription = await lockOwned(tx, caller, webhookId); // taking turns makes the count exact
       await refuseTooMany(tx, subscription.id);
       const row = await insert(tx, subscription.id, event ?? firstOf(subscription.events));
-      tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: 'fast' }]));
+      tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
       return deliveryView(row);
     });
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;
