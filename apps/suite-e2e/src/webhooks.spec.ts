@@ -9,7 +9,7 @@ import { deliveryFaults } from './suite/documented.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
-import { placeOrder } from './suite/orders.js';
+import { orderOf, placeOrder, quote } from './suite/orders.js';
 import { signatureHolds } from './suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
@@ -141,6 +141,26 @@ describe('webhooks', () => {
       'order.processing',
       'order.shipped',
     ]);
+  });
+
+  it("goes on with the trace of the order's request, a span for each delivery (W3C Trace Context)", async () => {
+    const { receiver } = await subscribe(['order.created', 'order.processing']);
+    const [trace, span] = [randomUUID().replaceAll('-', ''), '00f067aa0ba902b7'];
+    const items = [{ sku: product.sku, quantity: 1 }];
+    const rate = await quote(merchant.store, items);
+    const { body } = await merchant.store
+      .post('/store/v1/orders', orderOf(items, rate.id))
+      .set('traceparent', `00-${trace}-${span}-01`)
+      .expect(201);
+    const deliveries = await Promise.all(
+      ['order.created', 'order.processing'].map((event) => first(body.id, event, receiver)),
+    );
+    const spans = deliveries.map(({ headers }) => {
+      const [version, itsTrace, itsSpan] = String(headers['traceparent']).split('-');
+      expect([version, itsTrace]).toEqual(['00', trace]);
+      return itsSpan;
+    });
+    expect(new Set([span, ...spans]).size).toBe(3);
   });
 
   it('sends the same bytes again, under the same id, to a receiver that failed', async () => {
