@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually, storeUrl, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import {
   aClient,
@@ -9,38 +9,19 @@ import {
   forgetRedis,
   isSignedWith,
   orderCreated,
-  startWorker,
   status,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
 } from '../webhook-worker.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores);
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-  stores.forget();
-});
-afterEach(() => receiver.stop());
+const given = oneWorker();
 
 describe('a delivery', () => {
   it('goes from the message to the receiver, signed, with the lean body', async () => {
-    const client = await aClient(stores, worker);
-    await client.subscribe(receiver.url, ['order.created'], 'wh sec é 🎶');
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url, ['order.created'], 'wh sec é 🎶');
     const message = orderCreated(client.creatorId);
-    await stores.broker.publish(message);
-    const [delivery] = await receiver.waitFor(1);
+    await given.stores.broker.publish(message);
+    const [delivery] = await given.receiver.waitFor(1);
     const headers = delivery?.headers ?? {};
     expect(delivery?.body).toEqual({
       id: publicId('evt', message.id),
@@ -68,46 +49,49 @@ describe('a delivery', () => {
       traceparent: expect.stringMatching(/^00-/),
       'accept-encoding': 'identity',
     });
-    await deliveriesWhen(stores, status('succeeded'));
+    await deliveriesWhen(given.stores, status('succeeded'));
   });
 
   it('is one, however often the message comes', async () => {
-    const client = await aClient(stores, worker);
-    await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url);
     const message = orderCreated(client.creatorId);
-    await stores.broker.publish(message, message, message);
-    await receiver.waitFor(1);
-    await stores.broker.publish(message, message, orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('succeeded', 'succeeded'));
-    expect(receiver.deliveries).toHaveLength(2);
+    await given.stores.broker.publish(message, message, message);
+    await given.receiver.waitFor(1);
+    await given.stores.broker.publish(message, message, orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('succeeded', 'succeeded'));
+    expect(given.receiver.deliveries).toHaveLength(2);
   });
 
   it('goes to each subscription that asked for the event, of that creator only', async () => {
-    const [one, other] = [await aClient(stores, worker), await aClient(stores, worker)];
-    await one.subscribe(receiver.url, ['order.created']);
-    await one.subscribe(receiver.url, ['order.created', 'order.shipped']);
-    await one.subscribe(receiver.url, ['order.shipped']);
-    await other.subscribe(receiver.url, ['order.created']);
-    await stores.broker.publish(orderCreated(one.creatorId));
-    const rows = await deliveriesWhen(stores, status('succeeded', 'succeeded'));
+    const [one, other] = [
+      await aClient(given.stores, given.worker),
+      await aClient(given.stores, given.worker),
+    ];
+    await one.subscribe(given.receiver.url, ['order.created']);
+    await one.subscribe(given.receiver.url, ['order.created', 'order.shipped']);
+    await one.subscribe(given.receiver.url, ['order.shipped']);
+    await other.subscribe(given.receiver.url, ['order.created']);
+    await given.stores.broker.publish(orderCreated(one.creatorId));
+    const rows = await deliveriesWhen(given.stores, status('succeeded', 'succeeded'));
     expect(new Set(rows.map((row) => row.id)).size).toBe(2);
-    expect(receiver.deliveries).toHaveLength(2);
+    expect(given.receiver.deliveries).toHaveLength(2);
   });
 
   it('is tried again until the receiver takes it: the same bytes, a fresh number, the failures counted', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
     let answered = 0;
-    receiver.answerWith((response) => {
+    given.receiver.answerWith((response) => {
       answered += 1;
       response.writeHead(answered < 3 ? 500 : 200).end();
     });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    const [first, second, third] = await receiver.waitFor(3);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    const [first, second, third] = await given.receiver.waitFor(3);
     expect(second?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
     expect(third?.headers['x-service-attempt']).toBe('3');
     expect(third?.headers['x-service-delivery']).toBe(first?.headers['x-service-delivery']);
-    const [row] = await deliveriesWhen(stores, status('succeeded'));
+    const [row] = await deliveriesWhen(given.stores, status('succeeded'));
     expect(row?.outcomes).toEqual(['http_error', 'http_error', 'succeeded']);
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ consecutive_failures: 0, status: 'active' });
@@ -116,82 +100,86 @@ describe('a delivery', () => {
   });
 
   it('fails when the schedule is spent', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith((response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
-    await stores.broker.publish(orderCreated(client.creatorId));
-    const [row] = await deliveriesWhen(stores, status('failed'));
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    given.receiver.answerWith((response) =>
+      response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    );
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    const [row] = await deliveriesWhen(given.stores, status('failed'));
     expect(row).toMatchObject({ failure_reason: 'exhausted', attempt_count: 4 });
     expect(new Set(row?.outcomes)).toEqual(new Set(['redirect_not_followed']));
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 4 });
   });
 
   it('times out when the receiver does not answer', async () => {
-    const client = await aClient(stores, worker);
-    await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url);
     let answered = 0;
-    receiver.answerWith((response) => {
+    given.receiver.answerWith((response) => {
       answered += 1;
       if (answered > 1) response.writeHead(204).end();
     });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    const [row] = await deliveriesWhen(stores, status('succeeded'));
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    const [row] = await deliveriesWhen(given.stores, status('succeeded'));
     expect(row?.outcomes).toEqual(['timeout', 'succeeded']);
   });
 
   it.each(['1', ['1', '900']])(
     'waits as long as Retry-After says, the first when it comes twice: %j',
     async (asked) => {
-      const client = await aClient(stores, worker);
-      await client.subscribe(receiver.url);
+      const client = await aClient(given.stores, given.worker);
+      await client.subscribe(given.receiver.url);
       const at: number[] = [];
-      receiver.answerWith((response) => {
+      given.receiver.answerWith((response) => {
         at.push(performance.now());
         if (at.length === 1) response.setHeader('retry-after', asked);
         response.writeHead(at.length === 1 ? 503 : 204).end();
       });
-      await stores.broker.publish(orderCreated(client.creatorId));
-      await receiver.waitFor(2);
+      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await given.receiver.waitFor(2);
       expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(950);
     },
   );
 
   it('that was lost with its process is made again, under the same id', async () => {
-    const client = await aClient(stores, worker);
-    await client.subscribe(receiver.url);
-    receiver.answerWith(() => undefined); // the process "dies" while it waits for this answer
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await receiver.waitFor(1);
-    receiver.answerWith((response) => response.writeHead(204).end());
-    await stores.database.run(
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url);
+    given.receiver.answerWith(() => undefined); // the process "dies" while it waits for this answer
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.receiver.waitFor(1);
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    await given.stores.database.run(
       statement(
         'test.expire',
         "UPDATE webhook_deliveries SET lease_until = now() - interval '1 second' WHERE status = 'in_flight'",
       ),
     );
-    worker.reconcile();
-    const deliveries = await receiver.waitFor(2);
+    given.worker.reconcile();
+    const deliveries = await given.receiver.waitFor(2);
     expect(deliveries[1]?.headers['x-service-delivery']).toBe(deliveries[0]?.headers['x-service-delivery']);
-    const [row] = await deliveriesWhen(stores, status('succeeded'));
+    const [row] = await deliveriesWhen(given.stores, status('succeeded'));
     expect(row?.outcomes).toEqual(['lost', 'succeeded']);
-    await eventually(async () => ((await deliveriesOf(stores))[0]?.attempt_count === 2 ? true : undefined));
+    await eventually(async () =>
+      (await deliveriesOf(given.stores))[0]?.attempt_count === 2 ? true : undefined,
+    );
   });
 
   it('comes although Redis forgot everything', async () => {
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
-    const client = await aClient(stores, worker);
-    await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url);
     let answered = 0;
-    receiver.answerWith((response) => {
+    given.receiver.answerWith((response) => {
       answered += 1;
       response.writeHead(answered <= 20 ? 500 : 204).end();
     });
-    await stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
-    await receiver.waitFor(1);
-    await forgetRedis(redis, stores.prefix);
+    await given.stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
+    await given.receiver.waitFor(1);
+    await forgetRedis(redis, given.stores.prefix);
     redis.disconnect();
     const rows = await deliveriesWhen(
-      stores,
+      given.stores,
       (all) => all.length === 20 && all.every((row) => row.status === 'succeeded'),
     );
     expect(rows).toHaveLength(20);

@@ -1,65 +1,40 @@
-import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import {
-  aClient,
-  deliveriesWhen,
-  isSignedWith,
-  orderCreated,
-  startWorker,
-  status,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { aClient, deliveriesWhen, isSignedWith, orderCreated, status } from '../webhook-worker.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores);
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-  stores.forget();
-});
-afterEach(() => receiver.stop());
+const given = oneWorker();
 
 describe('a subscription', () => {
   it('is disabled at once by a 410: that delivery fails, later ones are held and released on re-enabling', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith((response) => response.writeHead(410).end());
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('failed'));
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    given.receiver.answerWith((response) => response.writeHead(410).end());
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('failed'));
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
     expect(body.disabled_at).not.toBeNull();
     expect((await client.get()).body).toEqual({ data: [] });
 
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('failed', 'held'));
-    expect(receiver.deliveries).toHaveLength(1);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('failed', 'held'));
+    expect(given.receiver.deliveries).toHaveLength(1);
 
-    receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.answerWith((response) => response.writeHead(204).end());
     const enabled = await client.patch(id, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
-    await deliveriesWhen(stores, status('failed', 'succeeded'));
+    await deliveriesWhen(given.stores, status('failed', 'succeeded'));
   });
 
   it('that is enabled, at a new address, while one is tried by hand at the old one keeps nothing held', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('held'));
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('held'));
     const asked = Promise.withResolvers<ServerResponse>();
-    receiver.answerWith((response) => asked.resolve(response));
+    given.receiver.answerWith((response) => asked.resolve(response));
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
     await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
     const answer = await asked.promise;
@@ -74,34 +49,34 @@ describe('a subscription', () => {
   });
 
   it('may be disabled by its owner: what is open is held', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('held'));
-    expect(receiver.deliveries).toHaveLength(0);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('held'));
+    expect(given.receiver.deliveries).toHaveLength(0);
     await client.patch(id, { status: 'active' });
-    await receiver.waitFor(1);
+    await given.receiver.waitFor(1);
   });
 
   it('gets nothing more once it is deleted, retries included', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, status('retrying'));
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    given.receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('retrying'));
     expect((await client.delete(id)).status).toBe(204);
-    const [row] = await deliveriesWhen(stores, status('failed'));
+    const [row] = await deliveriesWhen(given.stores, status('failed'));
     expect(row).toMatchObject({ failure_reason: 'subscription_deleted' });
-    expect(receiver.deliveries).toHaveLength(1);
+    expect(given.receiver.deliveries).toHaveLength(1);
   });
 
   it('signs with the new secret at once, and for a day with the old one in a header of its own', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url, ['order.created'], 'old');
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
     await client.patch(id, { secret: 'new' });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    const [delivery] = await receiver.waitFor(1);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    const [delivery] = await given.receiver.waitFor(1);
     const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
     expect(isSignedWith('new', headers['x-service-signature'], rawBody)).toBe(true);
     expect(isSignedWith('old', headers['x-service-signature-previous'], rawBody)).toBe(true);

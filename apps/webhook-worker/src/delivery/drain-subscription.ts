@@ -25,6 +25,11 @@ interface Work {
   again: boolean;
 }
 
+/** What is this process's to send now, and the room at its host; none when there was nothing. */
+interface Taken extends Claim {
+  readonly slots: Slots | undefined;
+}
+
 interface Sent {
   readonly lane: Lane;
   /** Whether more may be due that could be sent now. */
@@ -58,17 +63,20 @@ export class DrainSubscription {
     const endsAtMs = performance.now() + mostMs;
     let sent = 0;
     while (!this.stopping && !this.isLookedAfter(sleeper.subscriptionId)) {
-      const deliveries = await this.take(sleeper);
-      const { lane, more } = await this.send(sleeper, deliveries);
+      const taken = await this.take(sleeper);
+      const { lane, more } = await this.send(sleeper, taken);
       if (!more) return undefined;
-      sent += deliveries.deliveries.length;
+      sent += taken.deliveries.length;
       const isOver = sent >= mostDeliveries || performance.now() > endsAtMs;
       if (isOver || lane !== sleeper.lane) return { ...sleeper, lane }; // the line where it belongs now
     }
     return undefined;
   }
 
-  /** Whether somebody here will look at what is due: who is claiming now, or waits for as many attempts as there may ever be. */
+  /**
+   * Whether somebody here will look at what has become due: who is claiming now, and is told to look again, or who waits for as many attempts as
+   * there may ever be.
+   */
   isLookedAfter(subscriptionId: string): boolean {
     const work = this.work.get(subscriptionId);
     if (work?.claiming === true) work.again = true;
@@ -82,7 +90,7 @@ export class DrainSubscription {
   }
 
   /** Takes room at the host and what is due by lease; gives back the room that is not used. */
-  private async take(sleeper: Sleeper): Promise<Claim & { readonly slots: Slots | undefined }> {
+  private async take(sleeper: Sleeper): Promise<Taken> {
     const { subscriptionId, lane } = sleeper;
     const work = this.work.get(subscriptionId) ?? { underWay: 0, claiming: false, again: false };
     this.work.set(subscriptionId, work);
@@ -108,7 +116,7 @@ export class DrainSubscription {
 
   private async send(
     sleeper: Sleeper,
-    { deliveries, full, lane = sleeper.lane, slots }: Awaited<ReturnType<DrainSubscription['take']>>,
+    { deliveries, full, lane = sleeper.lane, slots }: Taken,
   ): Promise<Sent> {
     if (deliveries.length === 0) return { lane, more: full };
     const sending = deliveries.map((delivery) =>

@@ -1,33 +1,8 @@
 import { webhookEvents } from '@fulfilment/contracts';
-import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
-import {
-  aClient,
-  deliveriesWhen,
-  isSignedWith,
-  orderCreated,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { aClient, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-  stores.forget();
-});
-afterEach(() => receiver.stop());
+const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
@@ -35,12 +10,12 @@ const longAgo = '2020-01-01T00:00:00Z';
 
 /** A client with a subscription and some deliveries that have ended as `status`. */
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
-  const client = await aClient(stores, worker);
-  const id = await client.subscribe(receiver.url, ['order.created', 'product.in_stock']);
-  receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
-  await stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
-  await deliveriesWhen(stores, all(status, count));
-  receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
+  const client = await aClient(given.stores, given.worker);
+  const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
+  given.receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
+  await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+  await deliveriesWhen(given.stores, all(status, count));
+  given.receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
   return { client, id };
 }
 
@@ -112,7 +87,7 @@ describe('the delivery history', () => {
     const { body } = await client.get(`/${id}/deliveries/${listed.id}`).expect(200);
     expect(body).toMatchObject({
       ...listed,
-      payload: receiver.deliveries[0]?.body,
+      payload: given.receiver.deliveries[0]?.body,
       failure_reason: 'exhausted',
     });
     expect(body.attempts).toEqual(
@@ -133,7 +108,7 @@ describe('the delivery history', () => {
   it("is nobody else's, and unknown deliveries are 404", async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    const other = await aClient(stores, worker);
+    const other = await aClient(given.stores, given.worker);
     await other.get(`/${id}/deliveries`).expect(404);
     await other.get(`/${id}/deliveries/${delivery}`).expect(404);
     await other.post({}, `/${id}/deliveries/${delivery}/retry`).expect(404);
@@ -141,7 +116,7 @@ describe('the delivery history', () => {
     await other.post({ since: longAgo }, `/${id}/recover`).expect(404);
     await client.get(`/${id}/deliveries/whd_00000000000000000000000000`).expect(404);
     await client.post({}, `/${id}/deliveries/nonsense/retry`).expect(404);
-    const own = await client.subscribe(receiver.url);
+    const own = await client.subscribe(given.receiver.url);
     await client.get(`/${own}/deliveries/${delivery}`).expect(404);
   });
 });
@@ -157,7 +132,7 @@ describe('a recovery', () => {
     );
     const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
     expect(body).toEqual({ id: expect.stringMatching(/^whr_/), matched: 5 });
-    await deliveriesWhen(stores, all('succeeded', 5));
+    await deliveriesWhen(given.stores, all('succeeded', 5));
     expect((await client.post({ since: longAgo }, `/${id}/recover`)).body.matched).toBe(0);
   });
 
@@ -175,8 +150,8 @@ describe('a recovery', () => {
     [{ since: longAgo, statuses: ['succeeded'] }, 'statuses'],
     [{ since: longAgo, statuses: [] }, 'statuses'],
   ])('refuses %j on %s', async (wish, field) => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
     const answer = await client.post(wish, `/${id}/recover`).expect(400);
     expect(answer.body.details[0].field).toBe(field);
   });
@@ -184,8 +159,8 @@ describe('a recovery', () => {
 
 describe('a test event', () => {
   it('comes as a real one does, marked, and is in the history', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url, ['order.shipped'], 'secret');
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url, ['order.shipped'], 'secret');
     const { body, headers } = await client.post({}, `/${id}/test`).expect(202);
     expect(body).toMatchObject({
       test: true,
@@ -193,7 +168,7 @@ describe('a test event', () => {
       event_id: expect.stringMatching(/^evt_test_/),
     });
     expect(headers['location']).toBe(`https://suite.example/store/v1/webhooks/${id}/deliveries/${body.id}`);
-    const [delivery] = await receiver.waitFor(1);
+    const [delivery] = await given.receiver.waitFor(1);
     expect(delivery?.headers['x-service-test']).toBe('true');
     expect(
       isSignedWith('secret', delivery?.headers['x-service-signature'], delivery?.rawBody ?? Buffer.alloc(0)),
@@ -207,30 +182,33 @@ describe('a test event', () => {
       'updated_at',
     ]);
     expect(delivery?.body.data['order_id']).toMatch(/^ord_test_/);
-    await deliveriesWhen(stores, all('succeeded', 1));
+    await deliveriesWhen(given.stores, all('succeeded', 1));
     expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
   });
 
   it('may be any of the twelve, a few in a minute', async () => {
-    const client = await aClient(stores, worker);
-    const [one, two] = [await client.subscribe(receiver.url), await client.subscribe(receiver.url)];
+    const client = await aClient(given.stores, given.worker);
+    const [one, two] = [
+      await client.subscribe(given.receiver.url),
+      await client.subscribe(given.receiver.url),
+    ];
     for (const [index, event] of webhookEvents.entries()) {
       await client.post({ event }, `/${index < 10 ? one : two}/test`).expect(202);
     }
     const refused = await client.post({}, `/${one}/test`).expect(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     await client.post({ event: 'order.lost' }, `/${two}/test`).expect(400);
-    const deliveries = await receiver.waitFor(12);
+    const deliveries = await given.receiver.waitFor(12);
     expect(new Set(deliveries.map(({ body }) => body.event))).toEqual(new Set(webhookEvents));
   });
 
   it('works while disabled, is one attempt, and counts neither for nor against', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
-    receiver.answerWith((response) => response.writeHead(410).end());
+    given.receiver.answerWith((response) => response.writeHead(410).end());
     await client.post({}, `/${id}/test`).expect(202);
-    const [row] = await deliveriesWhen(stores, all('failed', 1));
+    const [row] = await deliveriesWhen(given.stores, all('failed', 1));
     expect(row?.attempt_count).toBe(1);
     expect((await client.get(`/${id}`)).body).toMatchObject({
       consecutive_failures: 0,

@@ -1,35 +1,10 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import {
-  aClient,
-  type DeliveryRow,
-  deliveriesWhen,
-  orderCreated,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { aClient, type DeliveryRow, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-  stores.forget();
-});
-afterEach(() => receiver.stop());
+const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
@@ -51,24 +26,26 @@ const scheduleStep = statement(
   'SELECT schedule_step FROM webhook_deliveries WHERE subscription_id = $1',
 );
 async function scheduleStepOf(id: string): Promise<number | undefined> {
-  const row = await stores.database.row<{ schedule_step: number }>(scheduleStep, [parsePublicId('whk', id)]);
+  const row = await given.stores.database.row<{ schedule_step: number }>(scheduleStep, [
+    parsePublicId('whk', id),
+  ]);
   return row?.schedule_step;
 }
 
 /** A client with a subscription and some deliveries that have ended as `status`. */
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
-  const client = await aClient(stores, worker);
-  const id = await client.subscribe(receiver.url, ['order.created', 'product.in_stock']);
-  receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
-  await stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
-  await deliveriesWhen(stores, all(status, count));
-  receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
+  const client = await aClient(given.stores, given.worker);
+  const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
+  given.receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
+  await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+  await deliveriesWhen(given.stores, all(status, count));
+  given.receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
   return { client, id };
 }
 
 /** The only delivery, once so many attempts at it have ended. */
 async function afterAttempts(count: number): Promise<DeliveryRow | undefined> {
-  const [row] = await deliveriesWhen(stores, ([only]) => only?.outcomes?.length === count);
+  const [row] = await deliveriesWhen(given.stores, ([only]) => only?.outcomes?.length === count);
   return row;
 }
 
@@ -86,8 +63,8 @@ describe('a retry of one', () => {
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
     expect(body).toMatchObject({ id: delivery, status: 'pending', completed_at: null });
-    await deliveriesWhen(stores, all('succeeded', 1));
-    const [first, , third] = receiver.deliveries;
+    await deliveriesWhen(given.stores, all('succeeded', 1));
+    const [first, , third] = given.receiver.deliveries;
     expect(third?.headers).toMatchObject({ 'x-service-delivery': delivery, 'x-service-attempt': '3' });
     expect(third?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
     const detail = (await client.get(`/${id}/deliveries/${delivery}`)).body;
@@ -97,14 +74,14 @@ describe('a retry of one', () => {
       response_headers: { 'x-request-id': 'r1' },
     });
     await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202); // and again, if they wish
-    await receiver.waitFor(4);
+    await given.receiver.waitFor(4);
   });
 
   it.each(['succeeded', 'failed'] as const)(
     'that fails leaves a delivery that had %s as it was',
     async (status) => {
       const one = await withDeliveries(1, status);
-      receiver.answerWith(answer(500));
+      given.receiver.answerWith(answer(500));
       const { before, read } = await retryOnly(one);
       await afterAttempts(status === 'failed' ? 3 : 2);
       const after = await read();
@@ -120,8 +97,8 @@ describe('a retry of one', () => {
   it('that fails leaves the schedule of an open delivery where it was', async () => {
     const one = await withDeliveries(1, 'failed');
     const due = new Date(Date.now() + 3_600_000);
-    await stores.database.run(inAnHour, [parsePublicId('whk', one.id), due]);
-    receiver.answerWith(answer(500));
+    await given.stores.database.run(inAnHour, [parsePublicId('whk', one.id), due]);
+    given.receiver.answerWith(answer(500));
     const { read } = await retryOnly(one);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'retrying', next_attempt_at: due.toISOString() });
@@ -129,12 +106,12 @@ describe('a retry of one', () => {
   });
 
   it('that fails leaves a held delivery held', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(stores, all('held', 1));
-    receiver.answerWith(answer(500));
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, all('held', 1));
+    given.receiver.answerWith(answer(500));
     const { before, read } = await retryOnly({ client, id });
     await afterAttempts(1);
     expect(await read()).toMatchObject({ ...before, attempt_count: 1, last_status_code: 500 });
@@ -142,24 +119,27 @@ describe('a retry of one', () => {
 
   it('that is asked for twice before it runs still knows where the delivery was', async () => {
     const one = await withDeliveries(1, 'failed');
-    receiver.answerWith(() => undefined); // never
-    await stores.broker.publish(orderCreated(one.client.creatorId));
-    await receiver.waitFor(3); // a failing receiver gets one at a time, so what is asked for now waits
+    given.receiver.answerWith(() => undefined); // never
+    await given.stores.broker.publish(orderCreated(one.client.creatorId));
+    await given.receiver.waitFor(3); // a failing given.receiver gets one at a time, so what is asked for now waits
     const failed = (await one.client.get(`/${one.id}/deliveries?status=failed`)).body.data[0];
     const retry = () => one.client.post({}, `/${one.id}/deliveries/${failed.id}/retry`).expect(202);
-    await stores.database.run(failing, [parsePublicId('whk', one.id)]);
+    await given.stores.database.run(failing, [parsePublicId('whk', one.id)]);
     await retry();
     await retry();
-    receiver.answerWith(answer(500));
-    await deliveriesWhen(stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
+    given.receiver.answerWith(answer(500));
+    await deliveriesWhen(given.stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
     const after = (await one.client.get(`/${one.id}/deliveries/${failed.id}`)).body;
     expect(after).toMatchObject({ status: 'failed', completed_at: failed.completed_at });
   });
 
   it('answered with 410 disables the subscription, and an open delivery is gone', async () => {
     const one = await withDeliveries(1, 'failed');
-    await stores.database.run(inAnHour, [parsePublicId('whk', one.id), new Date(Date.now() + 3_600_000)]);
-    receiver.answerWith(answer(410));
+    await given.stores.database.run(inAnHour, [
+      parsePublicId('whk', one.id),
+      new Date(Date.now() + 3_600_000),
+    ]);
+    given.receiver.answerWith(answer(410));
     const { read } = await retryOnly(one);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'failed', failure_reason: 'gone' });
@@ -171,16 +151,16 @@ describe('a retry of one', () => {
     await client.patch(id, { status: 'disabled' });
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
-    await deliveriesWhen(stores, all('succeeded', 1));
+    await deliveriesWhen(given.stores, all('succeeded', 1));
     expect((await client.get(`/${id}`)).body.status).toBe('disabled');
   });
 
   it('is 409 while an attempt is under way', async () => {
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url);
-    receiver.answerWith(() => undefined);
-    await stores.broker.publish(orderCreated(client.creatorId));
-    await receiver.waitFor(1);
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    given.receiver.answerWith(() => undefined);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.receiver.waitFor(1);
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const refused = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);
     expect(refused.body.code).toBe('CONFLICT');
