@@ -6,9 +6,11 @@ import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
 import { keyRotation } from './keys/key-rotation.js';
 import { SigningKeys } from './keys/signing-keys.js';
-import { type AuthQuota, mountOidc } from './oidc/mount.js';
+import { mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
+import type { AuthQuota } from './oidc/request-limits.js';
 import { sweepExpired, sweepGently } from './oidc/sweep.js';
+import { mountPages } from './pages/before-pages.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { DenyList } from './revocation/deny-list.js';
 
@@ -42,7 +44,8 @@ export async function startAuthServer(parts: {
     logger,
     anyOrigin: false,
     readiness: { ...readiness, signing_keys: () => app.get(OidcServer).ready },
-    before: (nest) => mountOidc(nest, config, nest.get(OidcServer), limiter),
+    ahead: (nest) => mountOidc(config, nest.get(OidcServer), limiter),
+    before: (nest) => mountPages(nest, limiter),
   });
   return {
     app,

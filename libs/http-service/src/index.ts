@@ -10,6 +10,8 @@ export { SignedCursors, type CursorKey } from './signed-cursors.js';
 export { apiSettings, quotaSetting, quotasOf, type ApiSettings } from './settings.js';
 export { startApi, type ApiOptions } from './start-api.js';
 export { startHttp, type HttpOptions } from './start-http.js';
+export type { Ahead } from './ahead-of-express.js';
+export { callerAddress, jsonAnswer, type PlainAnswer, sendPlain } from './plain-http.js';
 export type { ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';

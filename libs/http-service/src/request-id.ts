@@ -1,13 +1,17 @@
 import { nextTraceparent, withRequestContext } from '@fulfilment/runtime';
-import type { NextFunction, Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const wellFormed = /^[\w.:/+=-]{1,128}$/;
 
 /** Every answer carries `X-Request-Id`: the caller's when it is well formed, else a new one. All work of the request runs in its context. */
-export function requestId(request: Request, response: Response, next: NextFunction): void {
-  const given = request.get('x-request-id');
-  const id = given !== undefined && wellFormed.test(given) ? given : randomUUID();
+export function inRequestContext(request: IncomingMessage, response: ServerResponse, work: () => void): void {
+  const { 'x-request-id': given, traceparent } = request.headers;
+  const id = typeof given === 'string' && wellFormed.test(given) ? given : randomUUID();
   response.setHeader('X-Request-Id', id);
-  withRequestContext({ requestId: id, traceparent: nextTraceparent(request.get('traceparent')) }, next);
+  withRequestContext({ requestId: id, traceparent: nextTraceparent(single(traceparent)) }, work);
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
 }

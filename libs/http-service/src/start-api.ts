@@ -13,7 +13,10 @@ import { referenceRoutes } from './reference/serve-reference.js';
 import { type ApiSettings, quotasOf } from './settings.js';
 import { type HttpOptions, startHttp } from './start-http.js';
 
-export interface ApiOptions extends Omit<HttpOptions, 'host' | 'port' | 'prefix' | 'guards' | 'before'> {
+export interface ApiOptions extends Omit<
+  HttpOptions,
+  'host' | 'port' | 'prefix' | 'guards' | 'ahead' | 'before'
+> {
   readonly settings: ApiSettings;
   readonly redis: RedisConnection;
   /** Which of the two APIs: names the path prefix and the audience. */

@@ -5,13 +5,14 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AnswerInterceptor } from './answer.js';
-import { endedConnections } from './ended-connections.js';
+import { type Ahead, putAheadOfExpress } from './ahead-of-express.js';
+import { decodablePath } from './decodable-path.js';
+import { endConnectionWhenClosing } from './ended-connections.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
-import { requestId } from './request-id.js';
-import { undecodablePath } from './undecodable-path.js';
+import { inRequestContext } from './request-id.js';
 
 const keepAliveMs = 75_000; // longer than the gateway keeps its connections, so it never sends on one we are closing
 const maxHeaderWaitMs = 80_000;
@@ -28,6 +29,8 @@ export interface HttpOptions {
   readonly guards?: (app: NestExpressApplication) => readonly CanActivate[];
   /** Whether browsers of any origin may call, without credentials; true by default. Pages that people see say false. */
   readonly anyOrigin?: boolean;
+  /** What is answered without Express. */
+  readonly ahead?: (app: NestExpressApplication) => Ahead;
   /** What stands before Nest's routes. */
   readonly before?: (app: NestExpressApplication) => void;
 }
@@ -47,9 +50,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
       abortOnError: false,
     },
   );
-  app.use(endedConnections(app.getHttpServer()));
-  app.use(requestId);
-  app.use(undecodablePath);
+  aroundEveryRequest(app.getHttpServer(), options.ahead?.(app));
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
     app.use(path, healthRoutes(options.readiness));
   }
@@ -70,6 +71,17 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   server.on('clientError', answerNoHttp);
   logger.info({ port: options.port }, 'Listening.');
   return app;
+}
+
+function aroundEveryRequest(server: Server, ahead: Ahead | undefined): void {
+  putAheadOfExpress(server, (request, response, express) => {
+    endConnectionWhenClosing(server, response);
+    request.url = decodablePath(request.url ?? '/');
+    inRequestContext(request, response, () => {
+      if (ahead === undefined) express();
+      else ahead(request, response, express);
+    });
+  });
 }
 
 /** Express takes its routing settings when its router is made, which Nest does at once. */

@@ -1,5 +1,4 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
-import type { Request } from 'express';
 import { parse, stringify } from 'node:querystring';
 import { handleOfNothing, presented } from './access-tokens.js';
 import type { FormChange } from './request-bodies.js';
@@ -11,7 +10,7 @@ const swapped = new WeakMap<object, AccessTokenClaims>();
  * oidc-provider refuses anything that looks like a JWT at introspection and revocation. This puts the handle of its record in its
  * place. @param readAhead told of the record that will be looked up
  */
-export function swapSignedToken(readAhead: (request: Request, jti: string) => void): FormChange {
+export function swapSignedToken(readAhead: (request: object, jti: string) => void): FormChange {
   return (request, body) => {
     const form = parse(body.toString());
     const { token } = form;

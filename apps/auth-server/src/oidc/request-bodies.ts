@@ -1,56 +1,56 @@
-import type { NextFunction, Request, Response } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { isReadableJson, isReadableWhenDecoded } from './unreadable-text.js';
 
 const bodies = new WeakMap<object, Buffer>();
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 
 /** Changes a form before oidc-provider reads it. */
-export type FormChange = (request: Request, form: Buffer) => Buffer;
+export type FormChange = (request: IncomingMessage, form: Buffer) => Buffer;
 
 /**
  * Reads a body once, by the cheapest way there is, and hands it to oidc-provider through the iterator by which it reads every body:
  * no endpoint or parameter can be forgotten. What the iterator throws it takes for a body it cannot parse, and answers
  * `invalid_request`: so it does to text nobody can read, and to a body that is too large.
  */
-export function readBodies(request: Request, _response: Response, next: NextFunction): void {
+export async function readBody(request: IncomingMessage): Promise<void> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
-  if (length === undefined && chunked === undefined) return next();
-  if (length !== undefined && Number(length) > maxBodyBytes) return next(); // refused by its length
-  const parts: Buffer[] = [];
-  let received = 0;
-  const onData = (part: Buffer): void => {
-    received += part.length;
-    parts.push(part);
-    if (received <= maxBodyBytes) return;
-    request.off('data', onData).off('end', onEnd).pause();
-    hand(request, new Error('The body is too large.'));
-    next();
-  };
-  const onEnd = (): void => {
-    const body = Buffer.concat(parts);
-    hand(request, isReadableBody(request, body) ? body : new TypeError('The body is not readable text.'));
-    next();
-  };
-  request.on('data', onData).on('end', onEnd);
+  if (length === undefined && chunked === undefined) return;
+  if (length !== undefined && Number(length) > maxBodyBytes) return; // refused by its length
+  hand(request, await received(request));
 }
 
-/** After `readBodies`: has a readable form changed. */
-export function changeForm(change: FormChange) {
-  return (request: Request, _response: Response, next: NextFunction): void => {
-    const body = bodies.get(request);
-    if (body !== undefined && request.headers['content-type']?.includes('x-www-form-urlencoded') === true) {
-      const changed = change(request, body);
-      if (changed !== body) {
-        request.headers['content-length'] = String(changed.length);
-        delete request.headers['transfer-encoding'];
-        hand(request, changed);
-      }
-    }
-    next();
-  };
+function received(request: IncomingMessage): Promise<Buffer | Error> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const onData = (part: Buffer): void => {
+      bytes += part.length;
+      parts.push(part);
+      if (bytes <= maxBodyBytes) return;
+      request.off('data', onData).off('end', onEnd).pause();
+      resolve(new Error('The body is too large.'));
+    };
+    const onEnd = (): void => {
+      const body = Buffer.concat(parts);
+      resolve(isReadableBody(request, body) ? body : new TypeError('The body is not readable text.'));
+    };
+    request.on('data', onData).on('end', onEnd);
+  });
 }
 
-function hand(request: Request, body: Buffer | Error): void {
+/** After `readBody`: has a readable form changed. */
+export function changeForm(request: IncomingMessage, change: FormChange): void {
+  const body = bodies.get(request);
+  if (body === undefined || request.headers['content-type']?.includes('x-www-form-urlencoded') !== true)
+    return;
+  const changed = change(request, body);
+  if (changed === body) return;
+  request.headers['content-length'] = String(changed.length);
+  delete request.headers['transfer-encoding'];
+  hand(request, changed);
+}
+
+function hand(request: IncomingMessage, body: Buffer | Error): void {
   if (Buffer.isBuffer(body)) bodies.set(request, body);
   Object.defineProperty(request, 'readable', { configurable: true, value: true });
   Object.defineProperty(request, 'iterator', {
@@ -62,7 +62,7 @@ function hand(request: Request, body: Buffer | Error): void {
   });
 }
 
-function isReadableBody({ headers }: Request, body: Buffer): boolean {
+function isReadableBody({ headers }: IncomingMessage, body: Buffer): boolean {
   if (headers['content-type']?.includes('json') !== true) return isReadableWhenDecoded(body);
   try {
     return isReadableJson(body);

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, Response } from 'express';
+import type { IncomingMessage } from 'node:http';
 import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../audit/audit-log.js';
@@ -9,9 +9,8 @@ import type { UnitOfWork } from './unit-of-work.js';
 const arrivals = new WeakMap<object, Arrival>();
 
 /** Notes when a request came: before anything that waits. */
-export function noteArrival(request: Request, _response: Response, next: NextFunction): void {
+export function noteArrival(request: IncomingMessage): void {
   arrivals.set(request, arrival(Date.now(), request.headers['x-connection-age']));
-  next();
 }
 
 /**

@@ -1,5 +1,3 @@
-import { ValidationFailed } from '@fulfilment/error-envelope';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { isUtf8 } from 'node:buffer';
 
 const escapes = /%([0-9a-f]{2})/gi;
@@ -15,17 +13,6 @@ export function isReadableWhenDecoded(encoded: Buffer | string): boolean {
   if (typeof encoded !== 'string' && !text.includes('%')) return isUtf8(encoded) && !text.includes('\0');
   const bytes = Buffer.from(text.replace(escapes, byteOf), 'latin1');
   return isUtf8(bytes) && !bytes.includes(0);
-}
-
-/** Refuses paths and queries nobody can read, before anything looks at them. */
-export function refuseUnreadableAddress(
-  refuse: (error: unknown, request: Request, response: Response, next: NextFunction) => void,
-): RequestHandler {
-  return (request, response, next) => {
-    if (isReadableWhenDecoded(request.url)) return next();
-    const problem = new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
-    refuse(problem, request, response, next);
-  };
 }
 
 /** Whether all text in JSON is readable. @throws SyntaxError when it is none */

@@ -1,3 +1,4 @@
+import { sendPlain } from '@fulfilment/http-service';
 import type { Response } from 'express';
 import type { Page } from '../pages/page.js';
 
@@ -9,8 +10,5 @@ export function deliver(response: Response, outcome: Outcome): void {
     response.set('Cache-Control', 'no-store').redirect(303, outcome.redirect);
     return;
   }
-  response
-    .status(outcome.status)
-    .set({ ...outcome.headers })
-    .send(outcome.body);
+  sendPlain(response, outcome);
 }

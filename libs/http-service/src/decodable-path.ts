@@ -1,13 +1,11 @@
-import type { NextFunction, Request, Response } from 'express';
-
 /**
  * A path whose percent-encoding is no UTF-8 (`%ff`) is taken as the characters it is written with. So it meets the same checks in the same
  * order as any other path, and is an id that does not exist, instead of an error before anybody asked who is calling.
  */
-export function undecodablePath(request: Request, _response: Response, next: NextFunction): void {
-  const [path = '/', ...query] = request.url.split('?');
-  if (!isDecodable(path)) request.url = [path.replaceAll('%', '%25'), ...query].join('?');
-  next();
+export function decodablePath(url: string): string {
+  if (!url.includes('%')) return url;
+  const [path = '/', ...query] = url.split('?');
+  return isDecodable(path) ? url : [path.replaceAll('%', '%25'), ...query].join('?');
 }
 
 function isDecodable(path: string): boolean {

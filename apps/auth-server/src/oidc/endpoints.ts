@@ -1,0 +1,67 @@
+import { NotFound } from '@fulfilment/error-envelope';
+import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { swapSignedToken } from './introspection-swap.js';
+import { mountPath } from './kinds-of-path.rules.js';
+import type { OidcServer } from './oidc-server.js';
+import { readTokenAhead } from './read-token-ahead.js';
+import { envelopeAnswer, refusalAt } from './refusals.js';
+import { changeForm, readBody } from './request-bodies.js';
+import { type AuthQuota, quotaOf, takeFromQuota } from './request-limits.js';
+
+/** Of routes: small letters in the first two parts, then whatever an id may hold. */
+const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
+const registration = /^\/oauth2\/register(\/|$)/;
+
+/** Answers what lies below the mount path: quota → path → body → oidc-provider. @param path of the request's url, below the mount path */
+export type Endpoints = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
+
+export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Endpoints {
+  const swap = swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti));
+  const read = readTokenAhead((request, model, id) => oidc.stored.readAhead(request, model, id));
+  const formChanges = new Map([
+    ['/oauth2/introspect', swap],
+    ['/oauth2/revoke', swap],
+    ['/oauth2/token', read],
+  ]);
+
+  return async (request, response, path) => {
+    try {
+      const quota = quotaOf(request.method, path);
+      if (quota !== undefined) await takeFromQuota(limiter, quota, request);
+      // oidc-provider also takes other cases and a slash at the end. Quotas and transactions go by the path, so a path has one
+      // spelling, and all others are nobody's.
+      if (!spelling.test(path)) {
+        sendPlain(response, envelopeAnswer(new NotFound('There is no such path or method.')));
+        return;
+      }
+      if (registration.test(path)) {
+        allowAnyOrigin(response);
+        if (request.method === 'OPTIONS') return endPreflight(response);
+      }
+      await readBody(request);
+      const change = request.method === 'POST' ? formChanges.get(path) : undefined;
+      if (change !== undefined) changeForm(request, change);
+      await oidc.handle(request, response);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else sendPlain(response, refusalAt(`${mountPath}${path}`, error));
+    }
+  };
+}
+
+/** Tools in a browser register themselves; there is nothing to steal. */
+function allowAnyOrigin(response: ServerResponse): void {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  response.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
+}
+
+function endPreflight(response: ServerResponse): void {
+  response
+    .writeHead(204, {
+      'Access-Control-Allow-Methods': 'POST, GET, PUT, DELETE',
+      'Access-Control-Allow-Headers': 'Content-Type, Authorization',
+      'Access-Control-Max-Age': '3600',
+    })
+    .end();
+}

@@ -1,0 +1,50 @@
+import { type ErrorEnvelope, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
+import { jsonAnswer, type PlainAnswer } from '@fulfilment/http-service';
+import { messagePage } from '../pages/message.page.js';
+import type { Page } from '../pages/page.js';
+import { isVisited, mountPath } from './kinds-of-path.rules.js';
+
+const oauthErrors: Readonly<Record<string, string>> = {
+  RATE_LIMITED: 'temporarily_unavailable',
+  SERVICE_UNAVAILABLE: 'temporarily_unavailable',
+  INTERNAL_ERROR: 'server_error',
+};
+
+/** What goes wrong before oidc-provider has a request: too many are a page for people; the rest is JSON for apps. @param path whole */
+export function refusalAt(path: string, error: unknown): PlainAnswer {
+  return error instanceof RateLimited && isVisited(path) ? tooManyPage(error) : oauthRefusal(error);
+}
+
+/** Of an address nobody can read, each in its own form: a page for people, RFC 6749 JSON for apps, else the envelope. @param path whole */
+export function unreadableAt(path: string, error: unknown): PlainAnswer {
+  if (isVisited(path)) {
+    const text = 'Its address holds characters that nobody can read. Go back to the app and start again.';
+    return messagePage({ title: 'This link is not right', text, status: 400 });
+  }
+  return path.startsWith(mountPath) ? oauthRefusal(error) : envelopeAnswer(error);
+}
+
+export function tooManyPage(error: RateLimited): Page {
+  const { headers } = toErrorAnswer(error);
+  const text = 'Wait a moment, then load this page again.';
+  return messagePage({ title: 'Too many requests', text, status: 429, headers });
+}
+
+export function envelopeAnswer(error: unknown): PlainAnswer {
+  const { status, headers, body } = toErrorAnswer(error);
+  return jsonAnswer(status, headers, body);
+}
+
+/** RFC 6749 §5.2 and our envelope in one body: clients of either kind find what they look for. */
+function oauthRefusal(error: unknown): PlainAnswer {
+  const { status, headers, body } = toErrorAnswer(error);
+  return jsonAnswer(status, { ...headers, 'Cache-Control': 'no-store' }, asOauthError(body));
+}
+
+function asOauthError(envelope: ErrorEnvelope): object {
+  return {
+    ...envelope,
+    error: oauthErrors[envelope.code] ?? 'invalid_request',
+    error_description: envelope.message,
+  };
+}

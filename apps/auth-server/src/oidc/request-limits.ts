@@ -1,0 +1,26 @@
+import { RateLimited } from '@fulfilment/error-envelope';
+import { callerAddress, type RateLimiter } from '@fulfilment/http-service';
+import type { IncomingMessage } from 'node:http';
+import { isPublicDocument } from './kinds-of-path.rules.js';
+
+export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
+
+/** Counts by address: before anything is known of the caller. @throws RateLimited */
+export async function takeFromQuota(
+  limiter: RateLimiter<AuthQuota>,
+  quota: AuthQuota,
+  request: IncomingMessage,
+): Promise<void> {
+  const decision = await limiter.take(quota, callerAddress(request));
+  if (decision === undefined || decision.allowed) return;
+  throw new RateLimited(decision.retryAfterSeconds, limiter.headers(quota, decision));
+}
+
+/** @param path below the mount path */
+export function quotaOf(method: string | undefined, path: string): AuthQuota | undefined {
+  if (method === 'OPTIONS') return undefined;
+  if (method === 'POST' && path === '/oauth2/token') return 'token';
+  if (method === 'POST' && path === '/oauth2/register') return 'register';
+  if (isPublicDocument(path)) return 'documents';
+  return 'authorization';
+}

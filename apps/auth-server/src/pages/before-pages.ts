@@ -1,0 +1,34 @@
+import { RateLimited } from '@fulfilment/error-envelope';
+import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { tooManyPage } from '../oidc/refusals.js';
+import { type AuthQuota, takeFromQuota } from '../oidc/request-limits.js';
+import { messagePage } from './message.page.js';
+
+/** What stands before the pages people see: their quota, and forms that can be read. */
+export function mountPages(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
+  for (const pages of ['/interaction', '/account']) {
+    app.use(pages, (request: Request, _response: Response, next: NextFunction) => {
+      takeFromQuota(limiter, 'authorization', request).then(() => next(), next);
+    });
+    app.use(pages, showTooMany);
+    app.use(
+      pages,
+      express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }),
+      showBadForm,
+    );
+  }
+}
+
+/** Express knows an error's handler by its four parameters. */
+function showTooMany(error: unknown, _request: Request, response: Response, next: NextFunction): void {
+  if (error instanceof RateLimited) sendPlain(response, tooManyPage(error));
+  else next(error);
+}
+
+/** A form that cannot be read: too large, too many fields, or cut off. */
+function showBadForm(_error: unknown, _request: Request, response: Response, _next: NextFunction): void {
+  const text = 'It was too large, or arrived incomplete. Go back and try again.';
+  sendPlain(response, messagePage({ title: 'This form was not accepted', text, status: 400 }));
+}
