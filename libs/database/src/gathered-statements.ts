@@ -1,7 +1,6 @@
-interface Waiting<Key, Row> {
+interface Asked<Key, Row> {
   readonly key: Key;
-  readonly resolve: (row: Row | undefined) => void;
-  readonly reject: (error: unknown) => void;
+  readonly answer: PromiseWithResolvers<Row | undefined>;
 }
 
 export interface GatheredStatementsOptions<Key, Row> {
@@ -11,6 +10,8 @@ export interface GatheredStatementsOptions<Key, Row> {
   readonly atOnce?: number;
   /** Keys of one statement. */
   readonly atMost?: number;
+  /** For reads: keys of one name in a statement are one, and who asked for them share its row, which nobody may change. */
+  readonly nameOf?: (key: Key) => string | undefined;
 }
 
 /**
@@ -19,17 +20,20 @@ export interface GatheredStatementsOptions<Key, Row> {
  * inside a transaction.
  */
 export class GatheredStatements<Key, Row> {
-  private readonly waiting: Waiting<Key, Row>[] = [];
+  private readonly waiting = new Map<string | symbol, Asked<Key, Row>>();
   private underWay = 0;
   private scheduled = false;
 
   constructor(private readonly options: GatheredStatementsOptions<Key, Row>) {}
 
   row(key: Key): Promise<Row | undefined> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ key, resolve, reject });
-      this.schedule();
-    });
+    const name = this.options.nameOf?.(key) ?? Symbol();
+    const same = this.waiting.get(name);
+    if (same !== undefined) return same.answer.promise;
+    const answer = Promise.withResolvers<Row | undefined>();
+    this.waiting.set(name, { key, answer });
+    this.schedule();
+    return answer.promise;
   }
 
   /** Once what runs now has asked. */
@@ -43,19 +47,26 @@ export class GatheredStatements<Key, Row> {
   }
 
   private async send(): Promise<void> {
-    const asked = this.waiting.splice(0, this.options.atMost ?? 100);
+    const asked = this.take();
     if (asked.length === 0) return;
     this.underWay += 1;
-    if (this.waiting.length > 0) this.schedule();
+    if (this.waiting.size > 0) this.schedule();
     try {
       const found = await this.options.run(asked.map(({ key }) => key));
-      for (const { index, row } of found) asked[index]?.resolve(row);
-      for (const { resolve } of asked) resolve(undefined); // those without a row; the others have theirs
+      for (const { index, row } of found) asked[index]?.answer.resolve(row);
+      for (const { answer } of asked) answer.resolve(undefined); // those without a row; the others have theirs
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { answer } of asked) answer.reject(error);
     } finally {
       this.underWay -= 1;
-      if (this.waiting.length > 0) this.schedule();
+      if (this.waiting.size > 0) this.schedule();
     }
+  }
+
+  /** What one statement asks for: the oldest. */
+  private take(): Asked<Key, Row>[] {
+    const asked = [...this.waiting].slice(0, this.options.atMost ?? 100);
+    for (const [name] of asked) this.waiting.delete(name);
+    return asked.map(([, one]) => one);
   }
 }

@@ -9,12 +9,7 @@ export {
   serviceSettings,
   type ServiceSettings,
 } from './config.js';
-export {
-  currentContext,
-  nextTraceparent,
-  withRequestContext,
-  type RequestContext,
-} from './request-context.js';
+export { currentContext, nextTraceparent, RequestContext, withRequestContext } from './request-context.js';
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
 export { startInternalServer, type InternalRoute } from './internal-server.js';

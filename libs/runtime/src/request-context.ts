@@ -2,10 +2,21 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 
 /** What belongs to the work in hand, wherever the code is: for logs, answers and messages. */
-export interface RequestContext {
+export class RequestContext {
   readonly requestId: string;
-  /** W3C Trace Context, version 00. */
-  readonly traceparent: string;
+  private readonly received: string | undefined;
+  private span: string | undefined;
+
+  /** @param received the caller's traceparent */
+  constructor(requestId: string, received?: string) {
+    this.requestId = requestId;
+    this.received = received;
+  }
+
+  /** W3C Trace Context, version 00. Made when it is first asked for: most requests send nothing on. */
+  get traceparent(): string {
+    return (this.span ??= nextTraceparent(this.received));
+  }
 }
 
 const storage = new AsyncLocalStorage<RequestContext>();

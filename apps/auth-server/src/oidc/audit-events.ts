@@ -62,6 +62,7 @@ export async function awaitRecords(
   try {
     await next();
   } finally {
-    await Promise.all(writing.get(ctx.req) ?? []);
+    const written = writing.get(ctx.req);
+    if (written !== undefined) await Promise.all(written);
   }
 }

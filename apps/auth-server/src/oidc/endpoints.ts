@@ -6,7 +6,7 @@ import { mountPath } from './kinds-of-path.rules.js';
 import type { OidcServer } from './oidc-server.js';
 import { readTokenAhead } from './read-token-ahead.js';
 import { envelopeAnswer, refusalAt } from './refusals.js';
-import { changeForm, readBody } from './request-bodies.js';
+import { readBody } from './request-bodies.js';
 import { type AuthQuota, quotaOf, takeFromQuota } from './request-limits.js';
 
 /** Of routes: small letters in the first two parts, then whatever an id may hold. */
@@ -39,9 +39,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
         allowAnyOrigin(response);
         if (request.method === 'OPTIONS') return endPreflight(response);
       }
-      await readBody(request);
-      const change = request.method === 'POST' ? formChanges.get(path) : undefined;
-      if (change !== undefined) changeForm(request, change);
+      await readBody(request, request.method === 'POST' ? formChanges.get(path) : undefined);
       await oidc.handle(request, response);
     } catch (error) {
       if (response.headersSent) response.destroy();

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isReadableJson, isReadableWhenDecoded } from './unreadable-text.js';
 
-const bodies = new WeakMap<object, Buffer>();
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 
 /** Changes a form before oidc-provider reads it. */
@@ -12,11 +11,17 @@ export type FormChange = (request: IncomingMessage, form: Buffer) => Buffer;
  * no endpoint or parameter can be forgotten. What the iterator throws it takes for a body it cannot parse, and answers
  * `invalid_request`: so it does to text nobody can read, and to a body that is too large.
  */
-export async function readBody(request: IncomingMessage): Promise<void> {
+export async function readBody(request: IncomingMessage, change?: FormChange): Promise<void> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (length === undefined && chunked === undefined) return;
   if (length !== undefined && Number(length) > maxBodyBytes) return; // refused by its length
-  hand(request, await received(request));
+  const body = await received(request);
+  const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
+  if (change === undefined || !isForm || body instanceof Error) return hand(request, body);
+  const changed = change(request, body);
+  request.headers['content-length'] = String(changed.length);
+  delete request.headers['transfer-encoding'];
+  hand(request, changed);
 }
 
 function received(request: IncomingMessage): Promise<Buffer | Error> {
@@ -38,20 +43,7 @@ function received(request: IncomingMessage): Promise<Buffer | Error> {
   });
 }
 
-/** After `readBody`: has a readable form changed. */
-export function changeForm(request: IncomingMessage, change: FormChange): void {
-  const body = bodies.get(request);
-  if (body === undefined || request.headers['content-type']?.includes('x-www-form-urlencoded') !== true)
-    return;
-  const changed = change(request, body);
-  if (changed === body) return;
-  request.headers['content-length'] = String(changed.length);
-  delete request.headers['transfer-encoding'];
-  hand(request, changed);
-}
-
 function hand(request: IncomingMessage, body: Buffer | Error): void {
-  if (Buffer.isBuffer(body)) bodies.set(request, body);
   Object.defineProperty(request, 'readable', { configurable: true, value: true });
   Object.defineProperty(request, 'iterator', {
     configurable: true,
