@@ -12,6 +12,7 @@ export { startApi, type ApiOptions } from './start-api.js';
 export { startHttp, type HttpOptions } from './start-http.js';
 export type { Ahead } from './ahead-of-express.js';
 export { callerAddress, jsonAnswer, type PlainAnswer, sendPlain } from './plain-http.js';
+export { p256FromDer } from './p256-signature.js';
 export type { ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';

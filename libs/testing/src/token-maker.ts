@@ -16,6 +16,9 @@ export interface TokenMaker {
   stop(): Promise<void>;
 }
 
+/** A header parameter that this signer understands, and nobody else. */
+export const criticalRule = 'urn:example:rule';
+
 /** Stands in for the authorization server where only its keys are needed. */
 export async function tokenMaker(): Promise<TokenMaker> {
   const baseUrl = 'https://suite.example';
@@ -44,7 +47,7 @@ export async function tokenMaker(): Promise<TokenMaker> {
         ...claims,
       })
         .setProtectedHeader({ alg: 'ES256', kid: 'test', typ: 'at+jwt', ...header })
-        .sign(privateKey);
+        .sign(privateKey, { crit: { [criticalRule]: true } });
     },
     stop: close,
   };

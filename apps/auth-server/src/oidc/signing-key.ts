@@ -1,3 +1,4 @@
+import { p256FromDer } from '@fulfilment/http-service';
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { ExternalSigningKey } from 'oidc-provider';
 import type { PrivateJwk } from '../keys/make-key.js';
@@ -32,9 +33,8 @@ export class LocalSigningKey extends ExternalSigningKey {
     return this.jwk.alg === 'ES256' ? this.signAtOnce(data) : this.signElsewhere(data);
   }
 
-  /** Asking Node for the form that is wanted costs as much as the signature again, so it is made here. */
   signAtOnce(data: Uint8Array): Buffer {
-    return joined(sign('sha256', data, this.privateKey));
+    return p256FromDer(sign('sha256', data, this.privateKey));
   }
 
   private signElsewhere(data: Uint8Array): Promise<Buffer> {
@@ -45,28 +45,4 @@ export class LocalSigningKey extends ExternalSigningKey {
       });
     });
   }
-}
-
-const coordinateBytes = 32;
-
-/**
- * The two numbers of a P-256 signature one behind the other (RFC 7518 §3.4), from DER (RFC 3279 §2.2.3): SEQUENCE, its length, and each number as
- * INTEGER, its length, its bytes without leading zeros, but with one where it would else look negative.
- */
-function joined(der: Buffer): Buffer {
-  const signature = Buffer.alloc(2 * coordinateBytes);
-  const rAt = 4;
-  const rEnd = rAt + der.readUInt8(rAt - 1);
-  const sAt = rEnd + 2;
-  const sEnd = sAt + der.readUInt8(sAt - 1);
-  if (sEnd !== der.length) throw new Error('OpenSSL no longer writes P-256 signatures as it did.');
-  copyNumber(der, rAt, rEnd, signature, coordinateBytes);
-  copyNumber(der, sAt, sEnd, signature, 2 * coordinateBytes);
-  return signature;
-}
-
-/** Its last bytes at the end of its place. */
-function copyNumber(from: Buffer, start: number, end: number, to: Buffer, placeEnd: number): void {
-  const first = Math.max(start, end - coordinateBytes);
-  from.copy(to, placeEnd - (end - first), first, end);
 }

@@ -1,5 +1,6 @@
 import { Counter, metrics } from '@fulfilment/runtime';
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { type CryptoKey, createRemoteJWKSet, errors, type ProtectedHeaderParameters } from 'jose';
+import { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const timeoutMs = 3_000;
@@ -21,6 +22,7 @@ const failures = new Counter({
  */
 export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;
+  private readonly nodeKeys = new WeakMap<CryptoKey, KeyObject>();
   private startedAtMs = -Infinity;
   private running: Promise<unknown> = Promise.resolve();
   private queued: Promise<void> | undefined;
@@ -35,17 +37,25 @@ export class PublishedKeys {
     });
   }
 
-  /** The key of a token. @throws what jose throws: no such key, or the keys could not be read */
-  readonly find: JWTVerifyGetKey = async (header, token) => {
+  /** The key that a token's header names. @throws what jose throws: no such key, or the keys could not be read */
+  async find(header: ProtectedHeaderParameters): Promise<KeyObject> {
     this.readAgainInTime();
     try {
-      return await this.remote(header, token);
+      return this.asNode(await this.remote(header));
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.readAgain();
-      return await this.remote(header, token);
+      return this.asNode(await this.remote(header));
     }
-  };
+  }
+
+  private asNode(key: CryptoKey): KeyObject {
+    const known = this.nodeKeys.get(key);
+    if (known !== undefined) return known;
+    const made = KeyObject.from(key);
+    this.nodeKeys.set(key, made);
+    return made;
+  }
 
   private readAgainInTime(): void {
     if (this.remote.jwks() === undefined)

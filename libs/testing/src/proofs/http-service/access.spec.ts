@@ -7,7 +7,7 @@ import request from 'supertest';
 import { z } from 'zod';
 import { eventually } from '../../eventually.js';
 import { storeUrl } from '../../stores.js';
-import { type TokenMaker, tokenMaker } from '../../token-maker.js';
+import { criticalRule, type TokenMaker, tokenMaker } from '../../token-maker.js';
 import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
 
 const jwks = z.object({ keys: z.array(z.record(z.string(), z.string())) });
@@ -126,6 +126,18 @@ describe('access to an API', () => {
         const token = await maker.token({ scope: 'orders:read' });
         const next = { A: 'B', Q: 'R', g: 'h', w: 'x' }[token.slice(-1)] ?? '';
         return `${token.slice(0, -1)}${next}`;
+      },
+      'a signature of zeros (CVE-2022-21449)': async () => {
+        const token = await maker.token({ scope: 'orders:read' });
+        return `${token.slice(0, token.lastIndexOf('.'))}.${Buffer.alloc(64).toString('base64url')}`;
+      },
+      'a header with what must be understood (RFC 7515 §4.1.11)': () =>
+        maker.token({ scope: 'orders:read' }, { crit: [criticalRule], [criticalRule]: 1 }),
+      'a time that is text': () => maker.token({ scope: 'orders:read', exp: '4102444800' }),
+      'a beginning that is text': () => maker.token({ scope: 'orders:read', nbf: '0' }),
+      'claims that are no object': async () => {
+        const [header, , signature] = (await maker.token({ scope: '' })).split('.');
+        return `${header}.${Buffer.from('[]').toString('base64url')}.${signature}`;
       },
       'another audience': () =>
         maker.token({ scope: 'orders:read', aud: [`${maker.baseUrl}/creator`, 'https://other.example'] }),

@@ -1,0 +1,39 @@
+const coordinateBytes = 32;
+
+/**
+ * The two numbers of a P-256 signature one behind the other (RFC 7518 §3.4), from DER (RFC 3279 §2.2.3): SEQUENCE, its length, and each number as
+ * INTEGER, its length, its bytes without leading zeros, but with one where it would else look negative. Asking Node for either form costs half as
+ * much as the signature, so it is made here.
+ */
+export function p256FromDer(der: Buffer): Buffer {
+  const signature = Buffer.alloc(2 * coordinateBytes);
+  const rAt = 4;
+  const rEnd = rAt + der.readUInt8(rAt - 1);
+  const sAt = rEnd + 2;
+  const sEnd = sAt + der.readUInt8(sAt - 1);
+  if (sEnd !== der.length) throw new Error('OpenSSL no longer writes P-256 signatures as it did.');
+  copyNumber(der, rAt, rEnd, signature, coordinateBytes);
+  copyNumber(der, sAt, sEnd, signature, 2 * coordinateBytes);
+  return signature;
+}
+
+/** @param signature 64 bytes */
+export function p256ToDer(signature: Buffer): Buffer {
+  const r = derNumber(signature.subarray(0, coordinateBytes));
+  const s = derNumber(signature.subarray(coordinateBytes));
+  return Buffer.concat([Buffer.from([0x30, r.length + s.length]), r, s]);
+}
+
+/** Its last bytes at the end of its place. */
+function copyNumber(from: Buffer, start: number, end: number, to: Buffer, placeEnd: number): void {
+  const first = Math.max(start, end - coordinateBytes);
+  from.copy(to, placeEnd - (end - first), first, end);
+}
+
+function derNumber(bytes: Buffer): Buffer {
+  let first = 0;
+  while (first < bytes.length - 1 && bytes[first] === 0) first += 1;
+  const digits = bytes.subarray(first);
+  const zeros = (digits[0] ?? 0) >= 0x80 ? [0] : [];
+  return Buffer.concat([Buffer.from([0x02, zeros.length + digits.length, ...zeros]), digits]);
+}
