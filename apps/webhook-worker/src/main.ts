@@ -9,7 +9,7 @@ import { migrations } from './migrations/index.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';
 
 const config = readConfig(webhookWorkerSettings);
-const service = openService({ name: 'webhook-worker', settings: config, migrations });
+const service = openService({ name: 'webhook-worker', settings: config, migrations, onePlan: true });
 const client = openGuardedClient(config, service.logger);
 service.shutdown.add('outbound connections', () => client.close());
 const app = await startApi({

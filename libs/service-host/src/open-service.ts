@@ -33,8 +33,10 @@ export function openService(options: {
   readonly name: string;
   readonly settings: ServiceSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** For tables of many partitions (libs/database). */
+  readonly onePlan?: boolean;
 }): Service {
-  const { name, settings, migrations } = options;
+  const { name, settings, migrations, onePlan = false } = options;
   const logger = createLogger(name, settings.LOG_LEVEL);
   const shutdown = new Shutdown(logger);
   shutdown.listen();
@@ -44,6 +46,7 @@ export function openService(options: {
     poolSize: settings.DATABASE_POOL_SIZE,
     applicationName: name,
     migrations,
+    onePlan,
   });
   const database = new Database(dataSource);
   const redis = new RedisConnection(settings.REDIS_URL, logger);

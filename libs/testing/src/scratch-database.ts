@@ -1,4 +1,4 @@
-import { createDataSource, Database, migrate } from '@fulfilment/database';
+import { createDataSource, Database, type DataSourceSettings, migrate } from '@fulfilment/database';
 import pg from 'pg';
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { storeUrl, uniqueName } from './stores.js';
@@ -16,12 +16,19 @@ export interface ScratchDatabase {
 /** A migrated database of the test's own. */
 export async function scratchDatabase(
   migrations: readonly (new () => MigrationInterface)[],
+  settings: Pick<DataSourceSettings, 'onePlan'> = {},
 ): Promise<ScratchDatabase> {
   const name = uniqueName('test');
   await administer(`CREATE DATABASE ${name}`);
   const url = new URL(storeUrl('TEST_POSTGRES_URL'));
   url.pathname = `/${name}`;
-  const dataSource = createDataSource({ url: url.href, poolSize: 20, applicationName: 'test', migrations });
+  const dataSource = createDataSource({
+    url: url.href,
+    poolSize: 20,
+    applicationName: 'test',
+    migrations,
+    ...settings,
+  });
   await dataSource.initialize();
   await migrate(dataSource);
   return {

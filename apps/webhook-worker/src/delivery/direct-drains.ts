@@ -39,7 +39,7 @@ export class DirectDrains implements DrainsHere {
   /** Answers whether it is, or was, begun. */
   private begin(sleeper: Sleeper): boolean {
     if (this.stopping) return false;
-    if (this.drain.isLookedAfter(sleeper.subscriptionId)) return true;
+    if (this.drain.isLookedAfter(sleeper)) return true;
     if (this.running.size >= mostAtATime) return false;
     const run = this.run(sleeper).then(() => {
       this.running.delete(run);

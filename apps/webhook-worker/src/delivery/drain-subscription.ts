@@ -1,6 +1,7 @@
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { coverIfKnown, type DaySpan } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { HostSlots, type Slots } from './host-slots.js';
 import { deliveriesAtATime, type Lane, slowAboveMs } from './lanes.rules.js';
@@ -18,11 +19,15 @@ const mostLate = 2_000;
 
 /** What this process does for a subscription. */
 interface Work {
+  /** Turns that go on. */
+  turns: number;
   /** Attempts under way. */
   underWay: number;
   claiming: boolean;
   /** Something became due while it claimed, perhaps too late for that. */
   again: boolean;
+  /** Where all that lies that anybody came for; undefined when somebody did not say, until that is found out. */
+  days: DaySpan | undefined;
 }
 
 /** What is this process's to send now, and the room at its host; none when there was nothing. */
@@ -60,27 +65,48 @@ export class DrainSubscription {
 
   /** One turn. Answers who has to be put in line, and in which lane, because more may be due. */
   async run(sleeper: Sleeper): Promise<Sleeper | undefined> {
+    if (this.stopping || this.isLookedAfter(sleeper)) return undefined;
+    const { subscriptionId, days } = sleeper;
+    const work = this.work.get(subscriptionId) ?? {
+      turns: 0,
+      underWay: 0,
+      claiming: false,
+      again: false,
+      days,
+    };
+    this.work.set(subscriptionId, work);
+    work.turns += 1;
+    try {
+      return await this.turn(sleeper, work);
+    } finally {
+      work.turns -= 1;
+      this.forgetIfIdle(subscriptionId, work);
+    }
+  }
+
+  /**
+   * Whether somebody here will look at what has become due: who is claiming now, and is told to look again, or who waits for as many attempts as
+   * there may ever be. From now on all who are at work for the subscription look at these days, too.
+   */
+  isLookedAfter({ subscriptionId, days }: Sleeper): boolean {
+    const work = this.work.get(subscriptionId);
+    if (work === undefined) return false;
+    work.days = coverIfKnown(work.days, days);
+    return hasEnough(work);
+  }
+
+  private async turn(sleeper: Sleeper, work: Work): Promise<Sleeper | undefined> {
     const endsAtMs = performance.now() + mostMs;
     let sent = 0;
-    while (!this.stopping && !this.isLookedAfter(sleeper.subscriptionId)) {
-      const taken = await this.take(sleeper);
+    do {
+      const taken = await this.take(sleeper, work);
       const { lane, more } = await this.send(sleeper, taken);
       if (!more) return undefined;
       sent += taken.deliveries.length;
       const isOver = sent >= mostDeliveries || performance.now() > endsAtMs;
       if (isOver || lane !== sleeper.lane) return { ...sleeper, lane }; // the line where it belongs now
-    }
+    } while (!this.stopping && !hasEnough(work));
     return undefined;
-  }
-
-  /**
-   * Whether somebody here will look at what has become due: who is claiming now, and is told to look again, or who waits for as many attempts as
-   * there may ever be.
-   */
-  isLookedAfter(subscriptionId: string): boolean {
-    const work = this.work.get(subscriptionId);
-    if (work?.claiming === true) work.again = true;
-    return work !== undefined && (work.claiming || work.underWay >= deliveriesAtATime.healthy);
   }
 
   /** Begins nothing more. Ends when all that has no turn any more has ended. */
@@ -90,18 +116,18 @@ export class DrainSubscription {
   }
 
   /** Takes room at the host and what is due by lease; gives back the room that is not used. */
-  private async take(sleeper: Sleeper): Promise<Taken> {
+  private async take(sleeper: Sleeper, work: Work): Promise<Taken> {
     const { subscriptionId, lane } = sleeper;
-    const work = this.work.get(subscriptionId) ?? { underWay: 0, claiming: false, again: false };
-    this.work.set(subscriptionId, work);
     work.claiming = true;
     work.again = false;
     let used = 0;
     let slots: Slots | undefined;
     try {
       slots = await this.hosts.take(sleeper, deliveriesAtATime.healthy - work.underWay);
-      if (slots === undefined) return { deliveries: [], full: false, lane, slots };
-      const claim = await this.lease.claim({ subscriptionId, most: slots.count, underWay: work.underWay });
+      if (slots === undefined) return { deliveries: [], full: false, lane, days: undefined, slots };
+      const { underWay, days } = work;
+      const claim = await this.lease.claim({ subscriptionId, most: slots.count, underWay, days });
+      if (!work.again) work.days = claim.days; // who came meanwhile has widened it
       const [first] = claim.deliveries;
       if (first !== undefined) this.hosts.learn(subscriptionId, first.url);
       used = claim.deliveries.length;
@@ -110,7 +136,6 @@ export class DrainSubscription {
       work.claiming = false;
       work.underWay += used;
       slots?.free(slots.count - used);
-      this.forgetIfIdle(subscriptionId, work);
     }
   }
 
@@ -154,7 +179,7 @@ export class DrainSubscription {
   }
 
   private forgetIfIdle(subscriptionId: string, work: Work): void {
-    if (!work.claiming && work.underWay === 0) this.work.delete(subscriptionId);
+    if (work.turns === 0 && work.underWay === 0) this.work.delete(subscriptionId);
   }
 
   private async attempt(delivery: Leased): Promise<void> {
@@ -176,6 +201,12 @@ export class DrainSubscription {
       );
     }
   }
+}
+
+/** Whether one more turn would find nothing to do: somebody claims, and is told to claim again, or nothing more may be under way. */
+function hasEnough(work: Work): boolean {
+  if (work.claiming) work.again = true;
+  return work.claiming || work.underWay >= deliveriesAtATime.healthy;
 }
 
 /** Whether something takes longer than a receiver may that is not slow. */

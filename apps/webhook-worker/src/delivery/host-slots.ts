@@ -60,7 +60,7 @@ export class HostSlots {
     this.lines.set(key, line);
     const count = Math.min(most, roomFor(subscriptionId, lane, line));
     if (count <= 0) {
-      line.waiting.set(subscriptionId, sleeper);
+      line.waiting.set(subscriptionId, { subscriptionId, lane }); // for all that is due by then
       return undefined;
     }
     line.waiting.delete(subscriptionId);

@@ -2,6 +2,7 @@ import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { cover, type DaySpan } from './day-span.rules.js';
 import { deliveriesAtATime, failingAfterFailures, type Lane } from './lanes.rules.js';
 
 export type Trigger = 'auto' | 'manual' | 'recover' | 'test';
@@ -30,7 +31,15 @@ export interface Leased {
   readonly leaseEndsAtMs: number;
 }
 
+/** What is due of a subscription, the oldest first. */
+const dueOf = (subscription: string, condition = ''): string =>
+  `SELECT day, id FROM webhook_deliveries
+   WHERE subscription_id = ${subscription}.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now() ${condition}
+     AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
+   ORDER BY next_attempt_at`;
+
 // Each subscription's share is found in the index of what is open, and its rows by their key. One that is wanted twice gets other rows the second time.
+// The days are parameters: partitions that are found to be of other days by then are not even opened, and with a month of them that is half of the work.
 const claim = statement(
   'deliveries.claim',
   `WITH wanted AS MATERIALIZED (
@@ -43,22 +52,30 @@ const claim = statement(
      JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
    ), due AS MATERIALIZED (
      SELECT wanted.index, taken.day, taken.id FROM wanted CROSS JOIN LATERAL (
-       SELECT day, id FROM webhook_deliveries
-       WHERE subscription_id = wanted.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
-         AND (trigger IN ('manual', 'test') OR wanted.status = 'active')
-       ORDER BY next_attempt_at LIMIT wanted.width
-       FOR UPDATE SKIP LOCKED) AS taken
+       ${dueOf('wanted', 'AND day BETWEEN $6 AND $7')} LIMIT wanted.width FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
      attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
    FROM due JOIN wanted USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
+     AND d.day BETWEEN $6 AND $7 AND e.day BETWEEN $6 AND $7
    RETURNING due.index::int - 1 AS index, wanted.width, wanted.lane, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
      d.trigger, d.attempt_count AS number, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
      e.occurred_at AS "occurredAt", e.traceparent, e.body, wanted.url, wanted.secret, wanted.previous_secret AS "previousSecret"`,
 );
 
-const claimsInOne = 25;
+/** As many as are sent before a subscription has to wait its turn again, which is when it is asked for anew. */
+const mostLookedAt = 64;
+const findDays = statement(
+  'deliveries.days-due',
+  `SELECT w.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${mostLookedAt} AS more
+   FROM unnest($1::uuid[]) WITH ORDINALITY AS w(id, index)
+   JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
+   CROSS JOIN LATERAL (${dueOf('s')} LIMIT ${mostLookedAt}) AS due
+   GROUP BY w.index`,
+);
+
+const subscriptionsInOne = 25;
 const statementsAtOnce = 2;
 
 export interface Claim {
@@ -67,6 +84,8 @@ export interface Claim {
   readonly full: boolean;
   /** Where the subscription belongs now; undefined when nothing was due. */
   readonly lane: Lane | undefined;
+  /** Where to look for the next; undefined when that has to be found out again. */
+  readonly days: DaySpan | undefined;
 }
 
 export interface Wish {
@@ -74,7 +93,12 @@ export interface Wish {
   readonly most: number;
   /** What this process has under way to it already. */
   readonly underWay: number;
+  /** Where to look for what is due; undefined when nobody knows. */
+  readonly days: DaySpan | undefined;
 }
+
+type Claimed = Omit<Claim, 'days'>;
+const nothing = { deliveries: [], full: false, lane: undefined } as const;
 
 interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
   readonly index: number;
@@ -89,26 +113,38 @@ interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
 @Injectable()
 export class Lease {
   private readonly leaseMs: number;
-  private readonly gathered: GatheredStatements<Wish, Claim>;
+  private readonly days: GatheredStatements<string, DaySpan>;
+  private readonly claims: GatheredStatements<Wish & { readonly days: DaySpan }, Claimed>;
 
   constructor(
     private readonly database: Database,
-    @Inject(CONFIG) config: WebhookWorkerSettings,
+    @Inject(CONFIG) config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS' | 'WEBHOOK_LEASE_SLACK_MS'>,
   ) {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
-    this.gathered = new GatheredStatements({
-      run: (wishes) => this.claimAll(wishes),
-      atOnce: statementsAtOnce,
-      atMost: claimsInOne,
-    });
+    const gathering = { atOnce: statementsAtOnce, atMost: subscriptionsInOne };
+    this.days = new GatheredStatements({ run: (ids) => this.findDays(ids), ...gathering });
+    this.claims = new GatheredStatements({ run: (wishes) => this.claimAll(wishes), ...gathering });
   }
 
   /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time and at most so many. */
   async claim(wish: Wish): Promise<Claim> {
-    return (await this.gathered.row(wish)) ?? { deliveries: [], full: false, lane: undefined };
+    const days = wish.days ?? (await this.days.row(wish.subscriptionId));
+    if (days === undefined) return { ...nothing, days };
+    const claim = (await this.claims.row({ ...wish, days })) ?? nothing;
+    // Others have taken of what was looked at. What was not looked at may be all that is left.
+    const leavesOut = days.more === true && !claim.full && claim.deliveries.length > 0;
+    return leavesOut ? { ...claim, full: true, days: undefined } : { ...claim, days };
   }
 
-  private async claimAll(wishes: readonly Wish[]): Promise<{ index: number; row: Claim }[]> {
+  private async findDays(ids: readonly string[]): Promise<{ index: number; row: DaySpan }[]> {
+    const rows = await this.database.rows<DaySpan & { index: number }>(findDays, [ids]);
+    return rows.map(({ index, ...row }) => ({ index, row }));
+  }
+
+  private async claimAll(
+    wishes: readonly (Wish & { readonly days: DaySpan })[],
+  ): Promise<{ index: number; row: Claimed }[]> {
+    const days = wishes.map((wish) => wish.days).reduce(cover);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
     const rows = await this.database.rows<ClaimedRow>(claim, [
@@ -117,6 +153,8 @@ export class Lease {
       token,
       this.leaseMs,
       wishes.map(({ underWay }) => underWay),
+      days.from,
+      days.to,
     ]);
     return wishes.map((_wish, index) => {
       const taken = rows.filter((row) => row.index === index);

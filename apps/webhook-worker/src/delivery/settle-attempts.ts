@@ -4,6 +4,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
+import { cover, oneDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { Leased } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
@@ -22,7 +23,7 @@ interface Decided extends Attempt {
   readonly next: NextState;
 }
 
-// Only what is still leased under the same token: a worker that came too late changes nothing.
+// Only what is still leased under the same token: a worker that came too late changes nothing. The days as in lease.ts.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (
@@ -41,7 +42,7 @@ const settle = statement(
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
      FROM result r
-     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token
+     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token AND d.day BETWEEN $16 AND $17
      RETURNING d.day, d.id, d.attempt_count, d.attempt_started_at, r.outcome, r.status_code, r.duration_ms, r.headers, r.body, r.truncated
    )
    INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code,
@@ -167,10 +168,10 @@ export class SettleAttempts {
     subscriptions: ReadonlyMap<string, SubscriptionHealth>,
   ): void {
     for (const { delivery, next } of decided) {
-      const lane = subscriptions.get(delivery.subscriptionId)?.health.lane ?? 'slow';
-      if (next.delayMs !== null) {
-        this.wakeUps.wakeIn(next.delayMs, [{ subscriptionId: delivery.subscriptionId, lane }]);
-      }
+      const { subscriptionId, day } = delivery;
+      const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
+      if (next.delayMs !== null)
+        this.wakeUps.wakeIn(next.delayMs, [{ subscriptionId, lane, days: oneDay(day) }]);
     }
   }
 }
@@ -204,6 +205,7 @@ function bySubscription(attempts: readonly Decided[]): Map<string, Decided[]> {
 }
 
 async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promise<Set<string>> {
+  const days = decided.map(({ delivery }) => oneDay(delivery.day)).reduce(cover);
   const rows = await tx.rows<{ delivery_id: string }>(settle, [
     decided.map(({ delivery }) => delivery.day),
     decided.map(({ delivery }) => delivery.id),
@@ -222,6 +224,8 @@ async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promi
     decided.map(({ exchange }) => exchange.statusCode !== undefined && !exchange.complete),
     decided.map(({ delivery }) => delivery.trigger),
     decided.map(({ next }) => next.asBefore),
+    days.from,
+    days.to,
   ]);
   return new Set(rows.map((row) => row.delivery_id));
 }

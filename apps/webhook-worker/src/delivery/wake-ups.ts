@@ -1,5 +1,6 @@
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { coverIfKnown, type DaySpan } from './day-span.rules.js';
 import { DrainQueues } from './drain-queues.js';
 import type { Lane } from './lanes.rules.js';
 
@@ -9,6 +10,8 @@ export type { Lane } from './lanes.rules.js';
 export interface Sleeper {
   readonly subscriptionId: string;
   readonly lane: Lane;
+  /** Where that lies, when who made it due knows: it is taken sooner. Undefined means any days. */
+  readonly days?: DaySpan | undefined;
 }
 
 /** Later ones are left to the reconciler, which looks at PostgreSQL every two seconds. */
@@ -30,7 +33,7 @@ export interface DrainsHere {
  */
 @Injectable()
 export class WakeUps {
-  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly timers = new Map<string, { readonly timer: NodeJS.Timeout; sleeper: Sleeper }>();
   private here: DrainsHere | undefined;
   private stopping = false;
 
@@ -49,9 +52,10 @@ export class WakeUps {
     this.putInLine(this.here?.offer(sleepers) ?? sleepers);
   }
 
-  /** For what has to wait its turn, behind all others. */
-  putInLine(sleepers: readonly Sleeper[]): void {
-    if (sleepers.length === 0 || this.stopping) return;
+  /** For what has to wait its turn, behind all others. A job stands for all that is due by then, whatever its days. */
+  putInLine(inLine: readonly Sleeper[]): void {
+    if (inLine.length === 0 || this.stopping) return;
+    const sleepers = inLine.map(({ subscriptionId, lane }) => ({ subscriptionId, lane }));
     this.queues.add(sleepers).catch((error: unknown) => {
       this.logger.debug({ error }, 'Redis took no wake-up; draining here.');
       this.here?.start(sleepers);
@@ -70,21 +74,23 @@ export class WakeUps {
 
   stop(): void {
     this.stopping = true;
-    for (const timer of this.timers.values()) clearTimeout(timer);
+    for (const { timer } of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
   }
 
   private setTimer(delayMs: number, sleeper: Sleeper): void {
     const bucket = Math.ceil((performance.now() + delayMs) / bucketMs);
     const key = `${sleeper.subscriptionId} ${bucket}`;
-    if (this.timers.has(key) || this.timers.size >= mostTimers) return;
-    const timer = setTimeout(
-      () => {
-        this.timers.delete(key);
-        this.wake([sleeper]);
-      },
-      bucket * bucketMs - performance.now(),
-    );
-    this.timers.set(key, timer);
+    const set = this.timers.get(key);
+    if (set !== undefined) set.sleeper = { ...sleeper, days: coverIfKnown(set.sleeper.days, sleeper.days) };
+    if (set !== undefined || this.timers.size >= mostTimers) return;
+    const timer = setTimeout(() => this.ring(key), bucket * bucketMs - performance.now());
+    this.timers.set(key, { timer, sleeper });
+  }
+
+  private ring(key: string): void {
+    const set = this.timers.get(key);
+    this.timers.delete(key);
+    if (set !== undefined) this.wake([set.sleeper]);
   }
 }

@@ -32,10 +32,20 @@ const fanOut = statement(
        subscription_id, id, event, api_version, 'pending', now() + $9 * interval '1 millisecond'
      FROM wanted ORDER BY day, delivery_id
      ON CONFLICT DO NOTHING
-     RETURNING subscription_id
+     RETURNING subscription_id, day
    )
-   SELECT DISTINCT w.subscription_id, w.lane FROM wanted w JOIN written USING (subscription_id) WHERE w.status = 'active'`,
+   SELECT subscription_id, lane, min(written.day) AS first_day, max(written.day) AS last_day
+   FROM written JOIN (SELECT DISTINCT subscription_id, lane FROM wanted WHERE status = 'active') AS awake USING (subscription_id)
+   GROUP BY subscription_id, lane`,
 );
+
+/** An active subscription, and the days of what was written for it. */
+interface Awake {
+  readonly subscription_id: string;
+  readonly lane: Lane;
+  readonly first_day: string;
+  readonly last_day: string;
+}
 
 /** Messages → events and deliveries, one for each subscription that asked for them. */
 @Injectable()
@@ -50,7 +60,7 @@ export class FanOut {
     const rows = messages.flatMap((message) => rowsOf(message));
     if (rows.length === 0) return;
     const firstDelayMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
-    const subscriptions = await tx.rows<{ subscription_id: string; lane: Lane }>(fanOut, [
+    const awake = await tx.rows<Awake>(fanOut, [
       rows.map((row) => row.day),
       rows.map((row) => row.id),
       rows.map((row) => row.apiVersion),
@@ -61,7 +71,11 @@ export class FanOut {
       rows.map((row) => row.body),
       firstDelayMs,
     ]);
-    const sleepers = subscriptions.map((row) => ({ subscriptionId: row.subscription_id, lane: row.lane }));
+    const sleepers = awake.map(({ subscription_id, lane, first_day, last_day }) => ({
+      subscriptionId: subscription_id,
+      lane,
+      days: { from: first_day, to: last_day },
+    }));
     tx.afterCommit(() => this.wakeUps.wakeIn(firstDelayMs, sleepers));
   }
 }

@@ -20,9 +20,10 @@ const list = statement(
    FROM webhook_deliveries d
    WHERE d.subscription_id = $1
      AND ($3::text IS NULL OR d.status = $3) AND ($4::text IS NULL OR d.event = $4)
-     AND ($5::timestamptz IS NULL OR d.created_at > $5) AND ($6::timestamptz IS NULL OR d.created_at < $6)
+     AND d.created_at > coalesce($5::timestamptz, '-infinity') AND d.created_at < coalesce($6::timestamptz, 'infinity')
      AND ($7::boolean IS NULL OR d.test = $7)
-     AND ($8::bigint IS NULL OR (d.created_at, d.id) < ('epoch'::timestamptz + $8 * interval '1 microsecond', $9::uuid))
+     AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $8::bigint * interval '1 microsecond', 'infinity'),
+                                 coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
    ORDER BY d.created_at DESC, d.id DESC LIMIT $2`,
 );
 const one = statement(

@@ -2,6 +2,7 @@ import { Webhooks1764000000001 } from './0001-webhooks.js';
 import { RetriesByHand1764000000002 } from './0002-retries-by-hand.js';
 import { MovesInBatches1764000000003 } from './0003-moves-in-batches.js';
 import { OwnersTold1764000000004 } from './0004-owners-told.js';
+import { KeysByDayLast1764000000005 } from './0005-keys-by-day-last.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   RetriesByHand1764000000002,
   MovesInBatches1764000000003,
   OwnersTold1764000000004,
+  KeysByDayLast1764000000005,
 ];

@@ -1,0 +1,66 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
+import { migrations } from '../migrations/index.js';
+import type { DaySpan } from './day-span.rules.js';
+import { Lease } from './lease.js';
+
+let stores: ScratchDatabase;
+let lease: Lease;
+let subscriptionId: string;
+
+const subscribe = statement(
+  'test.subscribe',
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, last_delivery_at)
+   VALUES ($1, $1, 'c', 'https://receiver.example', '{order.created}', 'x', 'v', 'active', now())`,
+);
+const takeAllBut = statement(
+  'test.take-all-but',
+  `UPDATE webhook_deliveries SET status = 'held', next_attempt_at = NULL
+   WHERE id IN (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 AND day = $2 AND status = 'pending' OFFSET $3)`,
+);
+
+beforeAll(async () => {
+  stores = await scratchDatabase(migrations, { onePlan: true });
+  lease = new Lease(stores.database, { WEBHOOK_TIMEOUT_MS: 1_000, WEBHOOK_LEASE_SLACK_MS: 1_000 });
+});
+afterAll(() => stores.drop());
+beforeEach(async () => {
+  subscriptionId = uuidv7();
+  await stores.database.run(subscribe, [subscriptionId]);
+});
+
+const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
+const claim = (days?: DaySpan) => lease.claim({ subscriptionId, most: 8, underWay: 0, days });
+
+describe('a claim', () => {
+  it('that is not told the days finds what is due, and says where to look for the next', async () => {
+    await writeDue(stores.database, subscriptionId, { day: today });
+    await writeDue(stores.database, subscriptionId, { day: dayFromNow(20) });
+    const { deliveries, days } = await claim();
+    expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
+    expect(days).toEqual({ from: today, to: dayFromNow(20), more: false });
+    expect(await claim()).toMatchObject({ deliveries: [], full: false, days: undefined });
+  });
+
+  it('that is told the days looks at no others', async () => {
+    await writeDue(stores.database, subscriptionId, { day: yesterday });
+    await writeDue(stores.database, subscriptionId, { day: today });
+    const { deliveries } = await claim({ from: today, to: today });
+    expect(deliveries.map(({ day }) => day)).toEqual([today]);
+  });
+
+  it('goes on to what it had not looked at, when others have taken what it had', async () => {
+    await writeDue(stores.database, subscriptionId, { day: yesterday, count: 70, forSeconds: 120 });
+    await writeDue(stores.database, subscriptionId, { day: today });
+    const first = await claim();
+    expect(first).toMatchObject({ full: true, days: { from: yesterday, to: yesterday, more: true } });
+    await stores.database.run(takeAllBut, [subscriptionId, yesterday, 2]);
+    const second = await claim(first.days);
+    expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
+    expect(second).toMatchObject({ full: true, days: undefined });
+    const third = await claim(second.days);
+    expect(third.deliveries.map(({ day }) => day)).toContain(today);
+  });
+});

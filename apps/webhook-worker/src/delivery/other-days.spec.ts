@@ -1,0 +1,198 @@
+import { messages, parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
+import type { ServerResponse } from 'node:http';
+import { FanOut } from '../fan-out/fan-out.js';
+import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
+import { aClient, anOrder, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { oneDay } from './day-span.rules.js';
+import { DrainQueues } from './drain-queues.js';
+import { DrainSubscription } from './drain-subscription.js';
+import { deliveriesAtATime } from './lanes.rules.js';
+import { Reconciler } from './reconciler.js';
+import { type Sleeper, WakeUps } from './wake-ups.js';
+
+const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
+
+/** Without it, what is found is found by those who came for it. */
+beforeAll(() => given.worker.app.get(Reconciler).stop());
+
+const waiting = statement(
+  'test.waiting',
+  'SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
+);
+
+/** A day that is over, and one that has no partition of its own yet. */
+const otherDays = [dayFromNow(-1), dayFromNow(20)];
+
+async function aSubscriber() {
+  const client = await aClient(given.stores, given.worker);
+  const id = await client.subscribe(given.receiver.url);
+  const subscriptionId = parsePublicId('whk', id) ?? '';
+  return {
+    client,
+    id,
+    subscriptionId,
+    publish: (count = 1) =>
+      given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId))),
+    /** In one batch. */
+    tellOf: (...days: readonly number[]) => {
+      const told = days.map((day) =>
+        messages.orderCreated.make({ order: anOrder(client.creatorId) }, { occurredAt: timeFromNow(day) }),
+      );
+      return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, told));
+    },
+    /** As one of BullMQ's jobs does. */
+    comeForAny: () => given.worker.app.get(DrainSubscription).run({ subscriptionId, lane: 'fast' }),
+    dueOfOtherDays: async () => {
+      for (const day of otherDays) await writeDue(given.stores.database, subscriptionId, { day });
+    },
+  };
+}
+
+const allSucceed = (count: number) =>
+  deliveriesWhen(
+    given.stores,
+    (rows) => rows.length === count && rows.every((row) => row.status === 'succeeded'),
+  );
+
+/** Keeps answers back until they are asked for. */
+function keepAnswers(): () => void {
+  const kept: ServerResponse[] = [];
+  given.receiver.answerWith((response) => kept.push(response));
+  return () => {
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    for (const response of kept) response.writeHead(204).end();
+  };
+}
+
+describe("what is due of other days, while today's is sent", () => {
+  it('is sent after the only attempt that a new receiver gets, when somebody came meanwhile', async () => {
+    const { publish, dueOfOtherDays, comeForAny } = await aSubscriber();
+    const answer = keepAnswers();
+    await publish();
+    await given.receiver.waitFor(1);
+    await dueOfOtherDays();
+    await comeForAny();
+    answer();
+    await allSucceed(3);
+  });
+
+  it('is sent after as many as there may be, when somebody came meanwhile', async () => {
+    const { publish, dueOfOtherDays, comeForAny } = await aSubscriber();
+    await publish();
+    await allSucceed(1);
+    const answer = keepAnswers();
+    const many = deliveriesAtATime.healthy;
+    await publish(many);
+    await given.receiver.waitFor(1 + many);
+    await dueOfOtherDays();
+    await comeForAny();
+    answer();
+    await allSucceed(1 + many + 2);
+  });
+
+  it('is sent when somebody came during the claim', async () => {
+    const { subscriptionId, publish, dueOfOtherDays, comeForAny } = await aSubscriber();
+    await publish();
+    await allSucceed(1); // where it goes is known
+    const today = { subscriptionId, lane: 'fast', days: oneDay(dayFromNow(0)) } as const;
+    await dueOfOtherDays();
+    const claiming = await given.stores.database.transaction(async (tx) => {
+      await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
+      const turn = given.worker.app.get(DrainSubscription).run(today);
+      await eventually(async () => (await tx.rows(waiting)).length > 0 || undefined);
+      await comeForAny(); // ends at once: it is looked after
+      return { turn };
+    });
+    await claiming.turn;
+    await allSucceed(3);
+  });
+
+  it('gets its turn though there is always more of today', async () => {
+    const { publish, dueOfOtherDays } = await aSubscriber();
+    await publish();
+    await allSucceed(1);
+    await dueOfOtherDays();
+    await publish(200);
+    await allSucceed(203);
+  });
+});
+
+describe('who knows the day of what is due', () => {
+  it('has it sent at once, also when the day has no partition of its own', async () => {
+    const { tellOf } = await aSubscriber();
+    await tellOf(-1, 20, 0);
+    await allSucceed(3);
+  });
+
+  it('has it sent again when its time has come, each on its day', async () => {
+    const { tellOf } = await aSubscriber();
+    given.receiver.answerWith((response) => response.writeHead(500).end());
+    await tellOf(-1, 0);
+    await given.receiver.waitFor(2);
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    await allSucceed(2);
+  });
+
+  it('of two that come together has both looked at', async () => {
+    const { wakeUps, woken } = wakeUpsAlone(given.worker.app.get(DrainQueues));
+    const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
+    wakeUps.wakeIn(20, [{ ...sleeper, days: oneDay(today) }]);
+    wakeUps.wakeIn(20, [{ ...sleeper, days: oneDay(yesterday) }]);
+    await eventually(() => woken.length > 0 || undefined);
+    expect(woken).toMatchObject([{ ...sleeper, days: { from: yesterday, to: today } }]);
+  });
+
+  it('does not limit what comes of its turn in line, also while Redis is away', async () => {
+    const config = { ...given.worker.config, REDIS_URL: 'redis://127.0.0.1:1/' };
+    const queues = new DrainQueues(config, createLogger('test', 'silent'));
+    const { wakeUps, woken } = wakeUpsAlone(queues);
+    wakeUps.putInLine([{ ...sleeper, days: oneDay(dayFromNow(0)) }]);
+    await eventually(() => woken.length > 0 || undefined);
+    expect(woken).toEqual([sleeper]);
+    await queues.stop();
+  });
+});
+
+const sleeper = { subscriptionId: 's', lane: 'fast' } as const;
+
+/** Wake-ups of which nothing comes, and who was woken. */
+function wakeUpsAlone(queues: DrainQueues) {
+  const woken: Sleeper[] = [];
+  const wakeUps = new WakeUps(queues, createLogger('test', 'silent'));
+  wakeUps.drainBy({
+    offer: (sleepers) => {
+      woken.push(...sleepers);
+      return [];
+    },
+    start: (sleepers) => woken.push(...sleepers),
+  });
+  return { wakeUps, woken };
+}
+
+describe('what an owner asks for', () => {
+  it('is sent at once, whatever its day', async () => {
+    const { client, id, tellOf } = await aSubscriber();
+    given.receiver.answerWith((response) => response.writeHead(500).end());
+    await tellOf(-1);
+    await deliveriesWhen(given.stores, status('failed'));
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    const { body } = await client.get(`/${id}/deliveries`);
+    await client.post({}, `/${id}/deliveries/${body.data[0].id}/retry`).expect(202);
+    await deliveriesWhen(given.stores, status('succeeded'));
+  });
+
+  it('is recovered, whatever its day', async () => {
+    const { client, id, tellOf } = await aSubscriber();
+    given.receiver.answerWith((response) => response.writeHead(500).end());
+    await tellOf(-1, 20);
+    await deliveriesWhen(given.stores, status('failed', 'failed'));
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    const since = timeFromNow(-1).toISOString();
+    await client.post({ since }, `/${id}/recover`).expect(202);
+    await allSucceed(2);
+  });
+});

@@ -1,0 +1,81 @@
+import { createDataSource, Database, statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
+import { webhookReceiver } from '@fulfilment/testing';
+import { z } from 'zod';
+import { dayFromNow } from '../due-deliveries.fixture.js';
+import { createDayPartitions } from '../history/day-partitions.js';
+import { migrations } from '../migrations/index.js';
+import {
+  aClient,
+  deliveriesWhen,
+  orderCreated,
+  startWorker,
+  status,
+  webhookStores,
+} from '../webhook-worker.fixture.js';
+
+const scanned = z.looseObject({
+  'Node Type': z.string(),
+  'Relation Name': z.string().optional(),
+  get Plans() {
+    return z.array(scanned).optional();
+  },
+});
+const explained = z.tuple([z.object({ Plan: scanned })]);
+
+/** The tables a plan reads. */
+function tablesOf(plan: z.infer<typeof scanned>): string[] {
+  const own = plan['Node Type'] === 'ModifyTable' ? undefined : plan['Relation Name'];
+  return [...(own === undefined ? [] : [own]), ...(plan.Plans ?? []).flatMap(tablesOf)];
+}
+
+const counts = statement(
+  'test.plans',
+  "SELECT name, custom_plans AS custom FROM pg_prepared_statements WHERE name NOT LIKE 'test.%' AND custom_plans > 0",
+);
+const [today, id] = [dayFromNow(0), '00000000-0000-0000-0000-000000000000'];
+/** What the service prepared on its connection, and what it is given: of today. */
+const ofToday = {
+  'deliveries.claim': `'{${id}}', '{8}', '${id}', 1000, '{0}', '${today}', '${today}'`,
+  'deliveries.settle': `'{${today}}', '{${id}}', '{${id}}', '{succeeded}', '{null}', '{null}', '{1}', '{succeeded}', '{204}', '{1}', '{null}',
+    '{null}', '{f}', '{auto}', '{f}', '${today}', '${today}'`,
+} as const;
+
+describe('the statements of a delivery', () => {
+  it('are planned once, and open the partitions of its day alone', async () => {
+    const stores = await webhookStores();
+    const receiver = await webhookReceiver();
+    const source = createDataSource({
+      url: stores.url,
+      poolSize: 1,
+      applicationName: 'test',
+      onePlan: true,
+      migrations,
+    });
+    await source.initialize();
+    const database = new Database(source);
+    await createDayPartitions(database, createLogger('test', 'silent'));
+    const worker = await startWorker({ ...stores, database });
+    try {
+      const { creatorId, subscribe } = await aClient(stores, worker);
+      await subscribe(receiver.url);
+      await stores.broker.publish(orderCreated(creatorId));
+      await deliveriesWhen(stores, status('succeeded'));
+      expect(await database.rows(counts)).toEqual([]);
+      const partition = today.replaceAll('-', '_');
+      for (const [name, values] of Object.entries(ofToday)) {
+        const text = `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${values})`;
+        const [row] = await database.rows<{ 'QUERY PLAN': unknown }>({ name: '', text });
+        const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
+        const partitions = tablesOf(plan).filter((table) => table !== 'webhook_subscriptions');
+        expect(partitions).toContain(`webhook_deliveries_${partition}`);
+        expect(partitions.filter((table) => !table.endsWith(partition))).toEqual([]);
+      }
+    } finally {
+      await worker.stop();
+      await source.destroy();
+      await receiver.stop();
+      await stores.stop();
+    }
+  });
+});

@@ -1,0 +1,37 @@
+import { type Sql, statement } from '@fulfilment/database';
+
+const body = JSON.stringify({
+  id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
+  api_version: '2026-11-01',
+  created_at: '2026-11-01T12:00:00.000Z',
+  event: 'order.created',
+  data: {},
+});
+const write = statement(
+  'test.write-due',
+  `WITH event AS (
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+     VALUES ($1, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to($4, 'UTF8')) RETURNING day, id
+   )
+   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
+   SELECT event.day, gen_random_uuid(), $2, event.id, 'order.created', 'v', 'pending', now() - $5 * interval '1 second'
+   FROM event, generate_series(1, $3)`,
+);
+
+/** Deliveries of one event that have been due for so long, of which nobody is told. */
+export async function writeDue(
+  sql: Sql,
+  subscriptionId: string | undefined,
+  { day, count = 1, forSeconds = 60 }: { day: string; count?: number; forSeconds?: number },
+): Promise<void> {
+  await sql.run(write, [day, subscriptionId, count, body, forSeconds]);
+}
+
+/** `YYYY-MM-DD` in UTC, so many days from now. */
+export function dayFromNow(days: number): string {
+  return timeFromNow(days).toISOString().slice(0, 10);
+}
+
+export function timeFromNow(days: number): Date {
+  return new Date(Date.now() + days * 86_400_000);
+}
