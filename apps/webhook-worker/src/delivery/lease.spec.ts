@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { createDataSource, Database, statement } from '@fulfilment/database';
+import { eventually, scratchDatabase, type ScratchDatabase, severableProxy } from '@fulfilment/testing';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import type { DaySpan } from './day-span.rules.js';
@@ -21,9 +21,11 @@ const takeAllBut = statement(
    WHERE id IN (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 AND day = $2 AND status = 'pending' OFFSET $3)`,
 );
 
+const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
+
 beforeAll(async () => {
   stores = await scratchDatabase(migrations, { onePlan: true });
-  lease = new Lease(stores.database, { WEBHOOK_TIMEOUT_MS: 1_000, WEBHOOK_LEASE_SLACK_MS: 1_000 });
+  lease = new Lease(stores.database, settings);
 });
 afterAll(() => stores.drop());
 beforeEach(async () => {
@@ -62,5 +64,27 @@ describe('a claim', () => {
     expect(second).toMatchObject({ full: true, days: undefined });
     const third = await claim(second.days);
     expect(third.deliveries.map(({ day }) => day)).toContain(today);
+  });
+
+  it('whose answer is lost with the connection is undone, long before its lease ends', async () => {
+    const line = await severableProxy(stores.url);
+    const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });
+    await source.initialize();
+    try {
+      const cut = new Lease(new Database(source), settings);
+      const wish = { subscriptionId, most: 8, underWay: 0, days: { from: today, to: today } };
+      await cut.claim(wish); // prepares it
+      await writeDue(stores.database, subscriptionId, { day: today, count: 3 });
+      line.severAfter(1); // that is the claim
+      await expect(cut.claim(wish)).rejects.toThrow();
+      const { deliveries } = await eventually(async () => {
+        const claimed = await claim({ from: today, to: today });
+        return claimed.deliveries.length > 0 ? claimed : undefined;
+      });
+      expect(deliveries.map(({ number }) => number)).toEqual([1, 1, 1]);
+    } finally {
+      await source.destroy();
+      await line.stop();
+    }
   });
 });

@@ -1,9 +1,11 @@
 import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
+import { isOutage } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { cover, type DaySpan } from './day-span.rules.js';
 import { deliveriesAtATime, failingAfterFailures, type Lane } from './lanes.rules.js';
+import { LostClaims } from './lost-claims.js';
 
 export type Trigger = 'auto' | 'manual' | 'recover' | 'test';
 
@@ -113,6 +115,7 @@ interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
 @Injectable()
 export class Lease {
   private readonly leaseMs: number;
+  private readonly lost: LostClaims;
   private readonly days: GatheredStatements<string, DaySpan>;
   private readonly claims: GatheredStatements<Wish & { readonly days: DaySpan }, Claimed>;
 
@@ -121,6 +124,7 @@ export class Lease {
     @Inject(CONFIG) config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS' | 'WEBHOOK_LEASE_SLACK_MS'>,
   ) {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
+    this.lost = new LostClaims(database);
     const gathering = { atOnce: statementsAtOnce, atMost: subscriptionsInOne };
     this.days = new GatheredStatements({ run: (ids) => this.findDays(ids), ...gathering });
     this.claims = new GatheredStatements({ run: (wishes) => this.claimAll(wishes), ...gathering });
@@ -147,7 +151,7 @@ export class Lease {
     const days = wishes.map((wish) => wish.days).reduce(cover);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
-    const rows = await this.database.rows<ClaimedRow>(claim, [
+    const claiming = this.database.rows<ClaimedRow>(claim, [
       wishes.map(({ subscriptionId }) => subscriptionId),
       wishes.map(({ most }) => most),
       token,
@@ -156,6 +160,10 @@ export class Lease {
       days.from,
       days.to,
     ]);
+    claiming.catch((error: unknown) => {
+      if (isOutage(error)) this.lost.free(token, leaseEndsAtMs); // it may have been done
+    });
+    const rows = await claiming;
     return wishes.map((_wish, index) => {
       const taken = rows.filter((row) => row.index === index);
       const deliveries = taken.map(({ index: _, width: __, lane: ___, ...row }) => ({

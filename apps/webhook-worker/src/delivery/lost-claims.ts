@@ -1,0 +1,44 @@
+import { type Database, statement } from '@fulfilment/database';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const tryEveryMs = 200;
+
+// As if they had not been claimed: nobody can have begun the attempt. Found among what is in flight, which is little.
+const free = statement(
+  'deliveries.free-lost-claims',
+  `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
+     next_attempt_at = now(), lease_token = NULL, lease_until = NULL
+   WHERE status = 'in_flight' AND lease_until > now() AND lease_token = ANY($1::uuid[])`,
+);
+
+/**
+ * Claims whose answers were lost with the connection. What they may have leased nobody knows of, but their token is known: it is freed when
+ * PostgreSQL answers again. What is not freed by the end of its lease counts as lost (lease.ts).
+ */
+export class LostClaims {
+  private readonly tokens = new Map<string, number>();
+  private working: Promise<void> | undefined;
+
+  constructor(private readonly database: Pick<Database, 'run'>) {}
+
+  /** @param leaseEndsAtMs on performance.now()'s clock */
+  free(token: string, leaseEndsAtMs: number): void {
+    this.tokens.set(token, leaseEndsAtMs);
+    this.working ??= this.work().finally(() => {
+      this.working = undefined;
+    });
+  }
+
+  private async work(): Promise<void> {
+    while (this.tokens.size > 0) {
+      await delay(tryEveryMs, undefined, { ref: false }); // a claim on its way is committed by then
+      const tokens = [...this.tokens.keys()];
+      const isFreed = await this.database.run(free, [tokens]).then(
+        () => true,
+        () => false,
+      );
+      for (const token of tokens)
+        if (isFreed || (this.tokens.get(token) ?? 0) <= performance.now()) this.tokens.delete(token);
+    }
+  }
+}
