@@ -117,7 +117,7 @@ async function withStores<T>(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
   try {
-    await suite.startDependencies({ gateway: false, nginx: false, browser: false });
+    await suite.startDependencies({ gateway: false, nginx: false, browser: false, interpreters: false });
     return await work(suite.dependencyUrls(), new Progress(say));
   } finally {
     await suite.stop();

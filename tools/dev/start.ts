@@ -88,7 +88,12 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
   stopOnSignals(suite);
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
-    await suite.startDependencies({ gateway: !options.dependencies, nginx: false, browser: false });
+    await suite.startDependencies({
+      gateway: !options.dependencies,
+      nginx: false,
+      browser: false,
+      interpreters: false,
+    });
     if (options.dependencies) sayAddresses(suite, say);
     else
       for (const line of summary(await suite.startAll(), {

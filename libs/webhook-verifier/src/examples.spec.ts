@@ -58,7 +58,7 @@ describe.each(['node-http.ts', 'express.ts', programs.python3.file, programs.php
   });
 });
 
-// What the machine has: Debian brings Python; PHP is run where it is installed.
+// `npm test` installs what is missing where it can; skipped where it cannot.
 describe.each(Object.entries(programs))('the example for %s', (program, { file, code, argument }) => {
   (isInstalled(program) ? it : it.skip)('agrees with every vector', () => {
     const output = execFileSync(program, [argument, code, example(file), fileURLToPath(vectorsFile)]);

@@ -17,6 +17,8 @@ const wares = {
   // Debian's own; browser tests drive it.
   chromium: { found: () => findBrowser() !== undefined, debian: 'chromium', brew: '--cask chromium' },
   openssl: { found: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
+  python: { found: () => findProgram('python3') !== undefined, debian: 'python3', brew: 'python' },
+  php: { found: () => findProgram('php') !== undefined, debian: 'php-cli', brew: 'php' },
 } as const;
 type Ware = keyof typeof wares;
 
@@ -28,6 +30,8 @@ export interface Wanted {
   readonly nginx: boolean;
   /** Chromium, for tests of the pages. */
   readonly browser: boolean;
+  /** Python and PHP, which run the examples for receivers. Without them those tests are skipped. */
+  readonly interpreters: boolean;
 }
 
 export interface Choice {
@@ -46,7 +50,7 @@ export async function chooseDependencies(site: Site, wanted: Wanted): Promise<Ch
   const gatewayFromDocker = docker && process.platform === 'linux' && !wares.nginx.found() && !wanted.nginx;
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (wanted.browser) programs.push('chromium');
-  await install(programs, site);
+  await install(programs, wanted.interpreters ? ['python', 'php'] : [], site);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
@@ -75,18 +79,33 @@ function fromPrograms(name: DependencyName, site: Site): Dependency | Promise<De
   }
 }
 
-async function install(names: readonly Ware[], site: Site): Promise<void> {
+/** All with one call of apt-get; when that fails, what there must be with another. */
+async function install(must: readonly Ware[], may: readonly Ware[], site: Site): Promise<void> {
   const isMissing = (name: Ware): boolean => !wares[name].found();
-  const missing = names.filter(isMissing);
-  if (missing.length === 0) return;
-  const packages = missing.map((name) => wares[name].debian);
-  const prefix = await aptPrefix();
+  const [needed, welcome] = [must.filter(isMissing), may.filter(isMissing)];
+  const prefix = needed.length + welcome.length > 0 ? await aptPrefix() : undefined;
   if (prefix !== undefined) {
-    site.note(`Installing ${packages.join(', ')} with apt-get; none of them is started.`);
-    await installDebianPackages(packages, prefix);
+    const wanted = [...needed, ...welcome];
+    try {
+      await installPackages(wanted, prefix, site);
+    } catch (error) {
+      if (welcome.length === 0) throw error;
+      site.note(`Some of ${debianNames(wanted)} could not be installed.`);
+      if (needed.length > 0) await installPackages(needed, prefix, site);
+    }
   }
-  const lacking = missing.filter(isMissing);
+  const lacking = needed.filter(isMissing);
   if (lacking.length > 0) throw new Failure(howToGet(lacking));
+}
+
+async function installPackages(names: readonly Ware[], prefix: readonly string[], site: Site): Promise<void> {
+  site.note(`Installing ${debianNames(names)} with apt-get; none of them is started.`);
+  const packages = names.map((name) => wares[name].debian);
+  await installDebianPackages(packages, prefix);
+}
+
+function debianNames(names: readonly Ware[]): string {
+  return names.map((name) => wares[name].debian).join(', ');
 }
 
 function howToGet(names: readonly Ware[]): string {
