@@ -1,5 +1,6 @@
 import { Database } from '@fulfilment/database';
 import type { RedisConnection } from '@fulfilment/http-service';
+import { Outbox } from '@fulfilment/messaging';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AccountController } from './account/account.controller.js';
@@ -45,6 +46,7 @@ export interface Infrastructure {
   readonly logger: Logger;
   readonly database: Database;
   readonly redis: RedisConnection;
+  readonly outbox: Outbox;
 }
 
 @Module({})
@@ -59,13 +61,13 @@ export class AuthServerModule {
 }
 
 /** Everything below the pages, made in the order in which one stands on another. */
-function providersOver({ config, logger, database, redis }: Infrastructure): Provider[] {
+function providersOver({ config, logger, database, redis, outbox }: Infrastructure): Provider[] {
   const accounts = new ReadAccounts(database);
   const audit = new AuditLog(database, logger);
   const consents = new Consents(database);
   const denyList = new DenyList(database, redis, logger);
   const work = new UnitOfWork(database, denyList, audit);
-  const families = new Families(work);
+  const families = new Families(work, outbox);
   const grants = new ExistingGrants(accounts, consents);
   const keyEncryptionKey = config.KEY_ENCRYPTION_KEY;
   const keys = new SigningKeys(database, keyEncryptionKey);
@@ -100,6 +102,7 @@ function providersOver({ config, logger, database, redis }: Infrastructure): Pro
     { provide: FormTokens, useValue: new FormTokens(config.COOKIE_KEYS, config.AUTH_URL) },
     { provide: SignInThrottle, useValue: new SignInThrottle(redis, config.SIGN_IN_FAILURES) },
     { provide: UnitOfWork, useValue: work },
+    { provide: Outbox, useValue: outbox },
     { provide: Families, useValue: families },
     { provide: BrowserSessions, useValue: browsers },
     { provide: SecondFactors, useValue: factors },

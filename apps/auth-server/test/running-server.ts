@@ -76,6 +76,7 @@ export async function runningServer(
     logger,
     database,
     redis,
+    outbox: new Outbox(),
     readiness: {},
   });
   server.startLoops(shutdown);

@@ -1,7 +1,9 @@
 import { organisationRoles } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
+import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
 import { endAccessTokensOfUser } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
 import { requireOrganisation } from './create-organisation.js';
@@ -52,16 +54,23 @@ const deleteMembership = statement(
  */
 export async function changeRole(
   database: Database,
+  outbox: Outbox,
   tell: TellRevoked,
   { USER, role, organisation }: RoleChange,
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const changed = (await applyRole(tx, user, role, organisation)) > 0;
-    if (!changed) return { id: user.id, revoked: [], changed };
-    const revoked = await endAccessTokensOfUser(tx, user.id);
-    await auditOperator(tx, { event: 'user_role_changed', userId: user.id, details: { role, organisation } });
-    return { id: user.id, revoked, changed };
+    const change = async () => {
+      const changed = (await applyRole(tx, user, role, organisation)) > 0;
+      if (!changed) return { id: user.id, revoked: [], changed };
+      const revoked = await endAccessTokensOfUser(tx, user.id);
+      const details = { role, organisation };
+      await auditOperator(tx, { event: 'user_role_changed', userId: user.id, details });
+      return { id: user.id, revoked, changed };
+    };
+    if (role !== 'none' || organisation === undefined) return change();
+    const connections = { userId: user.id, organisationId: organisation };
+    return tellingDisconnections(tx, outbox, connections, change);
   });
   await tell(revoked);
   return { user_id: id, org_id: organisation ?? null, org_role: role, changed };

@@ -1,5 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
+import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from './find-user.js';
@@ -16,14 +18,17 @@ export interface DisabledUser {
 /** Shuts a person out: no sign-in, every session and token ends with it. Once more changes nothing. @param user UUID or e-mail */
 export async function disableUser(
   database: Database,
+  outbox: Outbox,
   tell: TellRevoked,
   user: string,
 ): Promise<DisabledUser> {
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, disabled_at } = await lockUser(tx, user);
-    const revoked = await endAccessOfUser(tx, id);
+    const revoked = await tellingDisconnections(tx, outbox, { userId: id }, async () => {
+      if (disabled_at === null) await tx.run(disable, [id]);
+      return endAccessOfUser(tx, id);
+    });
     if (disabled_at === null) {
-      await tx.run(disable, [id]);
       await auditOperator(tx, {
         event: 'user_disabled',
         userId: id,

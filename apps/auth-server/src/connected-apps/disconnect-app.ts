@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
@@ -7,6 +8,7 @@ import { endFamiliesOfUserAndClient } from '../oidc/families.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { field } from '../sign-in/forms.js';
 import type { Outcome } from '../sign-in/outcome.js';
+import { tellingDisconnections } from './tell-disconnections.js';
 
 const forgetConsents = statement(
   'connected-apps.forget-consents',
@@ -19,17 +21,20 @@ export class DisconnectApp {
   constructor(
     private readonly account: OpenAccount,
     private readonly work: UnitOfWork,
+    private readonly outbox: Outbox,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
     const { person } = await this.account.toChange(request, response);
     const clientId = field(request, 'client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
-    await this.work.revoking(async (tx) => {
-      await tx.run(forgetConsents, [person.id, clientId]);
-      await insertAudit(tx, entry, originOf(request));
-      return endFamiliesOfUserAndClient(tx, person.id, clientId);
-    });
+    await this.work.revoking((tx) =>
+      tellingDisconnections(tx, this.outbox, { userId: person.id, clientId }, async () => {
+        await tx.run(forgetConsents, [person.id, clientId]);
+        await insertAudit(tx, entry, originOf(request));
+        return endFamiliesOfUserAndClient(tx, person.id, clientId);
+      }),
+    );
     return { redirect: '/account/apps?done=disconnected' };
   }
 }

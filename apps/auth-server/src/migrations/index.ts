@@ -2,5 +2,12 @@ import { AccountsAndTokens } from './0001-accounts-and-tokens.js';
 import { AccountSecurity } from './0002-account-security.js';
 import { AuditIndexes } from './0003-audit-indexes.js';
 import { PaymentMethods } from './0004-payment-methods.js';
+import { ConsentsOfCreators } from './0005-consents-of-creators.js';
 
-export const migrations = [AccountsAndTokens, AccountSecurity, AuditIndexes, PaymentMethods] as const;
+export const migrations = [
+  AccountsAndTokens,
+  AccountSecurity,
+  AuditIndexes,
+  PaymentMethods,
+  ConsentsOfCreators,
+] as const;

@@ -1,4 +1,6 @@
+import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
@@ -36,13 +38,17 @@ const deleteAccessTokensOfFamilies = statement(
 );
 const deleteClient = statement(
   'families.client',
-  `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)`,
+  `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
+   RETURNING model`,
 );
 const deleteConsents = statement('families.consents', 'DELETE FROM consents WHERE client_id = $1');
 
 /** A family is what one authorization led to: its Grant, code, refresh tokens and access tokens. They end together. */
 export class Families {
-  constructor(private readonly work: UnitOfWork) {}
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly outbox: Outbox,
+  ) {}
 
   /** RFC 9700 §4.14.2: after a reuse or a revocation nothing of the family is good any more. */
   end(grantId: string): Promise<void> {
@@ -58,15 +64,20 @@ export class Families {
 
   /** RFC 7592 §2.3: a client that is gone leaves nothing behind. */
   endOfClient(clientId: string): Promise<void> {
-    return this.work.revoking((tx) => endClient(tx, clientId));
+    return this.work.revoking((tx) => endClient(tx, this.outbox, clientId));
   }
 }
 
-/** Deletes a client and what it was given. Answers the access tokens to tell the APIs of after the commit. */
-export async function endClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
-  await tx.run(deleteClient, [clientId]); // before the families, as oidc-provider does it (RFC 7592 §2.3)
+/** Deletes a client and what it was given, and tells everybody. Answers the access tokens to tell the APIs of after the commit. */
+export async function endClient(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
+  const gone = await tx.rows<{ model: string }>(deleteClient, [clientId]); // before the families, as oidc-provider does it (RFC 7592 §2.3)
   await tx.run(deleteConsents, [clientId]);
-  return endAll(tx, grantsOfClient, clientId);
+  const revoked = await endAll(tx, grantsOfClient, clientId);
+  if (gone.some(({ model }) => model === 'Client')) {
+    // Now, with its families locked: no token was issued later.
+    await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
+  }
+  return revoked;
 }
 
 /** Ends the families that live only as long as one of these browser sessions. Answers the access tokens to tell the APIs of. */

@@ -5,6 +5,7 @@ const batchSize = 1000;
 
 // One replica at a time: together they would not be faster, only louder.
 const lockSweep = statement('sweep.lock', 'SELECT pg_try_advisory_xact_lock(7391004) AS locked');
+// A client among them was never authorized (adapter.ts): it has no access to anything, so nobody is told.
 // Small batches by index: millions of old rows never hold a lock or a request for long.
 const deleteExpired = statement(
   'sweep.expired',

@@ -25,7 +25,8 @@ export const accountCommands = {
   'user disable': operatorCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, tell }: OperatorContext, given) => disableUser(database, tell, given.USER),
+    run: ({ database, outbox, tell }: OperatorContext, given) =>
+      disableUser(database, outbox, tell, given.USER),
   }),
   'user enable': operatorCommand({
     operands: ['USER'],
@@ -48,6 +49,6 @@ export const accountCommands = {
     operands: ['USER'],
     flags: { role: 'text', organisation: 'text' },
     arguments: roleChange,
-    run: ({ database, tell }: OperatorContext, change) => changeRole(database, tell, change),
+    run: ({ database, outbox, tell }: OperatorContext, change) => changeRole(database, outbox, tell, change),
   }),
 };

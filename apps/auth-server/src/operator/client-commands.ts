@@ -37,6 +37,7 @@ export const clientCommands = {
   'client delete': operatorCommand({
     operands: ['CLIENT'],
     arguments: oneClient,
-    run: ({ database, tell }: OperatorContext, { CLIENT }) => deleteClient(database, tell, CLIENT),
+    run: ({ database, outbox, tell }: OperatorContext, { CLIENT }) =>
+      deleteClient(database, outbox, tell, CLIENT),
   }),
 };

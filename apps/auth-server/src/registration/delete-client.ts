@@ -1,4 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
 import { endClient } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
@@ -8,15 +9,16 @@ const find = statement(
   `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 );
 
-/** Takes a client away with all it was given: its tokens, its consents, its registration. */
+/** Takes a client away with all it was given: its tokens, its consents, its registration; its webhooks end, too. */
 export async function deleteClient(
   database: Database,
+  outbox: Outbox,
   tell: TellRevoked,
   clientId: string,
 ): Promise<{ client_id: string; deleted: true; tokens_ended: number }> {
   const revoked = await database.transaction(async (tx) => {
     if ((await tx.row(find, [clientId])) === undefined) throw new Error(`There is no client ${clientId}.`);
-    const revoked = await endClient(tx, clientId);
+    const revoked = await endClient(tx, outbox, clientId);
     await auditOperator(tx, {
       event: 'client_deleted',
       clientId,

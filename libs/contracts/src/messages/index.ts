@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientMessages } from './client-messages.js';
 import { creatorMessages } from './creator-messages.js';
 import { fulfilmentMessages } from './fulfilment-messages.js';
 import { type Message, messageEnvelope } from './message.js';
@@ -12,6 +13,7 @@ export const messages = {
   ...orderMessages,
   ...productMessages,
   ...creatorMessages,
+  ...clientMessages,
   ...fulfilmentMessages,
   ...replayMessages,
   ...webhookMessages,

@@ -8,6 +8,7 @@ export const messageQueues = {
   'creator-api.facts': ['creator.*', 'order.*'],
   'creator-api.replay': [], // written to directly
   'webhook-worker.events': ['order.*', 'product.*'],
+  'webhook-worker.clients': ['client.*'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type MessageQueue = keyof typeof messageQueues;
