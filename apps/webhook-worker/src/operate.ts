@@ -4,6 +4,7 @@ import { type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { resealSecrets } from './subscriptions/reseal-secrets.js';
 import { SecretBox } from './subscriptions/secret-box.js';
+import { supportCommands } from './subscriptions/support-commands.js';
 
 type Site = OperatorSite<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
 
@@ -13,6 +14,7 @@ await operateService({
   settings: webhookWorkerSettings.pick({ DATABASE_URL: true, SECRET_ENCRYPTION_KEY: true }),
   context: (site): Site => site,
   commands: {
+    ...supportCommands,
     'webhooks reseal': operatorCommand({
       arguments: z.object({}),
       run: ({ database, settings }: Site) =>

@@ -26,8 +26,10 @@ import { Upkeep } from './history/upkeep.js';
 import { controllers } from './controllers.js';
 import { MoveDeliveries } from './moves/move-deliveries.js';
 import { CheckTarget } from './subscriptions/check-target.js';
+import { ClientsConsumer } from './subscriptions/clients.consumer.js';
 import { CreateSubscription } from './subscriptions/create-subscription.js';
 import { DeleteSubscription } from './subscriptions/delete-subscription.js';
+import { EndAccess } from './subscriptions/end-access.js';
 import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
 import { SecretBox } from './subscriptions/secret-box.js';
 import { SigningKeys } from './subscriptions/signing-keys.js';
@@ -44,8 +46,10 @@ export interface WebhookWorkerParts {
 
 const subscriptions = [
   CheckTarget,
+  ClientsConsumer,
   CreateSubscription,
   DeleteSubscription,
+  EndAccess,
   ReadSubscriptions,
   TellOwners,
   UpdateSubscription,

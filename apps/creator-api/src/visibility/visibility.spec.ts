@@ -218,6 +218,7 @@ describe('who sees what', () => {
       organisationRole: 'member',
       scopes: new Set(),
       tokenId: 'test',
+      tokenIssuedAt: new Date(),
     };
     await api.post('/api/v1/releases', operator, {
       title: 'Theirs',
@@ -253,6 +254,7 @@ describe('who sees what', () => {
         organisationRole: 'global_admin',
         scopes: new Set(),
         tokenId: 'test',
+        tokenIssuedAt: new Date(),
       };
       await expect(visibility.as(who, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
     },

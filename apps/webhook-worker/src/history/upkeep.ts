@@ -2,6 +2,7 @@ import { Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from '../delivery/delivery-metrics.js';
+import { forgetEndedAccess } from '../subscriptions/ended-access.js';
 import { TellOwners } from '../subscriptions/tell-owners.js';
 import { createDayPartitions, dropOldDays } from './day-partitions.js';
 
@@ -41,6 +42,7 @@ export class Upkeep {
   async round(): Promise<boolean> {
     await createDayPartitions(this.database, this.logger);
     await dropOldDays(this.database, this.logger);
+    await forgetEndedAccess(this.database);
     const held = await this.database.row<{ count: number }>(countHeld);
     deliveryMetrics.held.set(held?.count ?? 0);
     return this.owners.warn();

@@ -10,16 +10,12 @@ import {
   recoverBatch,
   type Standing,
 } from './batches.js';
+import { requestAlignment } from './request-alignment.js';
 
 const everyMs = 1_000;
 const askAgainSeconds = { busy: 1, disabled: 30 } as const;
 
 const takeTurn = statement('moves.take-turn', 'SELECT pg_try_advisory_xact_lock(7391052) AS mine');
-const requestAlignment = statement(
-  'moves.request-alignment',
-  `INSERT INTO webhook_alignments (subscription_id) SELECT unnest($1::uuid[]) ORDER BY 1
-   ON CONFLICT (subscription_id) DO UPDATE SET due_at = now()`,
-);
 const nextAlignment = statement(
   'moves.next-alignment',
   'SELECT subscription_id FROM webhook_alignments WHERE due_at <= now() ORDER BY due_at LIMIT 1',
@@ -91,11 +87,11 @@ export class MoveDeliveries {
   /** To be called in the transaction that moves the subscriptions, or that leaves deliveries where their subscription says they are not to be. */
   async align(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
-    await tx.run(requestAlignment, [subscriptionIds]);
+    await requestAlignment(tx, subscriptionIds);
     this.wakeAfter(tx);
   }
 
-  /** To be called in the transaction that writes down a recovery. */
+  /** To be called in the transaction that writes down what is to be done: a recovery, or a request of alignment. */
   wakeAfter(tx: Transaction): void {
     tx.afterCommit(() => this.loop.wake());
   }

@@ -5,6 +5,7 @@ import { Answer, type Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
+import { hasEnded } from './ended-access.js';
 import { type Owner, ownerOf } from './owner.js';
 import { SecretBox } from './secret-box.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
@@ -24,8 +25,8 @@ const count = statement(
 );
 const insert = statement(
   'subscriptions.insert',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active') RETURNING ${subscriptionColumns}`,
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8) RETURNING ${subscriptionColumns}`,
 );
 
 @Injectable()
@@ -38,7 +39,7 @@ export class CreateSubscription {
   ) {}
 
   /**
-   * @throws Forbidden when the access is not connected to a creator
+   * @throws Forbidden when the access is not connected to a creator, or no longer
    * @throws ValidationFailed on an unknown event or a URL that may not be called
    * @throws Conflict when the owner has 50 already
    */
@@ -50,13 +51,20 @@ export class CreateSubscription {
       );
     }
     await this.target.run(wish);
-    const row = await this.database.transaction((tx) => this.insert(tx, owner, wish));
+    const row = await this.database.transaction((tx) => this.insert(tx, owner, caller.tokenIssuedAt, wish));
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${publicId('whk', row.id)}`;
     return new Answer(subscriptionView(row), { Location: location });
   }
 
-  private async insert(tx: Transaction, owner: Owner, wish: CreateSubscriptionDto): Promise<SubscriptionRow> {
-    const { creatorId, clientId } = owner;
+  private async insert(
+    tx: Transaction,
+    { creatorId, clientId }: Owner,
+    authorizedAt: Date,
+    wish: CreateSubscriptionDto,
+  ): Promise<SubscriptionRow> {
+    if (await hasEnded(tx, clientId, creatorId, authorizedAt)) {
+      throw new Forbidden('This access is no longer connected to the creator.');
+    }
     await tx.run(takeTurns, [creatorId, clientId]);
     const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
     if ((existing?.count ?? 0) >= mostSubscriptions) {
@@ -71,6 +79,7 @@ export class CreateSubscription {
       distinct(wish.events),
       this.secrets.seal(wish.secret, id),
       currentApiVersion,
+      authorizedAt,
     ]);
     if (row === undefined) throw new Error('The inserted subscription was not returned.');
     return row;

@@ -11,6 +11,8 @@ export interface Caller {
   readonly organisationRole: string | undefined;
   readonly scopes: ReadonlySet<string>;
   readonly tokenId: string;
+  /** By the authorization server's clock, in whole seconds. */
+  readonly tokenIssuedAt: Date;
 }
 
 const callers = new WeakMap<object, Caller>();

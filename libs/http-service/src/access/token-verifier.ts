@@ -80,6 +80,7 @@ export class TokenVerifier {
         organisationRole: claims.org_role,
         scopes: new Set(claims.scope.split(' ').filter((scope) => scope !== '')),
         tokenId: claims.jti,
+        tokenIssuedAt: new Date(claims.iat * 1000),
       },
     };
   }

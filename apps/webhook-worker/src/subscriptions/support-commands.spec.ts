@@ -1,0 +1,84 @@
+import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { oneWorker } from '../one-worker.fixture.js';
+import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { supportCommands } from './support-commands.js';
+
+const given = oneWorker();
+
+/** What the operator's program would print. */
+async function operate(
+  command: keyof typeof supportCommands,
+  typed: Readonly<Record<string, unknown>>,
+): Promise<ReturnType<typeof JSON.parse>> {
+  const { database } = given.stores;
+  return JSON.parse(JSON.stringify(await supportCommands[command].prepare(typed)({ database })));
+}
+
+describe('the operator', () => {
+  it('sees the subscriptions of a creator, of all clients or one, page by page, and no secret', async () => {
+    const one = await aClient(given.stores, given.worker);
+    const other = await aClient(given.stores, given.worker, {
+      creator_id: one.creatorId,
+      client_id: 'other',
+    });
+    await (await aClient(given.stores, given.worker)).subscribe(given.receiver.url);
+    const ids = [
+      await one.subscribe(given.receiver.url),
+      await other.subscribe(given.receiver.url),
+      await other.subscribe(given.receiver.url, ['order.shipped']),
+    ];
+    await other.patch(ids[2] ?? '', { status: 'disabled' }).expect(200);
+    const all = await operate('webhooks list', { creator: one.creatorId });
+    expect(all.subscriptions.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(all).toMatchObject({
+      next: null,
+      subscriptions: [
+        { creator: publicId('crt', one.creatorId), status: 'active', events: ['order.created'] },
+        { client_id: 'other', url: given.receiver.url },
+        { client_id: 'other', status: 'disabled', disabled_reason: 'owner', deleted_at: null },
+      ],
+    });
+    expect(JSON.stringify(all)).not.toContain('secret');
+    const creator = publicId('crt', one.creatorId);
+    const first = await operate('webhooks list', { creator, client: 'other', limit: '1' });
+    const rest = await operate('webhooks list', { creator, client: 'other', limit: '1', after: first.next });
+    expect([...first.subscriptions, ...rest.subscriptions].map(({ id }) => id)).toEqual(ids.slice(1));
+    expect(rest.next).toBeNull();
+  });
+
+  it('deletes one as its owner would, and sees who deleted which', async () => {
+    const client = await aClient(given.stores, given.worker);
+    const url = given.receiver.url;
+    const [mine, theirs, kept] = [
+      await client.subscribe(url),
+      await client.subscribe(url),
+      await client.subscribe(url),
+    ];
+    await client.delete(theirs).expect(204);
+    expect(await operate('webhooks delete', { id: mine })).toEqual({ id: mine, deleted: true });
+    await expect(operate('webhooks delete', { id: mine })).rejects.toThrow(
+      `There is no webhook subscription ${mine}.`,
+    );
+    await client.get(`/${mine}`).expect(404);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('succeeded'));
+    const creator = client.creatorId;
+    const { subscriptions } = await operate('webhooks list', { creator });
+    expect(subscriptions).toMatchObject([{ id: kept }]);
+    expect((await operate('webhooks list', { creator, deleted: true })).subscriptions).toMatchObject([
+      { id: mine, deleted_reason: 'operator', deleted_at: expect.any(String) },
+      { id: theirs, deleted_reason: 'owner' },
+      { id: kept, deleted_reason: null, deleted_at: null },
+    ]);
+  });
+
+  it.each([
+    ['webhooks list', {}, /is missing/],
+    ['webhooks list', { creator: 'harbour' }, /must be a crt_ id or a UUID/],
+    ['webhooks list', { creator: uuidv7(), limit: '0' }, /must be a whole number from 1 to 1000/],
+    ['webhooks delete', {}, /is missing/],
+    ['webhooks delete', { id: 'ord_x' }, /must be a whk_ id or a UUID/],
+  ] as const)('%s %j is refused before anything is opened', (command, typed, complaint) => {
+    expect(() => supportCommands[command].prepare(typed)).toThrow(complaint);
+  });
+});

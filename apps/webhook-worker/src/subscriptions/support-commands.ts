@@ -1,0 +1,116 @@
+import { isUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { operatorCommand } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { type DeletedReason, ending, endSubscriptions } from './end-subscriptions.js';
+
+const most = 1000;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+interface Row {
+  readonly id: string;
+  readonly creator_id: string;
+  readonly client_id: string;
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly status: 'active' | 'disabled';
+  readonly consecutive_failures: number;
+  readonly created_at: Date;
+  readonly last_delivery_at: Date | null;
+  readonly last_failure_at: Date | null;
+  readonly disabled_at: Date | null;
+  readonly disabled_reason: 'owner' | 'gone' | 'failing' | null;
+  readonly deleted_at: Date | null;
+  readonly deleted_reason: DeletedReason | null;
+}
+
+/** A subscription as an operator sees it, whose ever it is; the secret is nobody's to see. */
+export type SupportedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
+
+export interface SubscriptionPage {
+  readonly subscriptions: readonly SupportedSubscription[];
+  /** What `--after` takes for the next page; null at the end. */
+  readonly next: string | null;
+}
+
+const page = (name: string, which: string) =>
+  statement(
+    name,
+    `SELECT id, creator_id, client_id, url, events, status, consecutive_failures, created_at, last_delivery_at, last_failure_at,
+       disabled_at, disabled_reason, deleted_at, deleted_reason
+     FROM webhook_subscriptions
+     WHERE creator_id = $1 AND ($2::text IS NULL OR client_id = $2) AND id > $3${which} ORDER BY id LIMIT $4`,
+  );
+const list = page('support.list', ' AND deleted_at IS NULL');
+const listAll = page('support.list-all', '');
+const end = ending('support.delete', 'id = $2');
+
+export interface SubscriptionQuery {
+  /** UUID. */
+  readonly creator: string;
+  readonly client?: string | undefined;
+  /** UUID of the last one seen. */
+  readonly after?: string | undefined;
+  /** With those that were deleted. */
+  readonly deleted?: boolean | undefined;
+  /** 1 to 1000. */
+  readonly limit: number;
+}
+
+/** A creator's subscriptions, whichever client made them, the oldest first. */
+export async function listSubscriptions(
+  database: Database,
+  { creator, client, after = firstId, deleted = false, limit }: SubscriptionQuery,
+): Promise<SubscriptionPage> {
+  const rows = await database.rows<Row & Record<string, unknown>>(deleted ? listAll : list, [
+    creator,
+    client,
+    after,
+    limit + 1,
+  ]);
+  const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
+    id: publicId('whk', id),
+    creator: publicId('crt', creatorId),
+    ...rest,
+  }));
+  return { subscriptions, next: rows.length > limit ? (subscriptions.at(-1)?.id ?? null) : null };
+}
+
+/** Deletes a subscription as its owner would. @throws Error when there is none, also the second time */
+export async function deleteForOwner(
+  database: Database,
+  id: string,
+): Promise<{ readonly id: string; readonly deleted: true }> {
+  const ended = await database.transaction((tx) => endSubscriptions(tx, end, 'operator', id));
+  if (ended.length === 0) throw new Error(`There is no webhook subscription ${publicId('whk', id)}.`);
+  return { id: publicId('whk', id), deleted: true };
+}
+
+/** A UUID, or the Store API's form of it. */
+const idOf = (prefix: 'whk' | 'crt') =>
+  z
+    .string('is missing')
+    .transform((typed) => (isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed)))
+    .refine((id) => id !== undefined, `must be a ${prefix}_ id or a UUID`)
+    .transform((id = '') => id);
+const limits = `must be a whole number from 1 to ${most}`;
+
+/** For support: what a creator is told of webhooks, and the end of one that nobody else can delete. */
+export const supportCommands = {
+  'webhooks list': operatorCommand({
+    flags: { creator: 'text', client: 'text', deleted: 'alone', after: 'text', limit: 'text' },
+    arguments: z.object({
+      creator: idOf('crt'),
+      client: z.string().min(1, 'must not be empty').optional(),
+      deleted: z.boolean().optional(),
+      after: idOf('whk').optional(),
+      limit: z.coerce.number(limits).int(limits).min(1, limits).max(most, limits).default(100),
+    }),
+    run: ({ database }: { readonly database: Database }, query) => listSubscriptions(database, query),
+  }),
+  'webhooks delete': operatorCommand({
+    flags: { id: 'text' },
+    arguments: z.object({ id: idOf('whk') }),
+    run: ({ database }: { readonly database: Database }, { id }) => deleteForOwner(database, id),
+  }),
+};
