@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { text } from './arguments.ts';
+import { flag, text } from './arguments.ts';
 import { authCommands } from './auth-commands.ts';
 import { rebuildCommands } from './rebuild-commands.ts';
-import type { Command } from './command.ts';
+import { alone, type Command, word } from './command.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
 import { serviceCommand } from './service-command.ts';
+import { webhookTable } from './tables.ts';
 import { orderCommands, productCommands } from './warehouse-commands.ts';
 
 const paymentCommands = [
@@ -25,6 +26,23 @@ const statisticsCommands = [
 ];
 
 const webhookCommands = [
+  serviceCommand('webhook-worker', ['webhooks', 'list'], {
+    usage: '--creator CREATOR [--client CLIENT] [--deleted] [--limit N] [--after ID]',
+    flags: { creator: word, client: word, deleted: alone, limit: word, after: word },
+    arguments: z.object({
+      creator: text(),
+      client: text().optional(),
+      deleted: flag,
+      limit: text(4).optional(),
+      after: text().optional(),
+    }),
+    readable: webhookTable,
+  }),
+  serviceCommand('webhook-worker', ['webhooks', 'delete'], {
+    usage: '--id ID',
+    flags: { id: word },
+    arguments: z.object({ id: text() }),
+  }),
   serviceCommand('webhook-worker', ['webhooks', 'reseal'], { usage: '', arguments: z.object({}) }),
 ];
 

@@ -26,6 +26,8 @@ const right: Readonly<Record<string, string>> = {
   'creator payment-method': 'crt_1 pm_1PqXaBCdEf',
   'client create':
     '--name App --redirect-uri https://a.example/cb --redirect-uri https://b.example/cb --first-party',
+  'webhooks list': '--creator crt_1 --client abc --deleted --limit 10 --after whk_1',
+  'webhooks delete': '--id whk_1',
   'webhooks reseal': '',
   'client list': '--limit 10 --after abc',
   'client secret': 'abc',

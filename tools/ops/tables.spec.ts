@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { auditTable, clientTable } from './tables.ts';
+import { auditTable, clientTable, webhookTable } from './tables.ts';
 
 describe('lists that a person reads', () => {
   const event = {
@@ -30,6 +30,28 @@ describe('lists that a person reads', () => {
     expect(first.indexOf('signed_in')).toBe(head.indexOf('EVENT'));
     expect(second).toContain('{"actor":"schedule"}');
     expect(rest).toBe('Older ones: --before 17.4');
+  });
+
+  it('say of a subscription how it stands, and why', () => {
+    const one = {
+      id: 'whk_1',
+      client_id: 'shop',
+      url: 'https://shop.example/',
+      events: ['order.created', 'order.shipped'],
+      status: 'active',
+      consecutive_failures: 0,
+      created_at: '2026-03-01T12:00:00.000Z',
+      last_delivery_at: null,
+      disabled_reason: null,
+      deleted_at: null,
+      deleted_reason: null,
+    };
+    const disabled = { ...one, status: 'disabled', disabled_reason: 'failing' };
+    const deleted = { ...disabled, deleted_at: one.created_at, deleted_reason: 'client_deleted' };
+    const text = webhookTable({ subscriptions: [one, disabled, deleted], next: 'whk_1' });
+    const states = text.split('\n').map((line) => line.slice(text.indexOf('STATUS')).split('  ')[0]);
+    expect(states.slice(1, 4)).toEqual(['active', 'disabled (failing)', 'deleted (client_deleted)']);
+    expect(text).toContain('More: --after whk_1');
   });
 
   it('are safe to print, whatever a stranger called their browser', () => {

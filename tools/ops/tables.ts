@@ -94,6 +94,46 @@ export function deadLetterTable(result: unknown): string {
   return table(['QUEUE', 'MESSAGE', 'TYPE', 'REFUSED', 'ABOUT', 'REASON'], rows, `Waiting: ${waiting}.`);
 }
 
+const webhookPage = z.object({
+  subscriptions: z.array(
+    z.object({
+      id: z.string(),
+      client_id: z.string(),
+      url: z.string(),
+      events: z.array(z.string()),
+      status: z.string(),
+      consecutive_failures: z.number(),
+      created_at: z.string(),
+      last_delivery_at: z.string().nullable(),
+      disabled_reason: z.string().nullable(),
+      deleted_at: z.string().nullable(),
+      deleted_reason: z.string().nullable(),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
+/** A creator's webhook subscriptions, the oldest first. */
+export function webhookTable(result: unknown): string {
+  const { subscriptions, next } = webhookPage.parse(result);
+  const rows = subscriptions.map((one) => {
+    const [state, reason] =
+      one.deleted_at === null ? [one.status, one.disabled_reason] : ['deleted', one.deleted_reason];
+    return [
+      one.id,
+      one.client_id,
+      reason === null ? state : `${state} (${reason})`,
+      String(one.consecutive_failures),
+      one.created_at,
+      one.last_delivery_at ?? '-',
+      one.events.join(' '),
+      one.url,
+    ];
+  });
+  const head = ['SUBSCRIPTION', 'CLIENT', 'STATUS', 'FAILURES', 'CREATED', 'LAST DELIVERY', 'EVENTS', 'URL'];
+  return table(head, rows, next === null ? undefined : `More: --after ${next}`);
+}
+
 /** Columns as wide as what stands in them. What people or clients wrote is kept from moving the cursor. */
 function table(head: readonly string[], rows: readonly (readonly string[])[], rest?: string): string {
   const lines = [head, ...rows.map((row) => row.map(printable))];

@@ -5,15 +5,21 @@ import {
   webhookReceiver,
 } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { deliveryFaults } from './suite/documented.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate } from './suite/operator.js';
+import { operate, ops } from './suite/operator.js';
 import { orderOf, placeOrder, quote } from './suite/orders.js';
 import { signatureHolds } from './suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
 const hooks = '/store/v1/webhooks';
+const listed = z.object({
+  subscriptions: z.array(
+    z.object({ id: z.string(), client_id: z.string(), deleted_reason: z.string().nullable() }),
+  ),
+});
 
 describe('webhooks', () => {
   let merchant: Merchant;
@@ -217,6 +223,37 @@ describe('webhooks', () => {
     await merchant.store.delete(`${hooks}/${deleted.id}`).expect(204);
     await first(await place(), 'order.created', kept.receiver);
     expect(deleted.receiver.deliveries).toHaveLength(0);
+  });
+
+  it('sends nothing more once the client is deleted, nor once the operator deleted the subscription', async () => {
+    const { app, creator, dashboard, store } = await newMerchant();
+    const receivers = await Promise.all([webhookReceiver(), webhookReceiver(), webhookReceiver()]);
+    const [theirs, ours, kept] = receivers;
+    const ids: string[] = [];
+    for (const [client, { url }] of [
+      [store, theirs],
+      [dashboard, ours],
+      [dashboard, kept],
+    ] as const) {
+      const { body } = await client.post(hooks, { url, secret, events: ['product.available'] }).expect(201);
+      ids.push(body.id);
+    }
+    const list = (...flags: string[]) =>
+      ops(['webhooks', 'list', '--creator', creator.id, ...flags], listed).then((page) => page.subscriptions);
+    const living = async () => (await list()).map(({ id }) => id);
+    expect(await living()).toEqual(ids);
+    await operate(['client', 'delete', app.clientId]);
+    await operate(['webhooks', 'delete', '--id', ids[1] ?? '']);
+    await eventually(async () => (await living()).length === 1 || undefined);
+    expect(await list('--deleted')).toMatchObject([
+      { id: ids[0], client_id: app.clientId, deleted_reason: 'client_deleted' },
+      { id: ids[1], deleted_reason: 'operator' },
+      { id: ids[2], deleted_reason: null },
+    ]);
+    await newProduct({ dashboard, store: dashboard });
+    await kept.waitFor(1);
+    expect(receivers.map(({ deliveries }) => deliveries.length)).toEqual([0, 0, 1]);
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
   });
 
   it('knows no subscription that does not exist', async () => {

@@ -96,7 +96,7 @@ export async function newUser(
 }
 
 /** A release made through the Creator API, found in the Store, approved by the operator: one product that can be ordered. */
-export async function newProduct(merchant: Merchant): Promise<Product> {
+export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>): Promise<Product> {
   const title = `Release ${randomBytes(4).toString('hex')}`;
   const made = await merchant.dashboard
     .post('/creator/api/v1/releases', { title, release_type_id: 1 })
@@ -110,7 +110,7 @@ export async function newProduct(merchant: Merchant): Promise<Product> {
 }
 
 /** The Store's id of a release, once the Store knows it. */
-export function storeReleaseId({ store }: Merchant, title: string): Promise<string> {
+export function storeReleaseId({ store }: Pick<Merchant, 'store'>, title: string): Promise<string> {
   return eventually(async () => {
     const found = await store.get(`/store/v1/releases?search=${encodeURIComponent(title)}`).expect(200);
     return bodyOf(found, z.object({ data: z.array(named) })).data[0]?.id;
