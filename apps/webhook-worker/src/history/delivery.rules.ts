@@ -15,3 +15,10 @@ export type Recoverable = (typeof recoverable)[number];
 
 /** Test events a subscription may get in a minute. */
 export const testsPerMinute = 10;
+
+/** An answer shows the newest attempts of a delivery … */
+export const mostAttempts = 100;
+/** … with all that was kept of what was answered to as many as a schedule has, twice, and to one by hand … */
+export const attemptsInFull = 25;
+/** … and with the beginning of it for those before. So one answer weighs less than 4 MiB, whatever receivers send. */
+export const bodyBytesOfOlder = 256;

@@ -1,7 +1,14 @@
 import { idShape, webhookEnvelopeShape, webhookEvents } from '@fulfilment/contracts';
 import { outcomes } from '@fulfilment/guarded-fetch';
 import { z } from 'zod';
-import { deliveryStatuses, failureReasons, triggers } from './delivery.rules.js';
+import {
+  attemptsInFull,
+  bodyBytesOfOlder,
+  deliveryStatuses,
+  failureReasons,
+  mostAttempts,
+  triggers,
+} from './delivery.rules.js';
 
 const members = {
   id: idShape('whd', 'The delivery; the header `X-Service-Delivery`'),
@@ -81,8 +88,10 @@ const attemptShape = z
     response_body: z
       .string()
       .nullable()
-      .describe('The first 4 KiB of what it answered; null when there was no answer'),
-    response_truncated: z.boolean().describe('Whether it answered more'),
+      .describe(
+        `The first 4 KiB of what it answered; of attempts before the newest ${attemptsInFull} the first ${bodyBytesOfOlder} bytes. A character that would be cut is left out. Null when there was no answer`,
+      ),
+    response_truncated: z.boolean().describe('Whether it answered more than that'),
   })
   .meta({ id: 'WebhookAttempt', description: 'One try to post a delivery.', examples: [attemptExample] });
 export type AttemptView = z.infer<typeof attemptShape>;
@@ -91,11 +100,16 @@ export const deliveryDetailShape = z
   .object({
     ...members,
     payload: webhookEnvelopeShape.describe('What is posted'),
-    attempts: z.array(attemptShape).describe('Attempts that have ended, in order'),
+    attempts: z
+      .array(attemptShape)
+      .max(mostAttempts)
+      .describe(
+        `The newest ${mostAttempts} attempts that have ended, in order; \`attempt_count\` tells how many were begun`,
+      ),
   })
   .meta({
     id: 'WebhookDeliveryDetail',
-    description: 'A delivery with what was sent and each attempt.',
+    description: 'A delivery with what was sent and its newest attempts.',
     examples: [
       {
         ...deliveryExample,

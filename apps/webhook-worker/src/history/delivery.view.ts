@@ -1,5 +1,6 @@
 import { publicId, webhookEnvelopeShape, type WebhookEvent } from '@fulfilment/contracts';
 import type { Outcome } from '@fulfilment/guarded-fetch';
+import { StringDecoder } from 'node:string_decoder';
 import { eventPublicId } from '../fan-out/envelope.rules.js';
 import type { DeliveryStatus, FailureReason, Trigger } from './delivery.rules.js';
 import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shapes.js';
@@ -54,7 +55,7 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
   };
 }
 
-/** One attempt that has ended. Bytes of the answer that are no UTF-8 show as the replacement character. */
+/** One attempt that has ended. Bytes of the answer that are no UTF-8 show as the replacement character; a character that was cut does not show. */
 export function attemptView(row: AttemptRow): AttemptView {
   return {
     number: row.number,
@@ -64,12 +65,16 @@ export function attemptView(row: AttemptRow): AttemptView {
     outcome: row.outcome,
     status_code: row.status_code,
     response_headers: row.response_headers,
-    response_body: row.response_body?.toString('utf8') ?? null,
+    response_body: row.response_body === null ? null : bodyText(row.response_body, row.response_truncated),
     response_truncated: row.response_truncated,
   };
 }
 
-/** With what was sent, and each attempt to send it. */
+function bodyText(bytes: Buffer, isCut: boolean): string {
+  return isCut ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8');
+}
+
+/** With what was sent, and attempts to send it. */
 export function deliveryDetail(
   row: DeliveryRow & { readonly body: Buffer },
   attempts: readonly AttemptRow[],

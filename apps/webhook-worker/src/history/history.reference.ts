@@ -40,7 +40,7 @@ export const readDelivery = {
   summary: 'Read a delivery',
   path: { id: subscription, delivery_id: delivery },
   answer: {
-    description: 'The delivery with what was sent and each attempt.',
+    description: 'The delivery with what was sent and its newest attempts, at most 100.',
     shape: deliveryDetailShape,
   },
   errors: [unknown, unknownDelivery],

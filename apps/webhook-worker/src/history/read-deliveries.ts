@@ -4,6 +4,7 @@ import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListDeliveriesDto } from './delivery.dto.js';
+import { attemptsInFull, bodyBytesOfOlder, mostAttempts } from './delivery.rules.js';
 import type { DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 import {
   type AttemptRow,
@@ -35,8 +36,12 @@ const one = statement(
 );
 const attemptsOf = statement(
   'history.attempts',
-  `SELECT number, trigger, started_at, duration_ms, outcome, status_code, response_headers, response_body, response_truncated
-   FROM webhook_attempts WHERE day = $1 AND delivery_id = $2 ORDER BY number`,
+  `SELECT number, trigger, started_at, duration_ms, outcome, status_code, response_headers,
+     CASE WHEN in_full THEN response_body ELSE substring(response_body FROM 1 FOR ${bodyBytesOfOlder}) END AS response_body,
+     response_truncated OR (NOT in_full AND coalesce(octet_length(response_body), 0) > ${bodyBytesOfOlder}) AS response_truncated
+   FROM (SELECT *, row_number() OVER (ORDER BY number DESC) <= ${attemptsInFull} AS in_full
+         FROM webhook_attempts WHERE day = $1 AND delivery_id = $2 ORDER BY number DESC LIMIT ${mostAttempts}) AS newest
+   ORDER BY number`,
 );
 
 /** What became of a subscription's events, for 30 days. */
@@ -65,7 +70,7 @@ export class ReadDeliveries {
     return { data: page.map(deliveryView), pagination: { next_cursor: next, has_more: more } };
   }
 
-  /** With what was sent and each attempt. @throws NotFound */
+  /** With what was sent and the newest attempts. @throws NotFound */
   async one(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
     const { id } = await findOwned(this.database, caller, webhookId);
     const row = await this.database.row<DeliveryRow & { day: string; body: Buffer }>(one, [

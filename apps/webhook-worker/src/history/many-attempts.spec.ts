@@ -1,0 +1,53 @@
+import { statement } from '@fulfilment/database';
+import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
+
+const given = oneWorker();
+
+const writeAttempts = statement(
+  'test.write-attempts',
+  `INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome, status_code, response_headers, response_body)
+   SELECT day, id, number, 'manual', now(), 'http_error', 500, $3, $4
+   FROM webhook_deliveries, generate_series(2, $2) AS number WHERE id = $1`,
+);
+
+/** A delivery with so many attempts, from the second on answered with this. */
+async function withAttempts(count: number, body: Buffer, header = 'text/plain') {
+  const client = await aClient(given.stores, given.worker);
+  const id = await client.subscribe(given.receiver.url);
+  await given.stores.broker.publish(orderCreated(client.creatorId));
+  const [row] = await deliveriesWhen(given.stores, status('succeeded'));
+  const names = [
+    'content-type',
+    'content-length',
+    'date',
+    'location',
+    'retry-after',
+    'server',
+    'x-request-id',
+  ];
+  const headers = Object.fromEntries(names.map((name) => [name, header]));
+  await given.stores.database.run(writeAttempts, [row?.id, count, headers, body]);
+  const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
+  return () => client.get(`/${id}/deliveries/${listed.id}`).expect(200);
+}
+
+describe('a delivery with thousands of attempts', () => {
+  it('shows the newest hundred in order, and of the newest 25 all that was kept of the answer', async () => {
+    const read = await withAttempts(3_000, Buffer.from(`${'a'.repeat(255)}€${'b'.repeat(500)}`));
+    const { attempts } = (await read()).body;
+    expect(attempts.map(({ number }: { number: number }) => number)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 2_901 + index),
+    );
+    expect(attempts[75]).toMatchObject({
+      response_body: `${'a'.repeat(255)}€${'b'.repeat(500)}`,
+      response_truncated: false,
+    });
+    expect(attempts[74]).toMatchObject({ response_body: 'a'.repeat(255), response_truncated: true });
+  });
+
+  it('weighs less than 4 MiB, whatever was answered', async () => {
+    const read = await withAttempts(3_000, Buffer.alloc(4_096, 1), '\ufffd'.repeat(1_024));
+    expect(Buffer.byteLength((await read()).text)).toBeLessThan(4 * 1024 * 1024);
+  });
+});
