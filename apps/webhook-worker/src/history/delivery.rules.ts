@@ -13,8 +13,9 @@ export type Trigger = (typeof triggers)[number];
 export const recoverable = ['failed', 'held'] as const;
 export type Recoverable = (typeof recoverable)[number];
 
-/** Test events a subscription may get in a minute. */
-export const testsPerMinute = 10;
+/** How often a subscription may have something sent by hand in a minute. A retry of a test event is a test. */
+export const sendsPerMinute = { test: 10, retry: 60 } as const;
+export type SendByHand = keyof typeof sendsPerMinute;
 
 /** An answer shows the newest attempts of a delivery … */
 export const mostAttempts = 100;

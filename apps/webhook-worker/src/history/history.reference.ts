@@ -52,7 +52,7 @@ export const retryDelivery = {
   summary: 'Send a delivery again',
   description:
     'Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, on top of the schedule. ' +
-    'When it fails, the delivery stands where it stood before.',
+    'When it fails, the delivery stands where it stood before. Sixty a minute for each subscription; a retry of a test event counts as a test.',
   path: { id: subscription, delivery_id: delivery },
   answer: {
     description: 'It will be sent.',
@@ -63,6 +63,10 @@ export const retryDelivery = {
     unknown,
     unknownDelivery,
     { when: 'An attempt is under way.', example: new Conflict('An attempt of this delivery is under way.') },
+    {
+      when: 'There were sixty in the last minute; of a test event, ten tests and retries of tests.',
+      example: new RateLimited(12),
+    },
   ],
 } satisfies OperationDoc<typeof deliveryShape>;
 
@@ -99,7 +103,7 @@ export const sendTestEvent = {
   summary: 'Send a test event',
   description:
     'Posts a sample of an event, signed as a real one, with ids that say so (`ord_test_…`) and the header `X-Service-Test`: one attempt, also while the subscription is disabled. ' +
-    'It counts neither for nor against the subscription. Ten a minute for each subscription.',
+    'It counts neither for nor against the subscription. Ten a minute for each subscription, retries of test events by hand among them.',
   path: { id: subscription },
   body: { named: { summary: 'A package', value: { event: 'order.shipped' } } },
   answer: {

@@ -6,11 +6,12 @@ import { WakeUps } from '../delivery/wake-ups.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
+import { countSend } from './sends-by-hand.js';
 
 // Waits for a worker that is taking it at this moment, and then sees that it has.
 const lock = statement(
   'history.lock-delivery',
-  'SELECT status FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
+  'SELECT status, test FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
 );
 // Where the delivery goes back to when the attempt fails. A second wish before the attempt does not change what the first one found.
 const remember = statement(
@@ -38,6 +39,7 @@ export class RetryDelivery {
    * next number, on top of the schedule. When it fails, the delivery stands where it stood before (delivery/settlement.rules.ts).
    *
    * @throws NotFound
+   * @throws RateLimited after sixty in a minute; of a test event, after ten such retries and tests
    * @throws Conflict while an attempt is under way
    */
   async run(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView> {
@@ -52,7 +54,9 @@ export class RetryDelivery {
   ): Promise<DeliveryView> {
     const subscription = await lockOwned(tx, caller, webhookId);
     const key = [deliveryUuid(deliveryId), subscription.id];
-    const found = (await tx.row<{ status: string }>(lock, key)) ?? notFound('webhook delivery');
+    const found =
+      (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? notFound('webhook delivery');
+    await countSend(tx, subscription.id, found.test ? 'test' : 'retry');
     if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is under way.');
     await tx.run(remember, key);
     const row = (await tx.row<DeliveryRow>(again, key)) ?? notFound('webhook delivery');

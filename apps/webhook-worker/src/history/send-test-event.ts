@@ -1,6 +1,5 @@
 import { isWebhookEvent, uuidv7, type WebhookEvent } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
-import { RateLimited } from '@fulfilment/error-envelope';
 import { Answer, type Caller } from '@fulfilment/http-service';
 import { currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -10,17 +9,12 @@ import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
-import { testsPerMinute } from './delivery.rules.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { lockOwned } from './owned-subscription.js';
 import { sampleData } from './sample-event.rules.js';
+import { countSend } from './sends-by-hand.js';
 
-const recentTests = statement(
-  'history.recent-tests',
-  `SELECT count(*) AS count, extract(epoch FROM min(created_at) + interval '1 minute' - now())::float8 AS wait_seconds
-   FROM webhook_deliveries WHERE subscription_id = $1 AND test AND created_at > now() - interval '1 minute'`,
-);
 const insertEvent = statement(
   'history.insert-test-event',
   `INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
@@ -46,12 +40,12 @@ export class SendTestEvent {
    * and never counted for or against its health. Any of the twelve; the first subscribed one when none is named.
    *
    * @throws NotFound
-   * @throws RateLimited after ten in a minute
+   * @throws RateLimited after ten in a minute, retries of tests by hand among them
    */
   async run(caller: Caller, webhookId: string, { event }: SendTestEventDto): Promise<Answer<DeliveryView>> {
     const view = await this.database.transaction(async (tx) => {
-      const subscription = await lockOwned(tx, caller, webhookId); // taking turns makes the count exact
-      await refuseTooMany(tx, subscription.id);
+      const subscription = await lockOwned(tx, caller, webhookId);
+      await countSend(tx, subscription.id, 'test');
       const row = await insert(tx, subscription.id, event ?? firstOf(subscription.events));
       tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
       return deliveryView(row);
@@ -63,11 +57,6 @@ export class SendTestEvent {
 
 function firstOf(events: readonly string[]): WebhookEvent {
   return events.find(isWebhookEvent) ?? 'order.created';
-}
-
-async function refuseTooMany(tx: Transaction, subscriptionId: string): Promise<void> {
-  const recent = await tx.row<{ count: number; wait_seconds: number | null }>(recentTests, [subscriptionId]);
-  if (recent !== undefined && recent.count >= testsPerMinute) throw new RateLimited(recent.wait_seconds ?? 1);
 }
 
 async function insert(tx: Transaction, subscriptionId: string, event: WebhookEvent): Promise<DeliveryRow> {

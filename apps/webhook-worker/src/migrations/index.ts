@@ -3,6 +3,7 @@ import { RetriesByHand1764000000002 } from './0002-retries-by-hand.js';
 import { MovesInBatches1764000000003 } from './0003-moves-in-batches.js';
 import { OwnersTold1764000000004 } from './0004-owners-told.js';
 import { KeysByDayLast1764000000005 } from './0005-keys-by-day-last.js';
+import { SendsByHand1764000000006 } from './0006-sends-by-hand.js';
 import { EndedAccess1764000000008 } from './0008-ended-access.js';
 
 /** In the order they are applied. */
@@ -12,5 +13,6 @@ export const migrations = [
   MovesInBatches1764000000003,
   OwnersTold1764000000004,
   KeysByDayLast1764000000005,
+  SendsByHand1764000000006,
   EndedAccess1764000000008,
 ];

@@ -1,0 +1,48 @@
+import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
+
+const given = oneWorker();
+
+type Client = Awaited<ReturnType<typeof aClient>>;
+
+const ended = (rows: readonly { status: string }[], count: number): boolean =>
+  rows.length === count && rows.every((row) => row.status === 'succeeded');
+
+/** Asks for a retry until it is taken, and answers its status: 409 says that the one before is under way. */
+async function retried(client: Client, id: string, delivery: string): Promise<number> {
+  for (;;) {
+    const { status } = await client.post({}, `/${id}/deliveries/${delivery}/retry`);
+    if (status !== 409) return status;
+  }
+}
+
+describe('what an owner has sent by hand', () => {
+  it('is ten tests a minute of a subscription, their retries by hand among them', async () => {
+    const client = await aClient(given.stores, given.worker);
+    const [id, other] = [
+      await client.subscribe(given.receiver.url),
+      await client.subscribe(given.receiver.url),
+    ];
+    const test = (await client.post({}, `/${id}/test`).expect(202)).body.id;
+    for (let count = 2; count < 10; count += 1) await client.post({}, `/${id}/test`).expect(202);
+    await deliveriesWhen(given.stores, (rows) => ended(rows, 9));
+    expect(await retried(client, id, test)).toBe(202);
+    for (const refused of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
+      const { headers } = await client.post({}, refused).expect(429);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    }
+    await client.post({}, `/${other}/test`).expect(202);
+  });
+
+  it('is sixty retries of other deliveries a minute, besides the tests', async () => {
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, (rows) => ended(rows, 1));
+    const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
+    for (let count = 0; count < 60; count += 1) expect(await retried(client, id, listed.id)).toBe(202);
+    const { headers } = await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    await client.post({}, `/${id}/test`).expect(202);
+  });
+});
