@@ -36,6 +36,15 @@ describe('the body of an answer', () => {
     await closed;
   });
 
+  it.each([
+    [4_096, false],
+    [4_097, true],
+    [16_384, true],
+  ])('of %i bytes is read to its end, and says whether more was read than kept', async (bytes, truncated) => {
+    const url = await serve((_request, response) => response.end(Buffer.alloc(bytes)));
+    expect(await client().send(post(url))).toMatchObject({ complete: true, truncated });
+  });
+
   it('does not inflate a compressed body', async () => {
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024));
     const url = await serve((_request, response) =>

@@ -15,11 +15,15 @@ export interface Exchange {
   readonly body: Buffer;
   /** Whether the whole body was read. */
   readonly complete: boolean;
+  /** Whether `body` is less than the whole one, read or not. */
+  readonly truncated: boolean;
   /** What ended it early from our side; undefined when it came to its end, or the other side broke off. */
   readonly cutBy: Cut | undefined;
   readonly durationMs: number;
   /** It failed because of our name server or our own machine, and says nothing about the other side. */
   readonly ourFault: boolean;
+  /** It ended so long after its deadline that this process must have stood still: how long it took says nothing either. */
+  readonly stoodStill: boolean;
 }
 
 /** The time was over, it came too slowly, enough was read, or the caller wanted no more of it. */
@@ -51,6 +55,11 @@ export interface ExchangeLimits {
 }
 
 const mostInterimAnswers = 20;
+/**
+ * A timer that is later than that was not kept by the event loop: a process that was stopped, a machine without a turn for it. Busy is up to some
+ * hundred milliseconds. What came from the other side in so long a time may not have been read before the deadline was said to be over.
+ */
+const stoodStillAfterMs = 1_000;
 
 /** One request on undici's wire: own deadline and limits, without a stream or an abort signal for each (research: a quarter of the speed). */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
@@ -171,15 +180,19 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     clearTimeout(this.timer);
     clearInterval(this.pace);
     this.limits.signal?.removeEventListener('abort', this.leave);
+    const durationMs = performance.now() - this.startedAtMs;
+    const stoodStill = durationMs > this.limits.deadlineMs + stoodStillAfterMs;
     this.done({
       outcome,
       statusCode: this.statusCode,
       headers: this.headers,
       body: Buffer.concat(this.kept),
       complete,
+      truncated: !complete || this.readBytes > this.keptBytes,
       cutBy,
-      durationMs: Math.round(performance.now() - this.startedAtMs),
-      ourFault,
+      durationMs: Math.round(durationMs),
+      ourFault: ourFault || (stoodStill && this.statusCode === undefined), // a status is the other side's word, however late it was read
+      stoodStill,
     });
   }
 }

@@ -4,6 +4,11 @@ import { client, portOf, post, serve, serveRaw, stopAll } from './guarded-client
 
 afterEach(stopAll);
 
+/** The whole process does nothing for so long, as if it was stopped. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 describe('the guarded client', () => {
   it('sends the bytes and headers it was given, and asks for no compression', async () => {
     const seen: { body: string; headers: NodeJS.Dict<string | string[]>; url: string | undefined }[] = [];
@@ -148,6 +153,31 @@ describe('the guarded client', () => {
     const silent = client(true, () => new Promise(() => undefined));
     const exchange = await silent.send(post('http://receiver.example/', { deadlineMs: 10_000 }));
     expect(exchange).toMatchObject({ outcome: 'dns_error', ourFault: true });
+  });
+
+  it.each([
+    [1_500, true],
+    [300, false],
+  ])('blames nobody else when its own process stood still for %i ms: %j', async (ms, ours) => {
+    const { url } = await serveRaw(() => standStill(ms));
+    expect(await client().send(post(url, { deadlineMs: 200 }))).toMatchObject({
+      outcome: 'timeout',
+      ourFault: ours,
+      stoodStill: ours,
+    });
+  });
+
+  it('takes the word of a host that has answered, although its own process stood still then', async () => {
+    const url = await serve((_request, response) => response.writeHead(500).write('x'));
+    const wantsBody = (): boolean => {
+      standStill(1_500);
+      return true;
+    };
+    expect(await client().send(post(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
+      outcome: 'http_error',
+      ourFault: false,
+      stoodStill: true,
+    });
   });
 
   it('says connection_failed when nobody listens, and when the connection is reset', async () => {

@@ -19,7 +19,7 @@ export const deliveryMetrics = {
   }),
   ownFaults: new Counter({
     name: 'webhook_own_faults_total',
-    help: 'Attempts that failed because of our name server, network or limits, by outcome. They do not count against receivers.',
+    help: 'Attempts that failed because of our name server, network, limits or a process that stood still, by outcome. They do not count against receivers.',
     labelNames: ['outcome'],
     registers,
   }),

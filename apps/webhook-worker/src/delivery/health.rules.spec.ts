@@ -37,6 +37,15 @@ describe('a subscription after attempts', () => {
     expect(afterAttempts(healthy, [{ ...failure, ourFault: true }], now, limits)).toEqual(healthy);
   });
 
+  it('is as fast as before after a success that was read late because of us', () => {
+    const before = { ...healthy, consecutiveFailures: 2, latencyMs: 40 };
+    expect(afterAttempts(before, [{ ...success, durationMs: null }], now, limits)).toMatchObject({
+      consecutiveFailures: 0,
+      latencyMs: 40,
+      lane: 'fast',
+    });
+  });
+
   it('is disabled after enough failures and enough time, not after one of the two', () => {
     const burst = afterAttempts(healthy, failures(500), now, limits);
     expect(burst).toMatchObject({ status: 'active', consecutiveFailures: 500 });

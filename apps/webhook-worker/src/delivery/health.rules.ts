@@ -25,7 +25,8 @@ export interface AttemptResult {
   readonly ourFault: boolean;
   /** It was the last of its delivery, which failed for good. */
   readonly exhausted: boolean;
-  readonly durationMs: number;
+  /** Null when our own clock stood still meanwhile, so that it says nothing. */
+  readonly durationMs: number | null;
 }
 
 export interface DisableLimits {
@@ -47,7 +48,8 @@ export function afterAttempts(
 
 function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits: DisableLimits): Health {
   if (attempt.ourFault) return health;
-  const latencyMs = health.latencyMs + weightOfNewest * (attempt.durationMs - health.latencyMs);
+  const latencyMs =
+    health.latencyMs + weightOfNewest * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
   if (attempt.succeeded) {
     return {
       ...health,

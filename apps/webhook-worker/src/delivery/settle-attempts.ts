@@ -122,7 +122,7 @@ export class SettleAttempts {
         gone: exchange.statusCode === 410,
         ourFault: exchange.ourFault,
         exhausted: next.failureReason === 'exhausted',
-        durationMs: exchange.durationMs,
+        durationMs: exchange.stoodStill ? null : exchange.durationMs,
       }));
       changed.push({ ...before, health: afterAttempts(before.health, results, now, limits) });
     }
@@ -221,7 +221,7 @@ async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promi
       exchange.statusCode === undefined ? null : JSON.stringify(historyHeaders(exchange.headers)),
     ),
     decided.map(({ exchange }) => (exchange.statusCode === undefined ? null : exchange.body)),
-    decided.map(({ exchange }) => exchange.statusCode !== undefined && !exchange.complete),
+    decided.map(({ exchange }) => exchange.statusCode !== undefined && exchange.truncated),
     decided.map(({ delivery }) => delivery.trigger),
     decided.map(({ next }) => next.asBefore),
     days.from,

@@ -7,9 +7,11 @@ const exchange: Exchange = {
   headers: {},
   body: Buffer.alloc(0),
   complete: false,
+  truncated: true,
   cutBy: undefined,
   durationMs: 5,
   ourFault: true,
+  stoodStill: false,
 };
 const delivery = { number: 1, test: false, trigger: 'auto', scheduleStep: 0, priorStatus: null } as const;
 const situation = {

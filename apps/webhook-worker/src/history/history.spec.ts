@@ -105,6 +105,25 @@ describe('the delivery history', () => {
     );
   });
 
+  it.each([
+    ['b'.repeat(4_096), 4_096, false],
+    ['b'.repeat(4_097), 4_096, true],
+    ['€'.repeat(2_000), 1_365, true],
+  ])(
+    'keeps 4 KiB of an answer, says that there was more, and cuts no character',
+    async (answer, kept, more) => {
+      const client = await aClient(given.stores, given.worker);
+      const id = await client.subscribe(given.receiver.url);
+      given.receiver.answerWith((response) => response.writeHead(200).end(answer));
+      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await deliveriesWhen(given.stores, all('succeeded', 1));
+      const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
+      expect((await client.get(`/${id}/deliveries/${listed.id}`)).body.attempts).toMatchObject([
+        { response_body: answer.slice(0, kept), response_truncated: more },
+      ]);
+    },
+  );
+
   it("is nobody else's, and unknown deliveries are 404", async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
