@@ -103,7 +103,12 @@ export async function startWorker(
   client?: GuardedClient,
 ) {
   const { broker, database } = stores;
-  const logger = createLogger('webhook-worker', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const log: string[] = [];
+  const shown = process.env['TEST_LOG_LEVEL'];
+  const logger =
+    shown === undefined
+      ? createLogger('webhook-worker', 'info', { write: (line) => void log.push(line) })
+      : createLogger('webhook-worker', shown);
   const config = webhookWorkerSettings.parse({
     PORT: '0',
     INTERNAL_PORT: '0',
@@ -143,6 +148,9 @@ export async function startWorker(
     app,
     config,
     server: app.getHttpServer(),
+    /** What it has logged with this message, without time and level. */
+    logged: (message: string): Record<string, unknown>[] =>
+      log.map((line) => Object(JSON.parse(line))).filter((line) => line.message === message),
     /** Makes the reconciler look now. */
     reconcile: () => app.get(Reconciler).wake(),
     stop: async () => {

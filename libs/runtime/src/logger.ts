@@ -1,26 +1,36 @@
 import { type LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { type DestinationStream, pino, type Logger } from 'pino';
 import { currentContext } from './request-context.js';
 
 export type { Logger } from 'pino';
 
-/** JSON lines on standard output: one sentence plus fields. Errors tell their type, message and stack here, never in an answer. */
-export function createLogger(service: string, level = 'info'): Logger {
-  return pino({
-    level,
-    base: { service },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    messageKey: 'message',
-    formatters: { level: (label) => ({ level: label }) },
-    mixin: () => {
-      const context = currentContext();
-      return context === undefined
-        ? {}
-        : { request_id: context.requestId, trace_id: context.traceparent.slice(3, 35) };
+/**
+ * JSON lines: one sentence plus fields. Errors tell their type, message and stack here, never in an answer.
+ * @param out where lines go; standard output, unless a test reads them
+ */
+export function createLogger(
+  service: string,
+  level = 'info',
+  out: DestinationStream = pino.destination(),
+): Logger {
+  return pino(
+    {
+      level,
+      base: { service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      messageKey: 'message',
+      formatters: { level: (label) => ({ level: label }) },
+      mixin: () => {
+        const context = currentContext();
+        return context === undefined
+          ? {}
+          : { request_id: context.requestId, trace_id: context.traceparent.slice(3, 35) };
+      },
+      // Drivers put query parameters and connection strings into their errors: tell only what helps.
+      serializers: { error: describeError },
     },
-    // Drivers put query parameters and connection strings into their errors: tell only what helps.
-    serializers: { error: describeError },
-  });
+    out,
+  );
 }
 
 function describeError(error: unknown): Record<string, unknown> {

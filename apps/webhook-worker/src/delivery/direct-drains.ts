@@ -1,3 +1,4 @@
+import { publicId } from '@fulfilment/contracts';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { DrainSubscription } from './drain-subscription.js';
@@ -54,7 +55,7 @@ export class DirectDrains implements DrainsHere {
       if (more !== undefined) this.wakeUps.putInLine([more]); // behind the others, here or elsewhere
     } catch (error) {
       this.logger.warn(
-        { error, subscription_id: sleeper.subscriptionId },
+        { error, subscription_id: publicId('whk', sleeper.subscriptionId) },
         'A drain was interrupted; it will be tried again.',
       );
     }

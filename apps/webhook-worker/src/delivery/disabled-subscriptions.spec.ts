@@ -16,6 +16,9 @@ describe('a subscription', () => {
     expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
     expect(body.disabled_at).not.toBeNull();
     expect((await client.get()).body).toEqual({ data: [] });
+    expect(given.worker.logged('A webhook subscription was disabled.')).toContainEqual(
+      expect.objectContaining({ subscription_id: id, reason: 'gone' }),
+    );
 
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('failed', 'held'));

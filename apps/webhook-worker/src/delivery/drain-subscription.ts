@@ -1,3 +1,4 @@
+import { publicId } from '@fulfilment/contracts';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
@@ -196,7 +197,7 @@ export class DrainSubscription {
     } catch (error) {
       // Not the receiver's fault and not counted against it; the lease ends and the delivery is due again.
       this.logger.error(
-        { error, delivery_id: delivery.id, attempt: delivery.number },
+        { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
         'An attempt could not be settled.',
       );
     }

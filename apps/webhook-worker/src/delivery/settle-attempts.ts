@@ -1,3 +1,4 @@
+import { publicId } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { Exchange } from '@fulfilment/guarded-fetch';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
@@ -156,7 +157,7 @@ export class SettleAttempts {
       for (const { id, health } of disabled) {
         deliveryMetrics.disabled.inc({ reason: String(health.disabledReason) });
         this.logger.warn(
-          { subscription_id: id, reason: health.disabledReason },
+          { subscription_id: publicId('whk', id), reason: health.disabledReason },
           'A webhook subscription was disabled.',
         );
       }

@@ -151,6 +151,15 @@ describe('a recovery', () => {
     );
     const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
     expect(body).toEqual({ id: expect.stringMatching(/^whr_/), matched: 5 });
+    expect(given.worker.logged('A recovery of webhook deliveries was asked for.')).toContainEqual(
+      expect.objectContaining({
+        recovery_id: body.id,
+        subscription_id: id,
+        since: longAgo,
+        until: null,
+        matched: 5,
+      }),
+    );
     await deliveriesWhen(given.stores, all('succeeded', 5));
     expect((await client.post({ since: longAgo }, `/${id}/recover`)).body.matched).toBe(0);
   });

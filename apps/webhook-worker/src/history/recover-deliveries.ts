@@ -2,7 +2,8 @@ import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
 import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
-import { Injectable } from '@nestjs/common';
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
 import type { Recoverable } from './delivery.rules.js';
@@ -31,6 +32,7 @@ export class RecoverDeliveries {
   constructor(
     private readonly database: Database,
     private readonly moves: MoveDeliveries,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
@@ -55,7 +57,17 @@ export class RecoverDeliveries {
       const { matched } = (await tx.row<{ matched: number }>(count, span)) ?? { matched: 0 };
       if (matched > 0) await tx.run(begin, [...span, id]);
       this.moves.wakeAfter(tx);
-      return { id: publicId('whr', id), matched };
+      const recovery = { id: publicId('whr', id), matched };
+      tx.afterCommit(() => this.log(recovery, subscription.id, wish));
+      return recovery;
     });
+  }
+  /** What the id in the answer is good for. */
+  private log({ id, matched }: Recovery, subscriptionId: string, wish: RecoverDeliveriesDto): void {
+    const { since, until = null, statuses } = wish;
+    this.logger.info(
+      { recovery_id: id, subscription_id: publicId('whk', subscriptionId), since, until, statuses, matched },
+      'A recovery of webhook deliveries was asked for.',
+    );
   }
 }
