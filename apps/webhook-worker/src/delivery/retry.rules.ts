@@ -36,6 +36,6 @@ export function retryDelayMs(
 export function retryAfterMs(header: string | undefined, now: Date): number {
   if (header === undefined) return 0;
   const text = header.trim();
-  const afterMs = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
-  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), longestRetryAfterMs) : 0;
+  const afterMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(afterMs) ? 0 : Math.min(Math.max(0, afterMs), longestRetryAfterMs);
 }
