@@ -17,7 +17,7 @@ export const webhookEvents = [
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-export function isWebhookEvent(name: string): name is WebhookEvent {
+export function isWebhookEvent(name: unknown): name is WebhookEvent {
   return webhookEvents.some((event) => event === name);
 }
 

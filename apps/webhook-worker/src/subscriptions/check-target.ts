@@ -9,7 +9,7 @@ export class CheckTarget {
   constructor(private readonly client: GuardedClient) {}
 
   /** @throws ValidationFailed with one detail for each thing that is wrong */
-  async run({ events = [], url }: { events?: readonly string[]; url?: string }): Promise<void> {
+  async run({ events = [], url }: { events?: readonly unknown[]; url?: string }): Promise<void> {
     const urlProblem = url === undefined ? undefined : await this.client.problemWith(url);
     const wrong = unknownEvents(events);
     if (urlProblem !== undefined) wrong.push({ field: 'url', reason: urlProblem });

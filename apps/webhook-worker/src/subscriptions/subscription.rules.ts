@@ -1,4 +1,4 @@
-import { isWebhookEvent } from '@fulfilment/contracts';
+import { isWebhookEvent, type WebhookEvent } from '@fulfilment/contracts';
 
 /** A client may have so many for one creator, disabled ones included. */
 export const mostSubscriptions = 50;
@@ -15,14 +15,14 @@ export interface Wrong {
   readonly reason: string;
 }
 
-/** One detail per name that is no event. */
-export function unknownEvents(events: readonly string[]): Wrong[] {
+/** One detail for each that is not the name of an event. */
+export function unknownEvents(events: readonly unknown[]): Wrong[] {
   return events.flatMap((name, index) =>
     isWebhookEvent(name) ? [] : [{ field: `events.${index}`, reason: 'is not the name of an event' }],
   );
 }
 
 /** Names given twice are stored once, in the order they came. */
-export function distinct(events: readonly string[]): string[] {
-  return [...new Set(events)];
+export function distinct(events: readonly unknown[]): WebhookEvent[] {
+  return [...new Set(events.filter(isWebhookEvent))];
 }

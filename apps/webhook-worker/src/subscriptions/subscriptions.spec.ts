@@ -79,7 +79,9 @@ describe('POST /v1/webhooks', () => {
   it.each([
     [{ ...wish, events: [] }, 'events'],
     [{ ...wish, events: 'order.created' }, 'events'],
-    [{ ...wish, events: [1] }, 'events'],
+    [{ ...wish, events: ['order.created', 1] }, 'events.1'],
+    [{ ...wish, events: [null] }, 'events.0'],
+    [{ ...wish, events: Array(101).fill('order.created') }, 'events'],
     [{ ...wish, events: ['order.created', 'order.lost'] }, 'events.1'],
     [{ url, secret: 's' }, 'events'],
     [{ ...wish, url: undefined }, 'url'],
@@ -104,6 +106,16 @@ describe('POST /v1/webhooks', () => {
     expect(answer.body).toMatchObject({ statusCode: 400, code: 'VALIDATION_ERROR' });
     expect(answer.body.details.map((detail: { field: string }) => detail.field)).toEqual([field]);
   });
+
+  it.each([undefined, null, 'order.created', { 0: 'order.created' }])(
+    'says of events that are %j that they must be a list',
+    async (events) => {
+      const client = await aClient(stores, worker);
+      expect((await client.post({ ...wish, events }).expect(400)).body.details).toEqual([
+        { field: 'events', reason: 'must be an array of event names' },
+      ]);
+    },
+  );
 
   it('takes a URL of exactly 2048 characters', async () => {
     const client = await aClient(stores, worker);
