@@ -31,8 +31,8 @@ describe('POST /v1/orders refuses', () => {
   const good = () => orderBody(sku, rate);
   const cases: [string, () => object, number, string][] = [
     ['no body', () => ({}), 400, 'items'],
-    ['a list in the list', () => ({ ...good(), items: [[]] }), 400, 'items'],
-    ['null in the list', () => ({ ...good(), items: [null] }), 400, 'items'],
+    ['a list in the list', () => ({ ...good(), items: [[]] }), 400, 'items.0'],
+    ['null in the list', () => ({ ...good(), items: [null] }), 400, 'items.0'],
     [
       'a list for the price',
       () => ({ ...good(), items: [{ ...good().items[0], unit_price: [] }] }),

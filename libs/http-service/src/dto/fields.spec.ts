@@ -1,6 +1,7 @@
 import { DtoPipe, ValidationFailed } from '@fulfilment/error-envelope';
 import fc from 'fast-check';
 import { IntegerField, IntegerParameter } from './integers.js';
+import { ObjectList } from './object-list.js';
 import { TextField } from './texts.js';
 import { UuidField } from './uuids.js';
 
@@ -21,6 +22,10 @@ class TitleDto {
 }
 class UuidDto {
   @UuidField() uuid: string;
+}
+
+class ListDto {
+  @ObjectList(() => NumbersDto, { least: 1, most: 3 }) items: NumbersDto[];
 }
 
 const pipe = new DtoPipe();
@@ -146,4 +151,33 @@ describe('a UUID', () => {
       expect(read(UuidDto, { uuid })).toBeUndefined();
     },
   );
+});
+
+describe('a list of objects', () => {
+  const good = { quantity: 1 };
+  const refusal = (value: object): unknown => {
+    try {
+      return pipe.transform(value, { type: 'body', metatype: ListDto });
+    } catch (error) {
+      return error instanceof ValidationFailed ? error.details : error;
+    }
+  };
+
+  it('is taken when each is one', () => {
+    expect(read(ListDto, { items: [good, good] })).toEqual({ items: [good, good] });
+  });
+
+  it.each([1, 'x', null, true, [], [good]])('names the place of %j, which is none', (wrong) => {
+    expect(refusal({ items: [good, wrong] })).toEqual([{ field: 'items.1', reason: 'must be an object' }]);
+  });
+
+  it.each([undefined, null, 'x', { 0: good }])('is not %j', (items) => {
+    expect(refusal({ items })).toEqual([{ field: 'items', reason: 'must be an array' }]);
+  });
+
+  it('names what is wrong in one of them, and how many there may be', () => {
+    expect(refusal({ items: [good, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
+    expect(refusal({ items: [] })).toMatchObject([{ field: 'items' }]);
+    expect(refusal({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
+  });
 });

@@ -1,6 +1,6 @@
-import { type Class, Field, Objects } from '@fulfilment/api-reference';
+import { type Class, Objects } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsObject, ValidateNested } from 'class-validator';
 
 /** An object of one DTO. */
@@ -8,7 +8,7 @@ export function ObjectField(type: () => Class): PropertyDecorator {
   return applyDecorators(IsObject(), ValidateNested(), Type(type), Objects(type));
 }
 
-/** A list of objects of one DTO, within bounds. A list in the list is none of them, though class-validator would look into it. */
+/** A list of objects of one DTO, within bounds. What is none is named by its place (`items.2`). */
 export function ObjectList(
   type: () => Class,
   { least = 0, most }: { least?: number; most: number },
@@ -17,18 +17,16 @@ export function ObjectList(
     IsArray(),
     ArrayMinSize(least),
     ArrayMaxSize(most),
-    eachIsAnObject,
-    ValidateNested({ each: true }),
+    ValidateNested({ each: true, message: 'must be an object' }),
+    refusable,
     Type(type),
     Objects(type),
   );
 }
 
-const eachIsAnObject = Field({
-  name: 'eachIsAnObject',
-  schema: { type: 'array' },
-  holds: (value) =>
-    Array.isArray(value) &&
-    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)),
-  reason: () => 'must hold objects only',
-});
+/** class-validator takes null for an object, and looks into a list in the list: both become what it refuses. */
+const refusable = Transform(({ value }: { value: unknown }) =>
+  Array.isArray(value)
+    ? value.map((item: unknown) => (item === null || Array.isArray(item) ? false : item))
+    : value,
+);
