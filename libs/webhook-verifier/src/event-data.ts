@@ -58,4 +58,5 @@ type ProductState = {
 export type ProductPurchasable = ProductState & { readonly status: CatalogueStatus };
 /** `quantity`: pieces left; null for what is no limited edition. */
 export type ProductInventory = ProductState & { readonly quantity: number | null };
-export type ProductInventoryChanged = ProductInventory & { readonly previous_quantity: number };
+/** `previous_quantity`: null when it was no limited edition before, and had no limit. */
+export type ProductInventoryChanged = ProductInventory & { readonly previous_quantity: number | null };

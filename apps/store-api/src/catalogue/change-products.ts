@@ -59,9 +59,7 @@ export class ChangeProducts {
     }
     const after = await tx.row<ProductRow>(setStock, [before.id, quantity, happenedAt]);
     if (after === undefined) return;
-    // A product that had no count was never sold out: nothing came back into stock.
-    const previous = before.quantity ?? quantity;
-    await this.stock.tell(tx, [{ product: productSnapshot(after), previous }]);
+    await this.stock.tell(tx, [{ product: productSnapshot(after), previous: before.quantity }]);
   }
 
   /** @throws RefusedMessage */

@@ -86,10 +86,13 @@ export class Stock {
     await this.tell(tx, changes);
   }
 
-  /** The events of changed stock: always inventory_changed, and in_stock or out_of_stock where zero was crossed. */
+  /**
+   * The events of changed stock: always inventory_changed, and in_stock or out_of_stock where zero was crossed.
+   * @param changes `previous` null for what had no count: it was never sold out, so nothing came back into stock
+   */
   async tell(
     tx: Transaction,
-    changes: readonly { product: ProductSnapshot; previous: number }[],
+    changes: readonly { product: ProductSnapshot; previous: number | null }[],
   ): Promise<void> {
     const occurredAt = this.clock();
     const facts = changes.flatMap(({ product, previous }): Message[] => {

@@ -14,6 +14,7 @@ const refundsOf = statement(
 
 const stockChange = z.object({
   product: z.object({ creator_id: z.string(), quantity: z.number(), updated_at: z.string() }),
+  previous_quantity: z.number().nullable(),
 });
 
 describe('what the warehouse reports', () => {
@@ -181,6 +182,11 @@ describe('what the warehouse reports', () => {
       'product.inventory_changed',
       'product.in_stock',
     ]);
+    const previous = store
+      .published('product.inventory_changed')
+      .filter(({ data }) => JSON.stringify(data).includes(uuid))
+      .map(({ data }) => stockChange.parse(data).previous_quantity);
+    expect(previous).toEqual([null, 5, 0]); // it had no limit before
   });
 
   it('gives each change of stock a later updated_at, so that the newest tells the truth', async () => {

@@ -84,6 +84,10 @@ const expected: readonly [Message, object][] = [
     { product_id, release_id, quantity: 4, previous_quantity: 5, updated_at: product.updated_at },
   ],
   [
+    messages.productInventoryChanged.make({ product, previous_quantity: null }, at),
+    { product_id, release_id, quantity: 4, previous_quantity: null, updated_at: product.updated_at },
+  ],
+  [
     messages.productInStock.make({ product }, at),
     { product_id, release_id, quantity: 4, updated_at: product.updated_at },
   ],

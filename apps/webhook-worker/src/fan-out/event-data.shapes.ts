@@ -62,7 +62,11 @@ export const eventDataShapes = {
   'product.inventory_changed': z.object({
     ...product,
     ...quantity,
-    previous_quantity: z.int().min(0).describe('Pieces there were before'),
+    previous_quantity: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe('Pieces there were before; null when it was no limited edition, and had no limit'),
     ...updated,
   }),
   'product.in_stock': z.object({ ...product, ...quantity, ...updated }),

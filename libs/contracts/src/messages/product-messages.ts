@@ -21,7 +21,11 @@ export const productSnapshot = z.object({
 export type ProductSnapshot = z.infer<typeof productSnapshot>;
 
 const productFact = z.object({ product: productSnapshot });
-const stockFact = z.object({ product: productSnapshot, previous_quantity: z.int().min(0) });
+const stockFact = z.object({
+  product: productSnapshot,
+  /** Null when it was no limited edition before. */
+  previous_quantity: z.int().min(0).nullable(),
+});
 
 export const productMessages = {
   productAvailable: defineMessage('product.available', 1, 'A product became purchasable.', productFact),
