@@ -4,8 +4,9 @@ import { StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses, recoverable, type Recoverable } from './delivery.rules.js';
 
-// RFC 3339 §5.6, with the offset that makes it a moment: one that PostgreSQL knows (it has none beyond 15:59, nor a year 0).
-const dateTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/i;
+// RFC 3339 §5.6, with the offset that makes it a moment: one that PostgreSQL knows (it has none beyond 15:59, nor a year 0). Hour 24 is ISO 8601's alone.
+const dateTime =
+  /^(?!0000)\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/i;
 
 function DateTimeField(): PropertyDecorator {
   return Field({
@@ -59,9 +60,9 @@ export class SendTestEventDto {
 }
 
 export class RecoverDeliveriesDto {
-  @Description('Deliveries made from then on') @DateTimeField() since: string;
+  @Description('Deliveries made then or later') @DateTimeField() since: string;
 
-  @Description('… up to then; without it, until now. Not before `since`')
+  @Description('… and then or earlier; without it, until now. Not before `since`')
   @IsOptional()
   @DateTimeField()
   until?: string;

@@ -67,6 +67,7 @@ describe('the delivery history', () => {
       'test=1',
       'created_after=yesterday',
       'created_after=2026-02-30T00:00:00Z',
+      'created_after=2026-02-28T24:00:00Z',
       'created_before=0000-01-01T00:00:00Z',
       'created_before=2026-01-01T00:00:00%2B16:00',
       'limit=0',
@@ -79,6 +80,16 @@ describe('the delivery history', () => {
     }
     const { body } = await client.get(`/${id}/deliveries?limit=1`);
     await client.get(`/${id}/deliveries?status=failed&cursor=${body.pagination.next_cursor}`).expect(400);
+  });
+
+  it('takes a time as it was shown: after and before leave it out, a span from and to it holds it', async () => {
+    const { client, id } = await withDeliveries(1, 'failed');
+    const [{ created_at: shown }] = (await client.get(`/${id}/deliveries`)).body.data;
+    expect((await client.get(`/${id}/deliveries?created_after=${shown}`)).body.data).toEqual([]);
+    expect((await client.get(`/${id}/deliveries?created_before=${shown}`)).body.data).toEqual([]);
+    const { body } = await client.post({ since: shown, until: shown }, `/${id}/recover`).expect(202);
+    expect(body.matched).toBe(1);
+    await deliveriesWhen(given.stores, all('succeeded', 1));
   });
 
   it('shows what was sent and each attempt', async () => {
@@ -174,6 +185,7 @@ describe('a recovery', () => {
     [{}, 'since'],
     [{ since: 'monday' }, 'since'],
     [{ since: '2026-11-20' }, 'since'],
+    [{ since: '2026-11-20T24:00:00Z' }, 'since'],
     [{ since: '2026-11-20T00:00:00Z', until: '2026-11-19T00:00:00Z' }, 'until'],
     [{ since: longAgo, statuses: ['succeeded'] }, 'statuses'],
     [{ since: longAgo, statuses: [] }, 'statuses'],

@@ -4,6 +4,7 @@ import { MovesInBatches1764000000003 } from './0003-moves-in-batches.js';
 import { OwnersTold1764000000004 } from './0004-owners-told.js';
 import { KeysByDayLast1764000000005 } from './0005-keys-by-day-last.js';
 import { SendsByHand1764000000006 } from './0006-sends-by-hand.js';
+import { WholeMilliseconds1764000000007 } from './0007-whole-milliseconds.js';
 import { EndedAccess1764000000008 } from './0008-ended-access.js';
 
 /** In the order they are applied. */
@@ -14,5 +15,6 @@ export const migrations = [
   OwnersTold1764000000004,
   KeysByDayLast1764000000005,
   SendsByHand1764000000006,
+  WholeMilliseconds1764000000007,
   EndedAccess1764000000008,
 ];
