@@ -21,6 +21,9 @@ describe('the rule for target URLs', () => {
     'https://münchen.example/',
     'https://8.8.8.8/',
     'https://[2606:4700::1111]/',
+    `https://${'a'.repeat(63)}.example.com/@home`,
+    `https://${'a.'.repeat(121)}example.com./?by=@me`,
+    'https://hooks.example.com./',
   ])('takes %s', (url) => {
     expect(targetUrlProblem(url, production)).toBeUndefined();
   });
@@ -37,6 +40,15 @@ describe('the rule for target URLs', () => {
     ['https://hooks.example.com/\n', 'must not contain spaces, control characters or backslashes'],
     ['https:\\\\hooks.example.com', 'must not contain spaces, control characters or backslashes'],
     ['https://me:secret@hooks.example.com/', 'must not contain credentials'],
+    ['https://@hooks.example.com/', 'must not contain credentials'],
+    ['https://:@hooks.example.com/', 'must not contain credentials'],
+    ['https:///@hooks.example.com/', 'must not contain credentials'],
+    ['https://hooks.example.com/\u202egnp.exe', 'must not contain spaces, control characters or backslashes'],
+    ['https://hooks.example.com/\u2066x\u2069', 'must not contain spaces, control characters or backslashes'],
+    [`https://${'a'.repeat(64)}.example.com/`, 'must have a host name that can exist'],
+    [`https://${'ü'.repeat(60)}.example.com/`, 'must have a host name that can exist'],
+    [`https://${'a.'.repeat(122)}example.com/`, 'must have a host name that can exist'],
+    ['https://hooks..example.com/', 'must have a host name that can exist'],
     ['https://hooks.example.com/#top', 'must not have a fragment'],
     ['https://hooks.example.com/#', 'must not have a fragment'],
     ['https://suite.example/store/v1/webhooks', 'must not be an address of this service'],

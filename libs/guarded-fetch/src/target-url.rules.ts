@@ -2,8 +2,14 @@ import { isIP } from 'node:net';
 import type { AddressRule } from './address.rules.js';
 
 const mostCharacters = 2048;
-// White space, control characters and backslashes: WHATWG's parser drops or rewrites them, so two readers could see two addresses.
-const strayCharacters = /[\s\p{Cc}\\]/u;
+// White space, control characters and backslashes: WHATWG's parser drops or rewrites them, so two readers could see two addresses. So they could where
+// characters turn the direction of what stands beside them (UAX #9 §2).
+const strayCharacters = /[\s\p{Cc}\p{Bidi_Control}\\]/u;
+// Also an empty one, of which the parser leaves no trace (RFC 3986 §3.2.1).
+const userinfo = /^https?:\/*[^/?#]*@/i;
+// RFC 1035 §2.3.4; the name's 255 octets are 253 characters.
+const mostNameCharacters = 253;
+const mostLabelCharacters = 63;
 /** Ports where infrastructure listens, not webhooks. */
 const infrastructurePorts = new Set([
   2375, 2376, 2379, 2380, 3306, 4369, 5432, 5671, 5672, 6379, 6443, 8500, 9042, 9092, 9200, 9300, 10250,
@@ -31,7 +37,7 @@ export function targetUrlProblem(text: string, policy: TargetPolicy): string | u
   const host = hostOf(url);
   const ownMachine = policy.allowLoopback && isLoopback(host, policy.allowedAddress);
   if (url.protocol !== 'https:' && !ownMachine) return 'must be an https URL';
-  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
+  if (userinfo.test(text)) return 'must not contain credentials';
   if (text.includes('#')) return 'must not have a fragment';
   if (policy.ownHosts.has(hostAndPort(url))) return 'must not be an address of this service';
   if (ownMachine) return undefined;
@@ -65,7 +71,14 @@ function isLoopbackHost(host: string): boolean {
 function hostProblem(host: string, allowedAddress: AddressRule): string | undefined {
   if (isIP(host) !== 0) return allowedAddress(host) ? undefined : 'must not be a private or reserved address';
   if (!host.includes('.') || localNames.test(host)) return 'must have a public host name';
+  const labels = host.split('.');
+  if (host.length > mostNameCharacters || labels.some((label) => !mayBeLabel(label)))
+    return 'must have a host name that can exist';
   return undefined;
+}
+
+function mayBeLabel(label: string): boolean {
+  return label.length >= 1 && label.length <= mostLabelCharacters;
 }
 
 function portProblem(url: URL): string | undefined {
