@@ -6,7 +6,7 @@ const registers = [metrics];
 export const deliveryMetrics = {
   eventToFirstAttempt: new Histogram({
     name: 'webhook_event_to_first_attempt_seconds',
-    help: 'From the time of the business event to the first attempt to deliver it.',
+    help: 'From the time of the business event to the first attempt to deliver it, without what was held, recovered or asked for by hand before.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   }),

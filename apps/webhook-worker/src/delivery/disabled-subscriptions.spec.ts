@@ -2,6 +2,7 @@ import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { aClient, deliveriesWhen, isSignedWith, orderCreated, status } from '../webhook-worker.fixture.js';
 import { oneWorker } from '../one-worker.fixture.js';
+import { deliveryMetrics } from './delivery-metrics.js';
 
 const given = oneWorker();
 
@@ -28,6 +29,26 @@ describe('a subscription', () => {
     const enabled = await client.patch(id, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
     await deliveriesWhen(given.stores, status('failed', 'succeeded'));
+  });
+
+  it('that is enabled says nothing of how long its events waited for a first attempt: the others do', async () => {
+    const measured = async () =>
+      (await deliveryMetrics.eventToFirstAttempt.get()).values.find(({ metricName }) =>
+        metricName?.endsWith('_count'),
+      )?.value ?? 0;
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    const before = await measured();
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('succeeded'));
+    expect(await measured()).toBe(before + 1);
+
+    await client.patch(id, { status: 'disabled' });
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('succeeded', 'held'));
+    await client.patch(id, { status: 'active' });
+    await deliveriesWhen(given.stores, status('succeeded', 'succeeded'));
+    expect(await measured()).toBe(before + 1);
   });
 
   it('that is enabled, at a new address, while one is tried by hand at the old one keeps nothing held', async () => {

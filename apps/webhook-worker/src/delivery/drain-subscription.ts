@@ -186,7 +186,7 @@ export class DrainSubscription {
   private async attempt(delivery: Leased): Promise<void> {
     // A process that was stopped in between may find its lease gone: then the attempt is another's.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
-    if (delivery.number === 1 && !delivery.test) {
+    if (delivery.first) {
       deliveryMetrics.eventToFirstAttempt.observe((Date.now() - delivery.occurredAt.getTime()) / 1_000);
     }
     try {

@@ -19,6 +19,8 @@ export interface Leased {
   readonly trigger: Trigger;
   /** Of this attempt, from 1. */
   readonly number: number;
+  /** The first attempt of one that has been open since it was made: not held, recovered or asked for by hand. */
+  readonly first: boolean;
   readonly scheduleStep: number;
   /** Where a retry by hand found it; null when it is no such retry. */
   readonly priorStatus: 'pending' | 'retrying' | 'held' | 'succeeded' | 'failed' | null;
@@ -35,7 +37,7 @@ export interface Leased {
 
 /** What is due of a subscription, the oldest first. */
 const dueOf = (subscription: string, condition = ''): string =>
-  `SELECT day, id FROM webhook_deliveries
+  `SELECT day, id, status FROM webhook_deliveries
    WHERE subscription_id = ${subscription}.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now() ${condition}
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
@@ -53,7 +55,7 @@ const claim = statement(
      FROM unnest($1::uuid[], $2::int[], $5::int[]) WITH ORDINALITY AS w(id, most, under_way, index)
      JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
    ), due AS MATERIALIZED (
-     SELECT wanted.index, taken.day, taken.id FROM wanted CROSS JOIN LATERAL (
+     SELECT wanted.index, taken.* FROM wanted CROSS JOIN LATERAL (
        ${dueOf('wanted', 'AND day BETWEEN $6 AND $7')} LIMIT wanted.width FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
@@ -62,7 +64,8 @@ const claim = statement(
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
      AND d.day BETWEEN $6 AND $7 AND e.day BETWEEN $6 AND $7
    RETURNING due.index::int - 1 AS index, wanted.width, wanted.lane, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
-     d.trigger, d.attempt_count AS number, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
+     d.trigger, d.attempt_count AS number,
+     d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
      e.occurred_at AS "occurredAt", e.traceparent, e.body, wanted.url, wanted.secret, wanted.previous_secret AS "previousSecret"`,
 );
 
