@@ -6,6 +6,6 @@ import { startAuthServer } from './start-auth-server.js';
 
 const config = readConfig(settings);
 // It takes no messages: what its use cases and operate.ts write into the outbox is relayed from here.
-const service = openService({ name: 'auth-server', settings: config, migrations });
+const service = openService({ name: 'auth-server', settings: config, migrations, onePlan: true });
 const authServer = await startAuthServer({ config, ...service, outbox: service.messaging.outbox });
 await service.run(authServer.app, (shutdown) => authServer.startLoops(shutdown));

@@ -19,8 +19,9 @@ export interface DataSourceSettings {
   /** How long one statement may take; 0 is without end, for migrations and the operator's programs. */
   readonly statementTimeoutMs?: number;
   /**
-   * Whether a statement has one plan a connection, whatever it is given; else PostgreSQL may plan it each time, if it expects to win by that. For
-   * tables of many partitions, where it misjudges it: with a month of days such planning takes twenty times as long as the statement.
+   * Whether a statement has one plan a connection, whatever it is given; else PostgreSQL may plan it each time, if it expects to win by that. It
+   * misjudges it where tables have many partitions (with a month of days such planning takes twenty times as long as the statement), and where
+   * arrays say what is wanted: fewer keys than it supposes look like a win, and planning costs twice what finding them does.
    */
   readonly onePlan?: boolean;
   readonly migrations: readonly (new () => MigrationInterface)[];

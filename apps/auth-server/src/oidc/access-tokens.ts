@@ -1,5 +1,6 @@
 import { accessTokenClaims, type AccessTokenClaims, issuer } from '@fulfilment/contracts';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { AccessToken, AdapterPayload, default as Provider } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
 import { audienceOf } from './access-token.rules.js';
@@ -58,8 +59,21 @@ export interface PresentedToken {
   readonly handle: string;
 }
 
+/** Resource servers ask about the same tokens again and again. */
+const seen = new LRUCache<string, PresentedToken>({
+  maxSize: 2_000_000, // characters
+  maxEntrySize: 4_000, // ours have half as many
+  sizeCalculation: (_token, value) => value.length,
+});
+
 /** Undefined for what is no access token by its looks. */
 export function presented(value: string): PresentedToken | undefined {
+  const token = seen.get(value) ?? read(value);
+  if (token !== undefined) seen.set(value, token);
+  return token;
+}
+
+function read(value: string): PresentedToken | undefined {
   try {
     const [, payload = ''] = value.split('.');
     const claims = accessTokenClaims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
