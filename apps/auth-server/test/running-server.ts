@@ -65,6 +65,7 @@ export async function runningServer(
     url: databaseUrl,
     poolSize: 10,
     applicationName: 'test',
+    onePlan: true, // as main.ts
     migrations,
   });
   await dataSource.initialize();

@@ -59,6 +59,20 @@ async function disconnect(app: App, email: string): Promise<void> {
   expect(done.text).toContain('The app is disconnected.');
 }
 
+const lockTokens = statement(
+  'test.lock-tokens',
+  `SELECT 1 FROM oidc_model WHERE model = 'AccessToken' AND client_id = $1 FOR UPDATE`,
+);
+const waiting = statement(
+  'test.waiting',
+  `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+);
+/** Until so many statements wait for what another transaction holds. */
+const waitingForLocks = (count: number) =>
+  eventually(
+    async () => (await server.database.row<{ count: number }>(waiting))?.count === count || undefined,
+  );
+
 const disable = (email: string) => operator.run('user disable', { USER: email });
 const enable = (email: string) => operator.run('user enable', { USER: email });
 const leave = (email: string, organisation = 'org_harbour') =>
@@ -120,20 +134,46 @@ describe('an app that nobody has connected to a creator any more', () => {
       'test.lock-client',
       `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
     );
-    const waiting = statement(
-      'test.waiting',
-      `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
     const both: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
       await tx.run(lock, [app.clientId]);
       both.push(...emails.map(disable));
-      await eventually(
-        async () => (await server.database.row<{ count: number }>(waiting))?.count === 2 || undefined,
-      );
+      await waitingForLocks(2);
     });
     await Promise.all(both);
     expect(await typesTold(app.clientId)).toEqual(['client.disconnected']);
+  });
+
+  it('is not left with access by an authorization that was under way: it asks anew, and its end is told anew', async () => {
+    const email = await person();
+    const app = await appOf([email]);
+    const under: Promise<unknown>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(lockTokens, [app.clientId]); // holds the disconnection up at its very end
+      under.push(disconnect(app, email));
+      await waitingForLocks(1);
+      under.push(app.signIn('orders:read offline_access', { email }));
+      await waitingForLocks(2);
+    });
+    await Promise.all(under);
+    await disconnect(app, email);
+    expect(await typesTold(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+  });
+
+  it('gets nothing by a refresh that was under way when the person left', async () => {
+    const email = await person();
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access', { email });
+    const under: Promise<unknown>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(lockTokens, [app.clientId]);
+      under.push(leave(email));
+      await waitingForLocks(1);
+      const refused = { error: 'invalid_grant' };
+      under.push(expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject(refused));
+      await waitingForLocks(2);
+    });
+    await Promise.all(under);
   });
 
   it('is told of again when it was connected anew in between, and not when nothing was', async () => {

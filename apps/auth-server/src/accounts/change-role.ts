@@ -4,7 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
-import { endAccessTokensOfUser } from '../oidc/families.js';
+import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
 import { requireOrganisation } from './create-organisation.js';
 import { lockUser, type NamedUser } from './find-user.js';
@@ -49,8 +49,8 @@ const deleteMembership = statement(
 );
 
 /**
- * Gives a person a role, or takes it away. Their access tokens end, since they say the old one; apps that refresh get the new one.
- * Once more changes nothing.
+ * Gives a person a role, or takes it away. Their access tokens end, since they say the old one; apps that refresh get the new one,
+ * and those that act for an organisation's creators end when the person leaves it. Once more changes nothing.
  */
 export async function changeRole(
   database: Database,
@@ -60,17 +60,19 @@ export async function changeRole(
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
+    const leaves = role === 'none' ? organisation : undefined;
     const change = async () => {
       const changed = (await applyRole(tx, user, role, organisation)) > 0;
       if (!changed) return { id: user.id, revoked: [], changed };
       const revoked = await endAccessTokensOfUser(tx, user.id);
+      if (leaves !== undefined)
+        revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, user.id, leaves)));
       const details = { role, organisation };
       await auditOperator(tx, { event: 'user_role_changed', userId: user.id, details });
       return { id: user.id, revoked, changed };
     };
-    if (role !== 'none' || organisation === undefined) return change();
-    const connections = { userId: user.id, organisationId: organisation };
-    return tellingDisconnections(tx, outbox, connections, change);
+    if (leaves === undefined) return change();
+    return tellingDisconnections(tx, outbox, { userId: user.id, organisationId: leaves }, change);
   });
   await tell(revoked);
   return { user_id: id, org_id: organisation ?? null, org_role: role, changed };

@@ -68,8 +68,11 @@ const seen = new LRUCache<string, PresentedToken>({
 
 /** Undefined for what is no access token by its looks. */
 export function presented(value: string): PresentedToken | undefined {
-  const token = seen.get(value) ?? read(value);
-  if (token !== undefined) seen.set(value, token);
+  const known = seen.get(value);
+  if (known !== undefined) return known;
+  const token = read(value);
+  // A copy: a piece of a text keeps all of it in memory, here the whole form that anybody may send.
+  if (token !== undefined) seen.set(Buffer.from(value).toString(), token);
   return token;
 }
 

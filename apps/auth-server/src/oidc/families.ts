@@ -11,6 +11,10 @@ const grant = lockGrants('families.grant', 'id = $1');
 const grantsOfClient = lockGrants('families.of-client', 'client_id = $1');
 const grantsOfUser = lockGrants('families.of-user', 'account_id = $1');
 const grantsOfUserAndClient = lockGrants('families.of-user-and-client', 'account_id = $1 AND client_id = $2');
+const grantsOfUserAndOrganisation = lockGrants(
+  'families.of-user-and-organisation',
+  `account_id = $1 AND payload ->> 'creatorId' IN (SELECT id::text FROM creators WHERE organisation_id = $2)`,
+);
 const grantsOfSessions = lockGrants(
   'families.of-sessions',
   `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
@@ -100,6 +104,15 @@ export function endFamiliesOfUserAndClient(
   clientId: string,
 ): Promise<RevokedToken[]> {
   return endAll(tx, grantsOfUserAndClient, userId, clientId);
+}
+
+/** A person leaves an organisation: what acts for its creators through them ends. */
+export function endFamiliesOfUserAndOrganisation(
+  tx: Transaction,
+  userId: string,
+  organisationId: string,
+): Promise<RevokedToken[]> {
+  return endAll(tx, grantsOfUserAndOrganisation, userId, organisationId);
 }
 
 /** Ends the access tokens only: what an app refreshes says what the person may do now. */

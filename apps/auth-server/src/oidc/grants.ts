@@ -21,22 +21,37 @@ export function creatorOf(grant: Grant | undefined): string | undefined {
   return typeof creatorId === 'string' ? creatorId : undefined;
 }
 
+export interface Authorization {
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly creatorId: string | undefined;
+  readonly scopes: Iterable<string>;
+}
+
 /** A new authorization: the head of a family of tokens of its own, so that the end of one never ends another's. */
-export async function startGrant(
-  provider: Provider,
-  authorization: {
-    readonly accountId: string;
-    readonly clientId: string;
-    readonly creatorId: string | undefined;
-    readonly scopes: Iterable<string>;
-  },
-): Promise<Grant> {
+async function startGrant(provider: Provider, authorization: Authorization): Promise<Grant> {
   const { accountId, clientId, creatorId } = authorization;
   const grant = new provider.Grant({ accountId, clientId });
   grant.addOIDCScope([...authorization.scopes]);
   if (creatorId !== undefined) Reflect.set(grant, 'creatorId', creatorId);
   await grant.save();
   return grant;
+}
+
+/**
+ * The same on the ground of a consent. Whoever takes that back meanwhile ends the Grants there are, perhaps just before this one: so it is
+ * looked at once more. Undefined when it was taken back.
+ */
+export async function startConsentedGrant(
+  provider: Provider,
+  consents: Consents,
+  authorization: Authorization,
+): Promise<Grant | undefined> {
+  const grant = await startGrant(provider, authorization);
+  if (await consents.stands(authorization.accountId, authorization.clientId, authorization.creatorId))
+    return grant;
+  await grant.destroy();
+  return undefined;
 }
 
 /** Decides which Grant an authorization request gets without a question, if any. */
@@ -61,7 +76,8 @@ export class ExistingGrants {
     if (client.applicationType === 'native') return undefined; // asked each time (RFC 8252 §8.6)
     const consent = coveringConsent(await this.consents.of(accountId, clientId), scopes);
     if (consent === undefined) return undefined;
-    return startGrant(provider, { accountId, clientId, creatorId: consent.creator_id ?? undefined, scopes });
+    const creatorId = consent.creator_id ?? undefined;
+    return startConsentedGrant(provider, this.consents, { accountId, clientId, creatorId, scopes });
   }
 
   /** First-party clients may name the creator; else it is the organisation's oldest. */

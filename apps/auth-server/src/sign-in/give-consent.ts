@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { Consents } from '../connected-apps/consents.js';
-import { startGrant } from '../oidc/grants.js';
+import { startConsentedGrant } from '../oidc/grants.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from './form-tokens.js';
 import { field } from './forms.js';
@@ -35,8 +35,10 @@ export class GiveConsent {
     if (creatorId === undefined && creators.length > 0)
       return { redirect: `/interaction/${interaction.uid}` };
 
-    const grant = await startGrant(this.oidc.provider, { accountId, clientId, creatorId, scopes });
     await this.consents.remember(accountId, clientId, creatorId, scopes);
+    const authorization = { accountId, clientId, creatorId, scopes };
+    const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
+    if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` }; // taken back on another page
     await this.audit.write(originOf(request), {
       event: 'consent_given',
       userId: accountId,
