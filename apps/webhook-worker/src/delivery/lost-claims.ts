@@ -2,6 +2,14 @@ import { type Database, statement } from '@fulfilment/database';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const tryEveryMs = 200;
+/** PostgreSQL ends a statement after 8 s (libs/database), also one that nobody waits for any more. */
+const onItsWayMs = 10_000;
+
+interface Lost {
+  /** Until then the claim may be committed yet. */
+  readonly onItsWayUntilMs: number;
+  readonly leaseEndsAtMs: number;
+}
 
 // As if they had not been claimed: nobody can have begun the attempt. Found among what is in flight, which is little.
 const free = statement(
@@ -13,17 +21,17 @@ const free = statement(
 
 /**
  * Claims whose answers were lost with the connection. What they may have leased nobody knows of, but their token is known: it is freed when
- * PostgreSQL answers again. What is not freed by the end of its lease counts as lost (lease.ts).
+ * PostgreSQL answers again, for as long as the claim may still be on its way. What is not freed by the end of its lease counts as lost (lease.ts).
  */
 export class LostClaims {
-  private readonly tokens = new Map<string, number>();
+  private readonly tokens = new Map<string, Lost>();
   private working: Promise<void> | undefined;
 
   constructor(private readonly database: Pick<Database, 'run'>) {}
 
   /** @param leaseEndsAtMs on performance.now()'s clock */
   free(token: string, leaseEndsAtMs: number): void {
-    this.tokens.set(token, leaseEndsAtMs);
+    this.tokens.set(token, { onItsWayUntilMs: performance.now() + onItsWayMs, leaseEndsAtMs });
     this.working ??= this.work().finally(() => {
       this.working = undefined;
     });
@@ -31,14 +39,15 @@ export class LostClaims {
 
   private async work(): Promise<void> {
     while (this.tokens.size > 0) {
-      await delay(tryEveryMs, undefined, { ref: false }); // a claim on its way is committed by then
+      await delay(tryEveryMs, undefined, { ref: false });
+      const now = performance.now();
       const tokens = [...this.tokens.keys()];
       const isFreed = await this.database.run(free, [tokens]).then(
         () => true,
         () => false,
       );
-      for (const token of tokens)
-        if (isFreed || (this.tokens.get(token) ?? 0) <= performance.now()) this.tokens.delete(token);
+      for (const [token, { onItsWayUntilMs, leaseEndsAtMs }] of this.tokens)
+        if ((isFreed && onItsWayUntilMs <= now) || leaseEndsAtMs <= now) this.tokens.delete(token);
     }
   }
 }
