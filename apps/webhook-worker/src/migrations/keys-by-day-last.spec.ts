@@ -1,0 +1,182 @@
+import { createDataSource, type Database, migrate, statement } from '@fulfilment/database';
+import { isOutage } from '@fulfilment/error-envelope';
+import { createLogger } from '@fulfilment/runtime';
+import { eventually, scratchDatabase, type ScratchDatabase, severableProxy } from '@fulfilment/testing';
+import type { DataSource } from 'typeorm';
+import { randomUUID } from 'node:crypto';
+import { dayFromNow } from '../due-deliveries.fixture.js';
+import { createDayPartitions } from '../history/day-partitions.js';
+import { migrations } from './index.js';
+
+const before = migrations.slice(0, 4);
+/** With partitions of their own, and without. */
+const days = [dayFromNow(-1), dayFromNow(0), dayFromNow(3), dayFromNow(-9), dayFromNow(-20)];
+const rowsOfDay = 1_000;
+
+// As a worker of before writes and takes deliveries.
+const fanOut = statement(
+  'test.fan-out',
+  `WITH kept AS (
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+     SELECT $1, id, 'v', 'order.created', id, now(), '' FROM unnest($2::uuid[]) AS of(id) ON CONFLICT DO NOTHING
+   )
+   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
+   SELECT $1, id, $3, id, 'order.created', 'v', 'pending', now() FROM unnest($2::uuid[]) AS of(id) ON CONFLICT DO NOTHING`,
+);
+const claim = statement(
+  'test.claim',
+  `WITH due AS (
+     SELECT day, id FROM webhook_deliveries
+     WHERE subscription_id = $1 AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
+     ORDER BY next_attempt_at LIMIT 8 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, lease_token = gen_random_uuid()
+   FROM due, webhook_events e
+   WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version`,
+);
+const twice = statement(
+  'test.twice',
+  'SELECT day, id FROM webhook_deliveries GROUP BY day, id HAVING count(*) > 1',
+);
+
+let stores: ScratchDatabase;
+let upToDate: ScratchDatabase;
+
+beforeEach(async () => {
+  [stores, upToDate] = await Promise.all([
+    scratchDatabase(before, { onePlan: true }),
+    scratchDatabase(migrations),
+  ]);
+  await Promise.all([makeDays(stores), makeDays(upToDate)]);
+  for (const day of days) await stores.database.run(fanOut, [day, ids(rowsOfDay), ids(1)[0]]);
+});
+afterEach(() => Promise.all([stores.drop(), upToDate.drop()]));
+
+describe('the keys that end with the day', () => {
+  it('are made without a worker that delivers meanwhile noticing', async () => {
+    const source = await sourceOf(stores.url);
+    const workers = Array.from({ length: 4 }, () => new OldWorker(stores.database));
+    const work = workers.map((worker) => worker.run());
+    await eventually(() => workers.every((worker) => worker.rounds > 1) || undefined);
+    try {
+      await migrate(source);
+    } finally {
+      for (const worker of workers) worker.stop();
+      await Promise.all(work); // none of whose statements failed
+      await source.destroy();
+    }
+    expect(Math.max(...workers.map((worker) => worker.longestMs))).toBeLessThan(5_000);
+    expect(await stores.database.rows(twice)).toEqual([]);
+    expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
+  });
+
+  it('are made in the end however often that is interrupted, and given up again', async () => {
+    const asBefore = await schemaOf(stores);
+    const today = `webhook_deliveries_${dayFromNow(0).replaceAll('-', '_')}`;
+    await stores.dataSource.query(`CREATE UNIQUE INDEX ${today}_id_day_idx ON ${today} (id, day)`);
+    await stores.dataSource.query(
+      `UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = '${today}_id_day_idx'::regclass`,
+    );
+    expect(await interruptedUntilDone(stores.url, migrate)).toBeGreaterThan(5);
+    expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
+
+    expect(await interruptedUntilDone(stores.url, undo)).toBeGreaterThan(5);
+    expect(await schemaOf(stores)).toEqual(asBefore);
+    expect(await stores.database.rows(twice)).toEqual([]);
+  });
+});
+
+/** Writes deliveries and takes them, one statement after another, until it is stopped. */
+class OldWorker {
+  rounds = 0;
+  longestMs = 0;
+  private stopped = false;
+
+  constructor(private readonly database: Database) {}
+
+  async run(): Promise<void> {
+    const [subscription] = ids(1);
+    while (!this.stopped) {
+      const day = days[this.rounds % days.length];
+      await this.timed(() => this.database.run(fanOut, [day, ids(3), subscription]));
+      await this.timed(() => this.database.run(claim, [subscription]));
+      this.rounds += 1;
+    }
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async timed(work: () => Promise<unknown>): Promise<void> {
+    const startedAt = performance.now();
+    await work();
+    this.longestMs = Math.max(this.longestMs, performance.now() - startedAt);
+  }
+}
+
+function ids(count: number): string[] {
+  return Array.from({ length: count }, () => randomUUID());
+}
+
+async function makeDays({ database, dataSource }: ScratchDatabase): Promise<void> {
+  await createDayPartitions(database, createLogger('test', 'silent'));
+  for (const table of ['webhook_deliveries', 'webhook_attempts', 'webhook_events']) {
+    await dataSource.query(
+      `CREATE TABLE ${table}_old (LIKE ${table} INCLUDING ALL);
+       ALTER TABLE ${table} ATTACH PARTITION ${table}_old FOR VALUES FROM ('${dayFromNow(-9)}') TO ('${dayFromNow(-8)}')`,
+    );
+  }
+}
+
+async function sourceOf(url: string): Promise<DataSource> {
+  const source = createDataSource({
+    url,
+    poolSize: 2,
+    applicationName: 'test',
+    migrations,
+    statementTimeoutMs: 0,
+  });
+  return source.initialize();
+}
+
+/** Back to the schema of before. */
+async function undo(source: DataSource): Promise<void> {
+  const applied: unknown[] = await source.query('SELECT FROM schema_migrations');
+  if (applied.length === before.length) return;
+  await source.undoLastMigration({ transaction: applied.length === before.length + 1 ? 'none' : 'each' });
+  await undo(source);
+}
+
+/** Cuts the line a little later each time. Answers how often. */
+async function interruptedUntilDone(
+  url: string,
+  work: (source: DataSource) => Promise<unknown>,
+): Promise<number> {
+  for (let times = 0; ; times += 1) {
+    const proxy = await severableProxy(url);
+    const source = await sourceOf(proxy.url);
+    try {
+      proxy.severAfter(4 + 2 * times);
+      await work(source);
+      return times;
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
+  }
+}
+
+/** Tables, their columns, constraints and indexes, without those that migrations are written down in. */
+async function schemaOf({ dataSource }: ScratchDatabase): Promise<unknown> {
+  return dataSource.query(`
+    SELECT c.oid::regclass::text AS name, c.relkind, parent.inhparent::regclass::text AS parent, pg_get_indexdef(i.indexrelid) AS index, i.indisvalid,
+      (SELECT array_agg(conname || ': ' || pg_get_constraintdef(oid) ORDER BY conname) FROM pg_constraint WHERE conrelid = c.oid) AS constraints,
+      (SELECT array_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(d.adbin, d.adrelid)) ORDER BY attname)
+       FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+    FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_inherits parent ON parent.inhrelid = c.oid
+    WHERE c.relnamespace = 'public'::regnamespace ORDER BY 1`);
+}
