@@ -5,7 +5,7 @@ import {
   changeBriefly,
   type PartitionedIndex,
   withPartitionsKept,
-} from './online-indexes.js';
+} from './online-changes.js';
 
 interface Key extends Pick<PartitionedIndex, 'table'> {
   readonly dayLast: string;

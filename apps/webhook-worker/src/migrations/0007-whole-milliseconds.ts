@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { changeBriefly } from './online-changes.js';
 
 const setDefault = (value: string): string =>
   `ALTER TABLE webhook_deliveries ALTER COLUMN created_at SET DEFAULT ${value}`;
@@ -6,12 +7,13 @@ const setDefault = (value: string): string =>
 // As it is shown, so that a time that was read from a delivery finds, or leaves out, that delivery as the filters say. Partitions have it, too.
 export class WholeMilliseconds1764000000007 implements MigrationInterface {
   readonly name = 'WholeMilliseconds1764000000007';
+  readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(setDefault("date_trunc('milliseconds', now())"));
+    await changeBriefly(runner, setDefault("date_trunc('milliseconds', now())"));
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(setDefault('now()'));
+    await changeBriefly(runner, setDefault('now()'));
   }
 }

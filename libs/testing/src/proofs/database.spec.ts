@@ -1,5 +1,5 @@
 /** The promises of libs/database; see messaging.spec.ts for why they stand here. */
-import { createDataSource, Database, statement, together } from '@fulfilment/database';
+import { createDataSource, Database, migrate, statement, together } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
@@ -13,6 +13,18 @@ class Numbers1700000000000 implements MigrationInterface {
   }
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE numbers');
+  }
+}
+
+/** Waits for the end of every transaction and statement that began before it. */
+class NumbersByValue1700000000001 implements MigrationInterface {
+  name = 'NumbersByValue1700000000001';
+  transaction = false;
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE INDEX CONCURRENTLY numbers_value ON numbers (value)');
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX numbers_value');
   }
 }
 
@@ -44,6 +56,25 @@ describe('database', () => {
       await tx.rows(all);
       expect(await tx.row(prepared)).toEqual({ count: 1 });
     });
+  });
+
+  it('applies migrations once when several processes do at the same time, one that waits for all others too', async () => {
+    const sources = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        createDataSource({
+          url: stores.url,
+          poolSize: 2,
+          applicationName: 'test',
+          migrations: [Numbers1700000000000, NumbersByValue1700000000001],
+        }).initialize(),
+      ),
+    );
+    try {
+      const applied = await Promise.all(sources.map((source) => migrate(source)));
+      expect(applied.flat()).toEqual(['NumbersByValue1700000000001']);
+    } finally {
+      await Promise.all(sources.map((source) => source.destroy()));
+    }
   });
 
   it('plans by index also while a table is nearly empty, and keeps that plan as it grows', async () => {

@@ -34,6 +34,19 @@ const claim = statement(
    FROM due, webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version`,
 );
+const count = statement(
+  'test.count',
+  'UPDATE webhook_subscriptions SET consecutive_failures = consecutive_failures + 1 WHERE id = ANY($1::uuid[])',
+);
+const subscribe = statement(
+  'test.subscribe',
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, created_at)
+   SELECT id, id, 'c', '', '{}', '', 'v', 'active', now() - interval '1 day' FROM unnest($1::uuid[]) AS of(id)`,
+);
+const authorizedLater = statement(
+  'test.authorized-later',
+  "SELECT id FROM webhook_subscriptions WHERE authorized_at <> date_trunc('second', created_at)",
+);
 const twice = statement(
   'test.twice',
   'SELECT day, id FROM webhook_deliveries GROUP BY day, id HAVING count(*) > 1',
@@ -52,7 +65,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([stores.drop(), upToDate.drop()]));
 
-describe('the keys that end with the day', () => {
+describe('migrations from the keys that end with the day on', () => {
   it('are made without a worker that delivers meanwhile noticing', async () => {
     const source = await sourceOf(stores.url);
     const workers = Array.from({ length: 4 }, () => new OldWorker(stores.database));
@@ -67,6 +80,7 @@ describe('the keys that end with the day', () => {
     }
     expect(Math.max(...workers.map((worker) => worker.longestMs))).toBeLessThan(5_000);
     expect(await stores.database.rows(twice)).toEqual([]);
+    expect(await stores.database.rows(authorizedLater)).toEqual([]);
     expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
   });
 
@@ -95,11 +109,14 @@ class OldWorker {
   constructor(private readonly database: Database) {}
 
   async run(): Promise<void> {
-    const [subscription] = ids(1);
+    const subscriptions = ids(1_500);
+    const [subscription] = subscriptions;
+    await this.database.run(subscribe, [subscriptions]);
     while (!this.stopped) {
       const day = days[this.rounds % days.length];
       await this.timed(() => this.database.run(fanOut, [day, ids(3), subscription]));
       await this.timed(() => this.database.run(claim, [subscription]));
+      await this.timed(() => this.database.run(count, [subscriptions.slice(0, 20)]));
       this.rounds += 1;
     }
   }

@@ -47,7 +47,7 @@ const standsInTheWay = new Set(['55P03', '40P01']); // lock_not_available, deadl
 
 /** While no partition is made or dropped. Ends with the connection at the latest. */
 export async function withPartitionsKept(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
-  while (!(await ask(runner, 'SELECT pg_try_advisory_lock($1) AS answer', turn))) await delay(askAgainMs);
+  while (!(await ask(runner, 'SELECT pg_try_advisory_lock($1) AS answer', [turn]))) await delay(askAgainMs);
   try {
     await work();
   } finally {
@@ -73,7 +73,7 @@ export async function buildConcurrently(
   kind: 'UNIQUE INDEX' | 'INDEX',
   on: string,
 ): Promise<void> {
-  if (await ask(runner, validity, name)) return;
+  if (await ask(runner, validity, [name])) return;
   await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
   await runner.query(`CREATE ${kind} CONCURRENTLY ${name} ON ${on}`);
 }
@@ -87,14 +87,14 @@ export async function buildForPartitions(runner: QueryRunner, index: Partitioned
     for (const partition of await partitionsOf(runner, index)) {
       if (!partition.attached) await buildForPartition(runner, index, partition);
     }
-    if ((await ask(runner, validity, index.name)) === undefined) {
+    if ((await ask(runner, validity, [index.name])) === undefined) {
       await changeBriefly(runner, ofTableAlone(index));
     }
     const apart = (await partitionsOf(runner, index)).filter((partition) => !partition.attached);
     for (const { name } of apart.filter((partition) => partition.valid)) {
       await changeBriefly(runner, `ALTER INDEX ${index.name} ATTACH PARTITION ${name}${index.suffix}`);
     }
-    if (await ask(runner, validity, index.name)) return;
+    if (await ask(runner, validity, [index.name])) return;
     // The partition whose index was missing is gone since an earlier run, and PostgreSQL looks at what there is only as one is attached.
     if (apart.length === 0) await changeBriefly(runner, withoutIndex(index));
   }
@@ -129,13 +129,13 @@ async function partitionsOf(
   return partitionRows.parse(await runner.query(partitions, [table, name, suffix]));
 }
 
-/** Undefined when there is nothing to answer of. */
-async function ask(
+/** What a question for one `answer` is answered; undefined when there is nothing to answer of. */
+export async function ask(
   runner: QueryRunner,
   question: string,
-  about: string | number,
+  about: readonly (string | number)[] = [],
 ): Promise<boolean | undefined> {
-  const [row] = answers.parse(await runner.query(question, [about]));
+  const [row] = answers.parse(await runner.query(question, [...about]));
   return row?.answer;
 }
 
