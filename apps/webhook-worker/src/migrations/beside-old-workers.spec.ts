@@ -2,11 +2,12 @@ import { createDataSource, type Database, migrate, statement } from '@fulfilment
 import { isOutage } from '@fulfilment/error-envelope';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually, scratchDatabase, type ScratchDatabase, severableProxy } from '@fulfilment/testing';
-import type { DataSource } from 'typeorm';
+import { type DataSource, DebugLogger } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { createDayPartitions } from '../history/day-partitions.js';
 import { migrations } from './index.js';
+import { changeBriefly } from './online-changes.js';
 
 const before = migrations.slice(0, 4);
 /** With partitions of their own, and without. */
@@ -68,20 +69,30 @@ afterEach(() => Promise.all([stores.drop(), upToDate.drop()]));
 describe('migrations from the keys that end with the day on', () => {
   it('are made without a worker that delivers meanwhile noticing', async () => {
     const source = await sourceOf(stores.url);
-    const workers = Array.from({ length: 4 }, () => new OldWorker(stores.database));
-    const work = workers.map((worker) => worker.run());
-    await eventually(() => workers.every((worker) => worker.rounds > 1) || undefined);
     try {
-      await migrate(source);
+      const longestMs = await besideOldWorkers(async (getOn) => {
+        const migrated = await whileOneWrites(getOn, () => migrate(source));
+        expect(migrated).toHaveLength(migrations.length - before.length);
+      });
+      expect(longestMs).toBeLessThan(5_000);
     } finally {
-      for (const worker of workers) worker.stop();
-      await Promise.all(work); // none of whose statements failed
       await source.destroy();
     }
-    expect(Math.max(...workers.map((worker) => worker.longestMs))).toBeLessThan(5_000);
     expect(await stores.database.rows(twice)).toEqual([]);
     expect(await stores.database.rows(authorizedLater)).toEqual([]);
     expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
+  });
+
+  it('keep nobody waiting behind a change that has to wait for a writer', async () => {
+    const runner = stores.dataSource.createQueryRunner();
+    try {
+      await besideOldWorkers(async (getOn) => {
+        const change = 'ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_pkey';
+        await whileOneWrites(getOn, () => changeBriefly(runner, change));
+      });
+    } finally {
+      await runner.release();
+    }
   });
 
   it('are made in the end however often that is interrupted, and given up again', async () => {
@@ -99,6 +110,36 @@ describe('migrations from the keys that end with the day on', () => {
     expect(await stores.database.rows(twice)).toEqual([]);
   });
 });
+
+/** Beside workers of before, none of whose statements may fail. `getOn` is until each has made some more. Answers how long the longest took. */
+async function besideOldWorkers(work: (getOn: () => Promise<void>) => Promise<void>): Promise<number> {
+  const workers = Array.from({ length: 4 }, () => new OldWorker(stores.database));
+  const ends = workers.map((worker) => worker.run());
+  const getOn = async (): Promise<void> => {
+    const goals = workers.map(({ rounds }) => rounds + 50);
+    await eventually(() => workers.every(({ rounds }, index) => rounds >= (goals[index] ?? 0)) || undefined);
+  };
+  try {
+    await getOn();
+    await work(getOn);
+  } finally {
+    for (const worker of workers) worker.stop();
+    await Promise.all(ends);
+  }
+  return Math.max(...workers.map(({ longestMs }) => longestMs));
+}
+
+/** Begins to change while somebody is writing, who goes on until the others have got on. */
+async function whileOneWrites<Result>(
+  getOn: () => Promise<void>,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  const writer = await stores.database.begin();
+  await writer.tx.run(fanOut, [dayFromNow(0), ids(1), ids(1)[0]]);
+  const gotOn = getOn().finally(() => writer.commit());
+  const [result] = await Promise.all([change(), gotOn]);
+  return result;
+}
 
 /** Writes deliveries and takes them, one statement after another, until it is stopped. */
 class OldWorker {
@@ -154,6 +195,7 @@ async function sourceOf(url: string): Promise<DataSource> {
     migrations,
     statementTimeoutMs: 0,
   });
+  source.logger = new DebugLogger(); // says nothing of migrations that fail as they are to
   return source.initialize();
 }
 
