@@ -30,7 +30,6 @@ const partitionRows = z.array(
 );
 type Partition = z.infer<typeof partitionRows>[number];
 const validity = 'SELECT indisvalid AS answer FROM pg_index WHERE indexrelid = to_regclass($1)';
-
 const answers = z.array(z.object({ answer: z.boolean() })).max(1);
 
 /** What keeps the partitions of days as they are (history/day-partitions.ts): upkeep makes and drops none while another holds it. */
@@ -55,7 +54,7 @@ export async function withPartitionsKept(runner: QueryRunner, work: () => Promis
   }
 }
 
-/** Changes one table, in a transaction of its own which waits for no lock for long: as often as it takes, for up to a minute. */
+/** Changes one table, in a transaction of its own which waits for no lock for long: as often as it takes, for little more than a minute. */
 export async function changeBriefly(runner: QueryRunner, change: string): Promise<void> {
   for (const { tries, lockTimeout } of [soon, atLast]) {
     for (let tried = 0; tried < tries; tried += 1) {
