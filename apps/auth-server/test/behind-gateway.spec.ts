@@ -53,6 +53,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
       jwks_uri: at('jwks'),
       code_challenge_methods_supported: ['S256'],
       response_types_supported: ['code'],
+      response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],

@@ -84,6 +84,15 @@ describe('introspection (RFC 7662)', () => {
     expect(await response.json()).toMatchObject({ error: 'invalid_request' });
   });
 
+  it.each(['token', 'token_type_hint'])('with %s twice is invalid_request (RFC 6749 §3.2)', async (name) => {
+    const body = new URLSearchParams({ client_id: app.clientId, token: tokens.access_token });
+    for (const value of ['access_token', 'refresh_token']) body.append(name, value);
+    const path = '/api/auth/oauth2/introspect';
+    const response = await server.fetch(`${server.url}${path}`, { method: 'POST', body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+
   it('says inactive of tokens that are over', async () => {
     const brief = await App.registered(server);
     const { tokens: old } = await brief.signIn('offline_access');

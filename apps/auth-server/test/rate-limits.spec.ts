@@ -54,6 +54,8 @@ describe('a burst (RFC 6585 §4)', () => {
     ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
   ])('at %s %s is 429 with Retry-After, in both forms of an error', async (_, path, init) => {
     const [refused] = await burst(path, init);
+    expect(refused?.headers.get('access-control-allow-origin')).toBe('*'); // a page can read how long to wait
+    expect(refused?.headers.get('access-control-expose-headers')).toContain('Retry-After');
     expect(await refused?.json()).toMatchObject({
       error: 'temporarily_unavailable',
       error_description: expect.any(String),

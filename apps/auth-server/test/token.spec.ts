@@ -176,7 +176,13 @@ describe('a token request', () => {
   });
 
   it('by GET, and any path nobody has, is 404', async () => {
-    for (const path of ['/api/auth/oauth2/token', '/api/auth/nothing', '/nothing', '/api/auth/oauth2']) {
+    for (const path of [
+      '/api/auth/oauth2/token',
+      '/api/auth/nothing',
+      '/nothing',
+      '/api/auth/oauth2',
+      '/api/auth',
+    ]) {
       const response = await server.fetch(`${server.url}${path}`);
       expect(response.status).toBe(404);
       expect(await json(response)).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });

@@ -32,7 +32,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
       // oidc-provider also takes other cases and a slash at the end. Quotas and transactions go by the path, so a path has one
       // spelling, and all others are nobody's.
       if (!spelling.test(path)) {
-        sendPlain(response, envelopeAnswer(new NotFound('There is no such path or method.')));
+        sendPlain(response, envelopeAnswer(new NotFound('path')));
         return;
       }
       if (registration.test(path)) {

@@ -13,8 +13,8 @@ const swapped = new WeakMap<object, AccessTokenClaims>();
 export function swapSignedToken(readAhead: (request: object, jti: string) => void): FormChange {
   return (request, body) => {
     const form = parse(body.toString());
-    const { token } = form;
-    if (typeof token !== 'string' || !token.startsWith('eyJ')) return body; // sent twice it is refused further on
+    const { token, token_type_hint: hint } = form;
+    if (typeof token !== 'string' || !token.startsWith('eyJ') || Array.isArray(hint)) return body; // sent twice they are refused further on
     const read = presented(token);
     if (read === undefined) return Buffer.from(stringify({ ...form, token: handleOfNothing }));
     swapped.set(request, read.claims);

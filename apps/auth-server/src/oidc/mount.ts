@@ -31,7 +31,7 @@ export function mountOidc(
   const answer = endpoints(oidc, limiter);
   return (request: MountedRequest, response, express) => {
     noteArrival(request);
-    const asked = request.url ?? '/';
+    const asked = originForm(request.url ?? '/');
     if (!isReadableWhenDecoded(asked)) {
       const problem = new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
       sendPlain(response, unreadableAt(pathOf(asked), problem));
@@ -57,6 +57,11 @@ function makeItTheIssuers({ headers }: IncomingMessage, { host, protocol }: URL)
   delete headers['x-forwarded-host'];
   delete headers['x-forwarded-port'];
   delete headers.forwarded;
+}
+
+/** A server must take a target with scheme and host, too (RFC 9112 §3.2.2). Who is asked is known. */
+function originForm(url: string): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
 }
 
 /** RFC 8414 §3.1 puts the well-known name between host and path; OIDC Discovery §4 behind the path, where oidc-provider has it. */

@@ -33,7 +33,7 @@ import { endsFamily, noteAnswers } from './reuse.js';
 import type { SentAnswers } from './sent-answers.js';
 import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
 import { LocalSigningKey } from './signing-key.js';
-import { refuseOtherResponseModes } from './response-modes.js';
+import { nameResponseModes, refuseOtherResponseModes } from './response-modes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
 
@@ -64,6 +64,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(answerOutages(provider, logger));
   provider.use(answerUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
+  provider.use(onlyAt(/^\/\.well-known\//, nameResponseModes));
   provider.use(awaitRecords);
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeSwappedToken));
@@ -93,7 +94,6 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
       jwks: '/jwks',
     },
     discovery: {
-      response_modes_supported: ['query'],
       introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     },

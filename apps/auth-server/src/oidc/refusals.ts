@@ -35,10 +35,16 @@ export function envelopeAnswer(error: unknown): PlainAnswer {
   return jsonAnswer(status, headers, body);
 }
 
+/** There is nothing in a refusal that a page of any origin may not read, and it has to know how long to wait. */
+const forAnyOrigin = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
+};
+
 /** RFC 6749 §5.2 and our envelope in one body: clients of either kind find what they look for. */
 function oauthRefusal(error: unknown): PlainAnswer {
   const { status, headers, body } = toErrorAnswer(error);
-  return jsonAnswer(status, { ...headers, 'Cache-Control': 'no-store' }, asOauthError(body));
+  return jsonAnswer(status, { ...headers, ...forAnyOrigin, 'Cache-Control': 'no-store' }, asOauthError(body));
 }
 
 function asOauthError(envelope: ErrorEnvelope): object {
