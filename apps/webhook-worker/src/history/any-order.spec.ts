@@ -20,10 +20,9 @@ const deliveriesOf = statement(
   'test.deliveries-of',
   `SELECT d.id, d.status, d.failure_reason, d.trigger, d.attempt_count, d.schedule_step, d.lease_token IS NOT NULL AS leased,
      d.next_attempt_at IS NOT NULL AS planned, d.completed_at IS NOT NULL AS completed, d.prior_status,
-     coalesce(array_agg(a.number || ' ' || a.trigger || ' ' || a.outcome || ' ' || coalesce(a.status_code, 0) ORDER BY a.number)
-       FILTER (WHERE a.number IS NOT NULL), '{}') AS attempts
-   FROM webhook_deliveries d LEFT JOIN webhook_attempts a ON a.day = d.day AND a.delivery_id = d.id
-   WHERE d.subscription_id = $1 GROUP BY d.day, d.id ORDER BY d.id`,
+     ARRAY(SELECT a.number || ' ' || a.trigger || ' ' || a.outcome || ' ' || coalesce(a.status_code, 0)
+       FROM webhook_attempts a WHERE a.day = d.day AND a.delivery_id = d.id ORDER BY a.number) AS attempts
+   FROM webhook_deliveries d WHERE d.subscription_id = $1 ORDER BY d.id`,
 );
 const subscriptionOf = statement(
   'test.subscription-of',
