@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { App } from './app.js';
-import { operatorOf } from './operator.js';
-import { runningServer, type RunningServer } from './running-server.js';
+import { serverWithOperator } from './operator.js';
 
-let server: RunningServer;
-let operator: ReturnType<typeof operatorOf>;
-beforeAll(async () => {
-  server = await runningServer();
-  operator = operatorOf(server);
-});
-afterAll(async () => {
-  await operator.stop();
-  await server.stop();
-});
+const given = serverWithOperator();
 
 const pageSchema = z.object({
   events: z.array(
@@ -30,14 +20,14 @@ const pageSchema = z.object({
   ),
   before: z.string().nullable(),
 });
-const audit = async (given: Readonly<Record<string, unknown>> = {}) =>
-  pageSchema.parse(await operator.run('audit', given));
+const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
+  pageSchema.parse(await given.operator.run('audit', flags));
 const insert = (text: string, values: readonly unknown[] = []) =>
-  server.database.run({ name: `test.${text.length}`, text }, values);
+  given.server.database.run({ name: `test.${text.length}`, text }, values);
 
 describe('ops audit', () => {
   it('tells who did what, from where and with what, the newest last', async () => {
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     await app.signIn('orders:read', { email: 'owner@harbour.example' });
     const { events } = await audit({ user: 'OWNER@harbour.example' });
     expect(events.map(({ event }) => event)).toEqual(
@@ -45,7 +35,7 @@ describe('ops audit', () => {
     );
     expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort());
     expect(events.find(({ event }) => event === 'signed_in')).toMatchObject({
-      user_id: server.people.owner.user_id,
+      user_id: given.server.people.owner.user_id,
       email: 'owner@harbour.example',
       client_id: app.clientId,
       ip: expect.stringMatching(/127\.0\.0\.1|::1/),
@@ -54,7 +44,7 @@ describe('ops audit', () => {
     const ofClient = (await audit({ client: app.clientId })).events;
     expect(ofClient.length).toBeGreaterThan(0);
     expect(ofClient.every(({ client_id }) => client_id === app.clientId)).toBe(true);
-    const signIns = (await audit({ event: 'signed_in', user: server.people.owner.user_id })).events;
+    const signIns = (await audit({ event: 'signed_in', user: given.server.people.owner.user_id })).events;
     expect(signIns.every(({ event }) => event === 'signed_in')).toBe(true);
   });
 
@@ -110,7 +100,7 @@ describe('ops audit', () => {
       audit_log_of_client: `client_id = 'client-7'`,
     };
     for (const [index, filter] of Object.entries(filters)) {
-      const plan = await server.database.rows<{ 'QUERY PLAN': string }>({
+      const plan = await given.server.database.rows<{ 'QUERY PLAN': string }>({
         name: `test.${index}`,
         text: `EXPLAIN SELECT * FROM audit_log WHERE ${filter} ORDER BY at DESC, position DESC LIMIT 101`,
       });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request as requestPlainly } from 'node:http';
 import { request } from 'node:https';
 import { App } from './app.js';
 import { Browser, formOf } from './browser.js';
@@ -28,6 +29,21 @@ const lies = {
   'x-forwarded-prefix': '/evil.example',
   forwarded: 'for=203.0.113.9;host=evil.example;proto=http',
 };
+
+it('takes a target with scheme and host, and is who it is whatever they say (RFC 9112 §3.2.2)', async () => {
+  const { hostname, port } = new URL(server.direct);
+  const text = await new Promise<string>((resolve, reject) => {
+    const path = 'http://evil.example/api/auth/.well-known/openid-configuration';
+    requestPlainly({ hostname, port, path }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => resolve(Buffer.concat(parts).toString()));
+    })
+      .on('error', reject)
+      .end();
+  });
+  expect(JSON.parse(text)).toMatchObject({ issuer: `${server.url}/api/auth` });
+});
 
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
   it('is the same at all four addresses, whatever Host, X-Forwarded-* or Forwarded a client sends', async () => {

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { messages } from '@fulfilment/contracts';
 import { systemClock } from '@fulfilment/runtime';
 import { creatorsAgain } from '../src/creators/creators-again.js';
-import { operatorOf } from './operator.js';
-import { runningServer, type RunningServer } from './running-server.js';
+import { serverWithOperator } from './operator.js';
 
-let server: RunningServer;
-let operator: ReturnType<typeof operatorOf>;
-beforeAll(async () => {
-  server = await runningServer();
-  operator = operatorOf(server);
-});
-afterAll(async () => {
-  await operator.stop();
-  await server.stop();
-});
+const given = serverWithOperator();
 
 it('tells every creator again as it stands, page by page', async () => {
   const register = (name: string) =>
-    operator.run('creator create', { organisation: 'org_harbour', name, 'payment-method': 'pm_ok' });
+    given.operator.run('creator create', { organisation: 'org_harbour', name, 'payment-method': 'pm_ok' });
   for (const name of ['One', 'Two', 'Three']) await register(name);
   const { uuid } = await register('Four');
-  await operator.run('creator change', { CREATOR: uuid, name: 'Fourth' });
+  await given.operator.run('creator change', { CREATOR: uuid, name: 'Fourth' });
   const told = [];
-  for await (const page of creatorsAgain(server.database, systemClock, 2)) {
+  for await (const page of creatorsAgain(given.server.database, systemClock, 2)) {
     expect(page.length).toBeLessThanOrEqual(2);
     told.push(...page);
   }

@@ -1,38 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parseMessage, revokedTokenKey } from '@fulfilment/contracts';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import type { AuditRecord } from '../src/audit/read-audit-log.js';
 import { App, thirdPartyRedirect } from './app.js';
-import { operatorOf } from './operator.js';
-import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
+import { serverWithOperator } from './operator.js';
+import { firstPartyRedirect, password } from './running-server.js';
 
-let server: RunningServer;
-let operator: ReturnType<typeof operatorOf>;
-beforeAll(async () => {
-  server = await runningServer();
-  operator = operatorOf(server);
-});
-afterAll(async () => {
-  await operator.stop();
-  await server.stop();
-});
+const given = serverWithOperator();
 
 const harbour = { organisation: 'org_harbour', role: 'member' } as const;
-const newUser = (email: string) => operator.run('user create', { email, password, ...harbour });
+const newUser = (email: string) => given.operator.run('user create', { email, password, ...harbour });
 /** What is written down about the operator's doing, the newest last. */
-const written = async (given: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
-  (await operator.run('audit', given)).events;
+const written = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
+  (await given.operator.run('audit', flags)).events;
 const isDenied = async (token: string) =>
-  (await server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
+  (await given.server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
 
 describe('user disable', () => {
   it('ends sessions and tokens at once, and the person stays out until user enable', async () => {
     const email = 'leaver@harbour.example';
     await newUser(email);
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
-    expect(await operator.run('user disable', { USER: email.toUpperCase() })).toMatchObject({
+    expect(await given.operator.run('user disable', { USER: email.toUpperCase() })).toMatchObject({
       disabled: true,
       tokens_ended: 1,
     });
@@ -43,8 +34,8 @@ describe('user disable', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     const again = await app.authorize('openid', { email, browser });
     expect(again).toMatchObject({ steps: ['login'], shown: { status: 401 } });
-    await operator.run('user disable', { USER: email });
-    await operator.run('user enable', { USER: email });
+    await given.operator.run('user disable', { USER: email });
+    await given.operator.run('user enable', { USER: email });
     expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
     const records = await written({ user: email });
     expect(records.map(({ event }) => event).filter((event) => event.startsWith('user_'))).toEqual([
@@ -56,7 +47,7 @@ describe('user disable', () => {
   });
 
   it('of nobody is an error that says so', async () => {
-    await expect(operator.run('user disable', { USER: 'no@body.example' })).rejects.toThrow(
+    await expect(given.operator.run('user disable', { USER: 'no@body.example' })).rejects.toThrow(
       'There is no user no@body.example.',
     );
   });
@@ -66,13 +57,13 @@ describe('user password', () => {
   it('signs the person out everywhere; only the new one opens', async () => {
     const email = 'forgetful@harbour.example';
     await newUser(email);
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
-    await operator.run('user password', { USER: email, password: 'quite another password' });
+    await given.operator.run('user password', { USER: email, password: 'quite another password' });
     expect(await isDenied(tokens.access_token)).toBe(true);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await app.authorize('openid', { email, browser })).shown.status).toBe(401);
-    await operator.run('user password', { USER: email, password });
+    await given.operator.run('user password', { USER: email, password });
     expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
     expect((await written({ user: email, event: 'password_changed' })).length).toBe(2);
   });
@@ -80,9 +71,9 @@ describe('user password', () => {
   it('is also what user create with another password does', async () => {
     const email = 'again@harbour.example';
     await newUser(email);
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     const { tokens } = await app.signIn('openid offline_access', { email });
-    await operator.run('user create', { email, password: 'quite another password', ...harbour });
+    await given.operator.run('user create', { email, password: 'quite another password', ...harbour });
     expect(await isDenied(tokens.access_token)).toBe(true);
   });
 });
@@ -91,20 +82,20 @@ describe('user role', () => {
   it('ends the access tokens that say the old one; the next refresh says the new one', async () => {
     const email = 'promoted@harbour.example';
     await newUser(email);
-    const app = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    const app = await App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
     const { tokens } = await app.signIn('openid offline_access', { email });
     const change = { USER: email, role: 'admin', organisation: 'org_harbour' };
-    expect(await operator.run('user role', change)).toMatchObject({ org_role: 'admin', changed: true });
+    expect(await given.operator.run('user role', change)).toMatchObject({ org_role: 'admin', changed: true });
     expect(await isDenied(tokens.access_token)).toBe(true);
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     expect(decodeJwt(refreshed.access_token).org_role).toBe('admin');
-    expect(await operator.run('user role', change)).toMatchObject({ changed: false });
+    expect(await given.operator.run('user role', change)).toMatchObject({ changed: false });
     expect(await isDenied(refreshed.access_token)).toBe(false);
-    await operator.run('user role', { USER: email, role: 'none', organisation: 'org_harbour' });
+    await given.operator.run('user role', { USER: email, role: 'none', organisation: 'org_harbour' });
     await expect(app.refresh(refreshed.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
-    expect(await operator.run('user role', { USER: email, role: 'global_admin' })).toMatchObject({
+    expect(await given.operator.run('user role', { USER: email, role: 'global_admin' })).toMatchObject({
       org_id: null,
       changed: true,
     });
@@ -113,19 +104,19 @@ describe('user role', () => {
 
   it('keeps members of an organisation and global admins apart', async () => {
     const member = await newUser('member@harbour.example');
-    await expect(operator.run('user role', { USER: member.user_id, role: 'global_admin' })).rejects.toThrow(
-      'a global_admin belongs to none',
-    );
-    const { user_id: USER } = server.people.operator;
     await expect(
-      operator.run('user role', { USER, role: 'owner', organisation: 'org_harbour' }),
+      given.operator.run('user role', { USER: member.user_id, role: 'global_admin' }),
+    ).rejects.toThrow('a global_admin belongs to none');
+    const { user_id: USER } = given.server.people.operator;
+    await expect(
+      given.operator.run('user role', { USER, role: 'owner', organisation: 'org_harbour' }),
     ).rejects.toThrow('belongs to no organisation');
   });
 });
 
 describe('creator change', () => {
   it('tells of each change in its commit, with a version that grows', async () => {
-    const made = await operator.run('creator create', {
+    const made = await given.operator.run('creator create', {
       organisation: 'org_harbour',
       name: 'The Mole',
       'payment-method': 'none',
@@ -133,12 +124,16 @@ describe('creator change', () => {
     });
     const CREATOR = made.id;
     const changed = [
-      await operator.run('creator change', { CREATOR, 'payment-method': 'pm_ok', 'payment-terms': 'yes' }),
-      await operator.run('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
-      await operator.run('creator payment-method', { CREATOR, METHOD: 'none' }),
+      await given.operator.run('creator change', {
+        CREATOR,
+        'payment-method': 'pm_ok',
+        'payment-terms': 'yes',
+      }),
+      await given.operator.run('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
+      await given.operator.run('creator payment-method', { CREATOR, METHOD: 'none' }),
     ];
     const ids = [made, ...changed].map(({ message_id }) => message_id);
-    const rows = await server.database.rows<{ body: string }>(
+    const rows = await given.server.database.rows<{ body: string }>(
       {
         name: 'test.told',
         text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
@@ -167,14 +162,14 @@ describe('creator change', () => {
   it.each([
     [{ CREATOR: 'crt_x' }, 'say what to change'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
-  ])('refuses %j', async (given, complaint) => {
-    await expect(operator.run('creator change', given)).rejects.toThrow(complaint);
+  ])('refuses %j', async (flags, complaint) => {
+    await expect(given.operator.run('creator change', flags)).rejects.toThrow(complaint);
   });
 });
 
 describe('client commands', () => {
   const confidential = () =>
-    operator.run('client create', {
+    given.operator.run('client create', {
       name: 'A server-side app',
       'redirect-uri': [thirdPartyRedirect],
       confidential: true,
@@ -182,43 +177,48 @@ describe('client commands', () => {
 
   it('client secret: the new one opens, the old one no longer', async () => {
     const { client_id: CLIENT, client_secret: before } = await confidential();
-    const old = await App.known(server, CLIENT, thirdPartyRedirect, before);
+    const old = await App.known(given.server, CLIENT, thirdPartyRedirect, before);
     const { tokens } = await old.signIn('openid offline_access');
-    const { client_secret: after } = await operator.run('client secret', { CLIENT });
+    const { client_secret: after } = await given.operator.run('client secret', { CLIENT });
     await expect(old.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
-    const now = await App.known(server, CLIENT, thirdPartyRedirect, after);
+    const now = await App.known(given.server, CLIENT, thirdPartyRedirect, after);
     await expect(now.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
     expect((await written({ client: CLIENT })).map(({ event }) => event)).toEqual(
       expect.arrayContaining(['client_registered', 'client_secret_changed']),
     );
     expect(JSON.stringify(await written({ client: CLIENT }))).not.toContain(after);
     await expect(
-      operator.run('client secret', { CLIENT: server.people.dashboard.client_id }),
+      given.operator.run('client secret', { CLIENT: given.server.people.dashboard.client_id }),
     ).rejects.toThrow('is public');
   });
 
   it('client delete: its tokens are refused at once, and nobody can use it', async () => {
-    const { clientId: CLIENT, ...app } = await App.registered(server);
-    const known = await App.known(server, CLIENT, app.redirectUri);
+    const { clientId: CLIENT, ...app } = await App.registered(given.server);
+    const known = await App.known(given.server, CLIENT, app.redirectUri);
     const { tokens } = await known.signIn('orders:read offline_access');
-    expect(await operator.run('client delete', { CLIENT })).toMatchObject({ deleted: true, tokens_ended: 1 });
+    expect(await given.operator.run('client delete', { CLIENT })).toMatchObject({
+      deleted: true,
+      tokens_ended: 1,
+    });
     expect(await isDenied(tokens.access_token)).toBe(true);
     await expect(known.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_client',
     });
-    await expect(operator.run('client delete', { CLIENT })).rejects.toThrow(`There is no client ${CLIENT}.`);
+    await expect(given.operator.run('client delete', { CLIENT })).rejects.toThrow(
+      `There is no client ${CLIENT}.`,
+    );
   });
 
   it('client list: every client once, a page at a time', async () => {
     const seen: string[] = [];
     let after: string | null = '';
     while (after !== null) {
-      const page = await operator.run('client list', { limit: '2', after });
+      const page = await given.operator.run('client list', { limit: '2', after });
       expect(page.clients.length).toBeLessThanOrEqual(2);
       seen.push(...page.clients.map(({ client_id }: { client_id: string }) => client_id));
       after = page.next;
     }
-    expect(seen).toContain(server.people.dashboard.client_id);
+    expect(seen).toContain(given.server.people.dashboard.client_id);
     expect(new Set(seen).size).toBe(seen.length);
   });
 });
@@ -227,9 +227,9 @@ describe('user reset-second-factor', () => {
   it('lets somebody sign in who lost app and codes, and signs every browser out', async () => {
     const email = 'lost-phone@harbour.example';
     await newUser(email);
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     const { browser } = await app.signIn('openid', { email });
-    await server.database.run(
+    await given.server.database.run(
       {
         name: 'test.give-factor',
         text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
@@ -237,14 +237,14 @@ describe('user reset-second-factor', () => {
       },
       [email],
     );
-    expect(await operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+    expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: true,
     });
     const again = await app.authorize('openid', { email, browser });
     expect(again.steps).toContain('login');
     expect(again.shown.url.searchParams.has('code')).toBe(true);
     expect((await written({ user: email })).map(({ event }) => event)).toContain('second_factor_removed');
-    expect(await operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+    expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: false,
     });
   });
@@ -253,7 +253,7 @@ describe('user reset-second-factor', () => {
 describe('client create', () => {
   it('leaves the account pages their own id', async () => {
     await expect(
-      operator.run('client create', {
+      given.operator.run('client create', {
         name: 'Evil',
         id: 'account',
         'redirect-uri': ['https://evil.example/'],

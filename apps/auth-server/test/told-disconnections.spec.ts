@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
@@ -6,19 +6,10 @@ import { createUser } from '../src/accounts/create-user.js';
 import { sweepExpired } from '../src/oidc/sweep.js';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
 import { Browser, formOf } from './browser.js';
-import { operatorOf } from './operator.js';
-import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
+import { serverWithOperator } from './operator.js';
+import { firstPartyRedirect, password } from './running-server.js';
 
-let server: RunningServer;
-let operator: ReturnType<typeof operatorOf>;
-beforeAll(async () => {
-  server = await runningServer();
-  operator = operatorOf(server);
-});
-afterAll(async () => {
-  await operator.stop();
-  await server.stop();
-});
+const given = serverWithOperator();
 
 const readOutbox = statement(
   'test.told-of-client',
@@ -26,7 +17,7 @@ const readOutbox = statement(
 );
 /** What the other services will be told of a client. */
 async function told(clientId: string) {
-  const rows = await server.database.rows<{ body: string }>(readOutbox, [clientId]);
+  const rows = await given.server.database.rows<{ body: string }>(readOutbox, [clientId]);
   return rows.map(({ body }) => parseMessage(body));
 }
 const typesTold = async (clientId: string) => (await told(clientId)).map(({ type }) => type);
@@ -38,21 +29,21 @@ let people = 0;
 async function person(organisation = 'org_harbour'): Promise<string> {
   people += 1;
   const email = `told-${String(people)}@suite.example`;
-  await createUser(server.database, { email, password, organisation, role: 'member' });
+  await createUser(given.server.database, { email, password, organisation, role: 'member' });
   return email;
 }
 
 /** A third-party app with which these people are connected. */
 async function appOf(emails: readonly string[], creator?: string): Promise<App> {
-  const app = await App.registered(server);
+  const app = await App.registered(given.server);
   const picked = creator === undefined ? {} : { creator };
   for (const email of emails) await app.signIn('orders:read offline_access', { email, ...picked });
   return app;
 }
 
 async function disconnect(app: App, email: string): Promise<void> {
-  const browser = new Browser(server);
-  const page = await browser.get(`${server.url}/account/apps`);
+  const browser = new Browser(given.server);
+  const page = await browser.get(`${given.server.url}/account/apps`);
   const apps = await browser.submit(formOf(page, '/login'), { email, password });
   const form = apps.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);
   const done = await browser.submit(form ?? formOf(apps, '/none'));
@@ -70,13 +61,13 @@ const waiting = statement(
 /** Until so many statements wait for what another transaction holds. */
 const waitingForLocks = (count: number) =>
   eventually(
-    async () => (await server.database.row<{ count: number }>(waiting))?.count === count || undefined,
+    async () => (await given.server.database.row<{ count: number }>(waiting))?.count === count || undefined,
   );
 
-const disable = (email: string) => operator.run('user disable', { USER: email });
-const enable = (email: string) => operator.run('user enable', { USER: email });
+const disable = (email: string) => given.operator.run('user disable', { USER: email });
+const enable = (email: string) => given.operator.run('user enable', { USER: email });
 const leave = (email: string, organisation = 'org_harbour') =>
-  operator.run('user role', { USER: email, role: 'none', organisation });
+  given.operator.run('user role', { USER: email, role: 'none', organisation });
 const endings = [
   ['disconnecting', disconnect],
   ['being disabled', (_app: App, email: string) => disable(email)],
@@ -95,7 +86,7 @@ describe('an app that nobody has connected to a creator any more', () => {
     expect(messages).toMatchObject([
       {
         type: 'client.disconnected',
-        data: { client_id: app.clientId, creator_id: server.people.harbour.uuid },
+        data: { client_id: app.clientId, creator_id: given.server.people.harbour.uuid },
       },
     ]);
     expect(Date.parse(messages[0]?.occurred_at ?? '')).toBeGreaterThanOrEqual(before);
@@ -115,7 +106,7 @@ describe('an app that nobody has connected to a creator any more', () => {
   );
 
   it('is told of once for each creator, and for none that somebody else has it connected to', async () => {
-    const { first, second } = server.people;
+    const { first, second } = given.server.people;
     const [one, other] = [await person('org_meridian'), await person('org_meridian')];
     const app = await appOf([one], first.uuid);
     // A native app would be asked again; this one is when it asks for more.
@@ -135,7 +126,7 @@ describe('an app that nobody has connected to a creator any more', () => {
       `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
     );
     const both: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
+    await given.server.database.transaction(async (tx) => {
       await tx.run(lock, [app.clientId]);
       both.push(...emails.map(disable));
       await waitingForLocks(2);
@@ -148,7 +139,7 @@ describe('an app that nobody has connected to a creator any more', () => {
     const email = await person();
     const app = await appOf([email]);
     const under: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
+    await given.server.database.transaction(async (tx) => {
       await tx.run(lockTokens, [app.clientId]); // holds the disconnection up at its very end
       under.push(disconnect(app, email));
       await waitingForLocks(1);
@@ -162,10 +153,10 @@ describe('an app that nobody has connected to a creator any more', () => {
 
   it('gets nothing by a refresh that was under way when the person left', async () => {
     const email = await person();
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     const under: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
+    await given.server.database.transaction(async (tx) => {
       await tx.run(lockTokens, [app.clientId]);
       under.push(leave(email));
       await waitingForLocks(1);
@@ -184,25 +175,25 @@ describe('an app that nobody has connected to a creator any more', () => {
     await leave(email);
     expect(await typesTold(app.clientId)).toEqual(['client.disconnected']);
     await enable(email);
-    await operator.run('user role', { USER: email, role: 'member', organisation: 'org_harbour' });
+    await given.operator.run('user role', { USER: email, role: 'member', organisation: 'org_harbour' });
     await disconnect(app, email);
     expect(await typesTold(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
   it('is not told of while the consent stands: after a new password, another role, or when tokens end', async () => {
     const email = await person();
-    const app = await App.registered(server);
+    const app = await App.registered(given.server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     await app.post('revoke', { token: tokens.refresh_token ?? '' });
-    await operator.run('user role', { USER: email, role: 'admin', organisation: 'org_harbour' });
-    await operator.run('user password', { USER: email, password: 'quite another horse' });
+    await given.operator.run('user role', { USER: email, role: 'admin', organisation: 'org_harbour' });
+    await given.operator.run('user password', { USER: email, password: 'quite another horse' });
     expect(await typesTold(app.clientId)).toEqual([]);
   });
 
   it('is not told of when it is ours: nobody consents to it, so nobody is missed', async () => {
     const email = await person();
-    const { client_id } = server.people.dashboard;
-    const dashboard = await App.known(server, client_id, firstPartyRedirect);
+    const { client_id } = given.server.people.dashboard;
+    const dashboard = await App.known(given.server, client_id, firstPartyRedirect);
     await dashboard.signIn('orders:read offline_access', { email });
     await dashboard.signIn('orders:read offline_access', { email, parameters: { prompt: 'consent' } });
     await disable(email);
@@ -221,25 +212,25 @@ describe('an app that nobody has connected to a creator any more', () => {
 describe('a client that is deleted', () => {
   it('by the operator is told of once, with all its connections', async () => {
     const app = await appOf([await person(), await person()]);
-    await operator.run('client delete', { CLIENT: app.clientId });
-    await expect(operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(/no client/);
+    await given.operator.run('client delete', { CLIENT: app.clientId });
+    await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(/no client/);
     expect(await disconnectedFrom(app.clientId)).toEqual([['client.deleted', { client_id: app.clientId }]]);
   });
 
   it('by the operator is told of when it is first-party, too', async () => {
-    const { client_id } = await operator.run('client create', {
+    const { client_id } = await given.operator.run('client create', {
       name: 'Old dashboard',
       'redirect-uri': [firstPartyRedirect],
       'first-party': true,
     });
-    await operator.run('client delete', { CLIENT: client_id });
+    await given.operator.run('client delete', { CLIENT: client_id });
     expect(await typesTold(client_id)).toEqual(['client.deleted']);
   });
 
   it('by itself is told of once (RFC 7592 §2.3), however often it asks', async () => {
-    const made = await registration(await register(server, { redirect_uris: [thirdPartyRedirect] }));
+    const made = await registration(await register(given.server, { redirect_uris: [thirdPartyRedirect] }));
     const ask = () =>
-      server.fetch(made.registration_client_uri, {
+      given.server.fetch(made.registration_client_uri, {
         method: 'DELETE',
         headers: { authorization: `Bearer ${made.registration_access_token}` },
       });
@@ -249,15 +240,15 @@ describe('a client that is deleted', () => {
   });
 
   it('because it was never authorized is not told of: it had access to nothing', async () => {
-    const never = await App.registered(server);
+    const never = await App.registered(given.server);
     const used = await appOf([await person()]);
     const age = statement(
       'test.age-clients',
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
     );
-    await server.database.run(age, [[never.clientId, used.clientId]]);
-    while (await sweepExpired(server.database));
-    const left = await operator.run('client list', { limit: '1000' });
+    await given.server.database.run(age, [[never.clientId, used.clientId]]);
+    while (await sweepExpired(given.server.database));
+    const left = await given.operator.run('client list', { limit: '1000' });
     const ids = left.clients.map(({ client_id }: { client_id: string }) => client_id);
     expect(ids).toContain(used.clientId);
     expect(ids).not.toContain(never.clientId);
@@ -268,13 +259,13 @@ describe('a client that is deleted', () => {
 describe('what ends access and what tells of it', () => {
   /** Has PostgreSQL refuse a row, as it does when it goes away just then. */
   async function refusing(table: string, condition: string, work: () => Promise<void>): Promise<void> {
-    await server.database.run(
+    await given.server.database.run(
       statement(
         'test.refuse',
         `CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
       ),
     );
-    await server.database.run(
+    await given.server.database.run(
       statement(
         `test.refuse-${table}`,
         `CREATE TRIGGER refuse_row BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse_row()`,
@@ -283,7 +274,7 @@ describe('what ends access and what tells of it', () => {
     try {
       await work();
     } finally {
-      await server.database.run(statement('test.refuse-no-more', 'DROP FUNCTION refuse_row CASCADE'));
+      await given.server.database.run(statement('test.refuse-no-more', 'DROP FUNCTION refuse_row CASCADE'));
     }
   }
 
@@ -294,12 +285,14 @@ describe('what ends access and what tells of it', () => {
     'are one commit: nothing is ended and nobody told when %s cannot be written',
     async (table, condition) => {
       const email = await person();
-      const app = await App.registered(server);
+      const app = await App.registered(given.server);
       const { tokens } = await app.signIn('orders:read offline_access', { email });
       await refusing(table, condition, async () => {
         await expect(disable(email)).rejects.toThrow('refused');
         await expect(leave(email)).rejects.toThrow('refused');
-        await expect(operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow('refused');
+        await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(
+          'refused',
+        );
       });
       expect(await typesTold(app.clientId)).toEqual([]);
       await app.refresh(tokens.refresh_token ?? '');

@@ -33,7 +33,7 @@ export function openService(options: {
   readonly name: string;
   readonly settings: ServiceSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** For tables of many partitions (libs/database). */
+  /** For tables of many partitions, and for statements of arrays of keys (libs/database). */
   readonly onePlan?: boolean;
 }): Service {
   const { name, settings, migrations, onePlan = false } = options;

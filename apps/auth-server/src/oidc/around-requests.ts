@@ -1,9 +1,10 @@
-import { isOutage } from '@fulfilment/error-envelope';
+import { isOutage, toErrorAnswer } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { unavailablePage } from '../pages/message.page.js';
 import { sendPage } from '../pages/provider-pages.js';
 import { isPublicDocument, isVisited, mountPath } from './kinds-of-path.rules.js';
+import { noSuchPath } from './refusals.js';
 import { holdAnswer } from './reuse.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
@@ -64,12 +65,7 @@ export function answerOutages(provider: Provider, logger: Logger) {
 export async function answerUnknownPaths(ctx: Exchange, next: Next): Promise<void> {
   await next();
   if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return;
-  ctx.body = {
-    statusCode: 404,
-    code: 'NOT_FOUND',
-    error: 'Not Found',
-    message: 'There is no such path or method.',
-  };
+  ctx.body = toErrorAnswer(noSuchPath).body;
   ctx.status = 404;
 }
 

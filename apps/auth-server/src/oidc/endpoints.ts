@@ -1,11 +1,10 @@
-import { NotFound } from '@fulfilment/error-envelope';
 import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { swapSignedToken } from './introspection-swap.js';
 import { mountPath } from './kinds-of-path.rules.js';
 import type { OidcServer } from './oidc-server.js';
 import { readTokenAhead } from './read-token-ahead.js';
-import { envelopeAnswer, refusalAt } from './refusals.js';
+import { envelopeAnswer, noSuchPath, refusalAt } from './refusals.js';
 import { readBody } from './request-bodies.js';
 import { type AuthQuota, quotaOf, takeFromQuota } from './request-limits.js';
 
@@ -32,7 +31,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
       // oidc-provider also takes other cases and a slash at the end. Quotas and transactions go by the path, so a path has one
       // spelling, and all others are nobody's.
       if (!spelling.test(path)) {
-        sendPlain(response, envelopeAnswer(new NotFound('path')));
+        sendPlain(response, envelopeAnswer(noSuchPath));
         return;
       }
       if (registration.test(path)) {

@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
+import { type ErrorEnvelope, NotFound, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
 import { jsonAnswer, type PlainAnswer } from '@fulfilment/http-service';
 import { messagePage } from '../pages/message.page.js';
 import type { Page } from '../pages/page.js';
@@ -9,6 +9,9 @@ const oauthErrors: Readonly<Record<string, string>> = {
   SERVICE_UNAVAILABLE: 'temporarily_unavailable',
   INTERNAL_ERROR: 'server_error',
 };
+
+/** A path or method that nobody has, here or at oidc-provider. */
+export const noSuchPath = new NotFound('path or method');
 
 /** What goes wrong before oidc-provider has a request: too many are a page for people; the rest is JSON for apps. @param path whole */
 export function refusalAt(path: string, error: unknown): PlainAnswer {

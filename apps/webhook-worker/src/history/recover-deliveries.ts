@@ -62,6 +62,7 @@ export class RecoverDeliveries {
       return recovery;
     });
   }
+
   /** What the id in the answer is good for. */
   private log({ id, matched }: Recovery, subscriptionId: string, wish: RecoverDeliveriesDto): void {
     const { since, until = null, statuses } = wish;

@@ -1,4 +1,5 @@
 import { maxTrackSeconds } from '@fulfilment/contracts';
+import { isNativeError } from 'node:util/types';
 import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
 import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
@@ -83,8 +84,8 @@ function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
   try {
     return { kind: found.kind, ...measures[found.kind](file, found.start) };
   } catch (error) {
-    // A header that ends where its fields do not.
-    if (error instanceof RangeError) return broken('The file ends within a header.');
+    // A header that ends where its fields do not. By name: Node's own errors are no instances of a test's RangeError.
+    if (isNativeError(error) && error.name === 'RangeError') return broken('The file ends within a header.');
     throw error;
   }
 }

@@ -89,6 +89,11 @@ describe('audio that is refused', () => {
       'broken',
     ],
     [
+      'M4A with an edit list of 4 G entries',
+      changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('elst') + 8)),
+      'broken',
+    ],
+    [
       'M4A with a table of 4 G entries',
       changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('stsz') + 12)),
       'broken',
