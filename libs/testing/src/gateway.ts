@@ -2,7 +2,6 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +10,7 @@ import { Agent } from 'undici';
 import { certificatesIn } from './certificates.js';
 import { eventually } from './eventually.js';
 import { fillTemplate } from './fill-template.js';
-import { listen } from './listen.js';
+import { freePort } from './free-port.js';
 
 const template = fileURLToPath(new URL('../../../deploy/gateway/nginx.conf.template', import.meta.url));
 const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin:/usr/local/bin`;
@@ -101,13 +100,6 @@ const nowhere = '127.0.0.1:1';
 export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close(): Promise<void> } {
   const dispatcher = new Agent({ connect: { ca, family: 4 } });
   return { fetch: (input, init) => fetch(input, { ...init, dispatcher }), close: () => dispatcher.destroy() };
-}
-
-/** A loopback port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const { port, close } = await listen(createServer());
-  await close();
-  return port;
 }
 
 /** Its own answer to a path nobody has: the services need not run for it. */

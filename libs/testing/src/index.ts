@@ -14,4 +14,5 @@ export {
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
 export { severableProxy, type SeverableProxy } from './severable-proxy.js';
 export { serviceProcess } from './service-process.js';
-export { fetchTrusting, freePort, testGateway, type TestGateway } from './gateway.js';
+export { freePort } from './free-port.js';
+export { fetchTrusting, testGateway, type TestGateway } from './gateway.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { eventually } from './eventually.js';
-import { freePort } from './gateway.js';
+import { freePort } from './free-port.js';
 
 const readyWithinMs = 20_000;
 
