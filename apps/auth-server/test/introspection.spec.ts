@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { decodeJwt } from 'jose';
+import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from './ages.js';
 import { App, thirdPartyRedirect } from './app.js';
@@ -70,6 +70,8 @@ describe('introspection (RFC 7662)', () => {
   it.each([
     ['garbage', () => 'garbage'],
     ['what looks like a token', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
+    ['what looks like one with a space', () => `${base64url.encode('{ "alg":"ES256"}')}.e30.x`],
+    ['what looks like an encrypted one', () => `${base64url.encode('{"alg":"dir","enc":"A256GCM"}')}..a.b.c`],
     ['an ID token', () => tokens.id_token ?? ''],
     ['an id', () => decodeJwt(tokens.access_token).jti ?? ''],
     ['a very long one', () => 'x'.repeat(20_000)],

@@ -99,7 +99,13 @@ describe('revocation (RFC 7009)', () => {
 
   it('of what is no token, or was revoked before, is 200 (§2.2)', async () => {
     const { app, tokens } = await signedIn();
-    for (const token of ['garbage', tokens.access_token, tokens.access_token, tokens.id_token ?? '']) {
+    for (const token of [
+      'garbage',
+      'eyAiYWxnIjoiRVMyNTYifQ.e30.x',
+      tokens.access_token,
+      tokens.access_token,
+      tokens.id_token ?? '',
+    ]) {
       const response = await app.post('revoke', { token });
       expect([response.status, await response.text()]).toEqual([200, '']);
     }

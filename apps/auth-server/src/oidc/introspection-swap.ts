@@ -7,14 +7,15 @@ import { isReadable } from './unreadable-text.js';
 const swapped = new WeakMap<object, AccessTokenClaims>();
 
 /**
- * oidc-provider refuses anything that looks like a JWT at introspection and revocation. This puts the handle of its record in its
+ * oidc-provider refuses any JWT at introspection and revocation (400), however malformed. This puts the handle of its record in its
  * place. @param readAhead told of the record that will be looked up
  */
 export function swapSignedToken(readAhead: (request: object, jti: string) => void): FormChange {
   return (request, body) => {
     const form = parse(body.toString());
     const { token, token_type_hint: hint } = form;
-    if (typeof token !== 'string' || !token.startsWith('eyJ') || Array.isArray(hint)) return body; // sent twice they are refused further on
+    if (typeof token !== 'string' || Array.isArray(hint)) return body; // sent twice they are refused further on
+    if (!token.includes('.')) return body; // all others of ours have no dots
     const read = presented(token);
     if (read === undefined) return Buffer.from(stringify({ ...form, token: handleOfNothing }));
     swapped.set(request, read.claims);

@@ -1,4 +1,10 @@
-import { type ErrorEnvelope, NotFound, RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
+import {
+  type ErrorEnvelope,
+  NotFound,
+  PayloadTooLarge,
+  RateLimited,
+  toErrorAnswer,
+} from '@fulfilment/error-envelope';
 import { jsonAnswer, type PlainAnswer } from '@fulfilment/http-service';
 import { messagePage } from '../pages/message.page.js';
 import type { Page } from '../pages/page.js';
@@ -13,9 +19,15 @@ const oauthErrors: Readonly<Record<string, string>> = {
 /** A path or method that nobody has, here or at oidc-provider. */
 export const noSuchPath = new NotFound('path or method');
 
-/** What goes wrong before oidc-provider has a request: too many are a page for people; the rest is JSON for apps. @param path whole */
+/** What goes wrong before oidc-provider has a request: too many or too much is a page for people; the rest is JSON for apps. @param path whole */
 export function refusalAt(path: string, error: unknown): PlainAnswer {
-  return error instanceof RateLimited && isVisited(path) ? tooManyPage(error) : oauthRefusal(error);
+  if (!isVisited(path)) return oauthRefusal(error);
+  if (error instanceof RateLimited) return tooManyPage(error);
+  if (error instanceof PayloadTooLarge) {
+    const text = 'It sent more than can be read. Go back to the app and start again.';
+    return messagePage({ title: 'This form is too large', text, status: error.status });
+  }
+  return oauthRefusal(error);
 }
 
 /** Of an address nobody can read, each in its own form: a page for people, RFC 6749 JSON for apps, else the envelope. @param path whole */

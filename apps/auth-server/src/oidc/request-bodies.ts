@@ -1,3 +1,4 @@
+import { PayloadTooLarge } from '@fulfilment/error-envelope';
 import type { IncomingMessage } from 'node:http';
 import { isReadableJson, isReadableWhenDecoded } from './unreadable-text.js';
 
@@ -9,12 +10,13 @@ export type FormChange = (request: IncomingMessage, form: Buffer) => Buffer;
 /**
  * Reads a body once, by the cheapest way there is, and hands it to oidc-provider through the iterator by which it reads every body:
  * no endpoint or parameter can be forgotten. What the iterator throws it takes for a body it cannot parse, and answers
- * `invalid_request`: so it does to text nobody can read, and to a body that is too large.
+ * `invalid_request`: so it does to text nobody can read.
+ * @throws PayloadTooLarge
  */
 export async function readBody(request: IncomingMessage, change?: FormChange): Promise<void> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (length === undefined && chunked === undefined) return;
-  if (length !== undefined && Number(length) > maxBodyBytes) return; // refused by its length
+  if (Number(length) > maxBodyBytes) throw new PayloadTooLarge(maxBodyBytes);
   const body = await received(request);
   const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
   if (change === undefined || !isForm || body instanceof Error) return hand(request, body);
@@ -25,7 +27,7 @@ export async function readBody(request: IncomingMessage, change?: FormChange): P
 }
 
 function received(request: IncomingMessage): Promise<Buffer | Error> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
     const onData = (part: Buffer): void => {
@@ -33,7 +35,7 @@ function received(request: IncomingMessage): Promise<Buffer | Error> {
       parts.push(part);
       if (bytes <= maxBodyBytes) return;
       request.off('data', onData).off('end', onEnd).pause();
-      resolve(new Error('The body is too large.'));
+      reject(new PayloadTooLarge(maxBodyBytes));
     };
     const onEnd = (): void => {
       const body = Buffer.concat(parts);
