@@ -1,4 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+const lastHeadsWithinMs = 1_000;
 
 /**
  * Ends each connection with its answer once the server is closing. Node ends those that are idle when it begins to close; one with a request
@@ -10,4 +13,28 @@ export function endConnectionWhenClosing(server: Server, response: ServerRespons
     response.once('finish', () => {
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
+}
+
+/**
+ * A moment after the server began to close, ends the connections that have no request: Node takes those that never sent one, or are
+ * within a head, for busy, and waits for them as long as for any head.
+ */
+export function endSilentConnectionsWhenClosing(server: Server): void {
+  const open = new Set<Duplex>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  const close = server.close.bind(server);
+  server.close = (callback) => {
+    setTimeout(() => {
+      for (const socket of open) if (!hasRequest(socket)) socket.destroy();
+    }, lastHeadsWithinMs).unref();
+    return close(callback);
+  };
+}
+
+/** Whether a request of the connection is being answered. Node tells nobody but in this field. */
+export function hasRequest(socket: Duplex): boolean {
+  return Reflect.get(socket, '_httpMessage') != null;
 }

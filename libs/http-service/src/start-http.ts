@@ -10,7 +10,11 @@ import type { Duplex } from 'node:stream';
 import { AnswerInterceptor } from './answer.js';
 import { type Ahead, putAheadOfExpress } from './ahead-of-express.js';
 import { decodablePath } from './decodable-path.js';
-import { endConnectionWhenClosing } from './ended-connections.js';
+import {
+  endConnectionWhenClosing,
+  endSilentConnectionsWhenClosing,
+  hasRequest,
+} from './ended-connections.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { inRequestContext } from './request-id.js';
 
@@ -50,6 +54,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
       abortOnError: false,
     },
   );
+  endSilentConnectionsWhenClosing(app.getHttpServer());
   aroundEveryRequest(app.getHttpServer(), options.ahead?.(app));
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
     app.use(path, healthRoutes(options.readiness));
@@ -103,8 +108,7 @@ function answerNotFound(_request: Request, response: Response): void {
 
 /** What Node's parser does not take for HTTP: an unknown method, a broken or too large header, one that never ends. No request was made of it. */
 function answerNoHttp(error: Error, socket: Duplex): void {
-  const underWay = Reflect.get(socket, '_httpMessage') != null;
-  if (!socket.writable || underWay) {
+  if (!socket.writable || hasRequest(socket)) {
     socket.destroy();
     return;
   }

@@ -1,5 +1,7 @@
 /** The promises of libs/http-service about its end. */
+import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import request from 'supertest';
 import { eventually } from '../../eventually.js';
 import { type TokenMaker, tokenMaker } from '../../token-maker.js';
@@ -22,7 +24,8 @@ describe('an API that is told to end', () => {
   });
   afterAll(() => maker.stop());
 
-  it('answers what it has in hand, and is not held up by connections that are kept alive', async () => {
+  it('answers what it has in hand; connections kept alive, silent or within a head do not hold it up', async () => {
+    await Promise.all([connected(''), connected('GET / HTTP/1.1\r\nHost: ')]);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const inHand = new Promise<IncomingMessage>((resolve, reject) => {
       get(`${api.url}/health/ready`, { agent }, resolve).on('error', reject);
@@ -42,4 +45,12 @@ describe('an API that is told to end', () => {
     expect(statusCode).toBe(200);
     await ended;
   }, 10_000);
+
+  /** With this of a request, and no more. */
+  async function connected(text: string): Promise<void> {
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(text);
+  }
 });
