@@ -125,6 +125,7 @@ const clientCommands = [
 
 const securityCommands = [
   authCommand(['keys', 'rotate'], { usage: '', arguments: z.object({}) }),
+  authCommand(['keys', 'reseal'], { usage: '', arguments: z.object({}) }),
   authCommand(['audit'], {
     usage: '[--event E] [--user USER] [--client C] [--since T] [--until T] [--limit N] [--before K]',
     flags: { event: word, user: word, client: word, since: word, until: word, limit: word, before: word },

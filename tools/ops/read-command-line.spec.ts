@@ -33,6 +33,7 @@ const right: Readonly<Record<string, string>> = {
   'client secret': 'abc',
   'client delete': 'abc',
   'keys rotate': '',
+  'keys reseal': '',
   audit: '--event signed_in --user a@b.example --client abc --since 2h --until 2026-01-01 --limit 5',
   'rates load': 'rates.csv',
   'statistics rebuild': '',

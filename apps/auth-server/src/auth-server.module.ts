@@ -1,7 +1,7 @@
 import { Database } from '@fulfilment/database';
 import type { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { LOGGER, type Logger } from '@fulfilment/runtime';
+import { LOGGER, type Logger, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AccountController } from './account/account.controller.js';
 import { ComeBack } from './account/come-back.js';
@@ -69,11 +69,11 @@ function providersOver({ config, logger, database, redis, outbox }: Infrastructu
   const work = new UnitOfWork(database, denyList, audit);
   const families = new Families(work, outbox);
   const grants = new ExistingGrants(accounts, consents);
-  const keyEncryptionKey = config.KEY_ENCRYPTION_KEY;
-  const keys = new SigningKeys(database, keyEncryptionKey);
+  const secrets = new SecretBox(config.KEY_ENCRYPTION_KEY);
+  const keys = new SigningKeys(database, secrets);
   const browsers = new BrowserSessions(database, work);
   const factors = new SecondFactors(database, {
-    keyEncryptionKey,
+    secrets,
     requiredForGlobalAdmins: config.SECOND_FACTOR_FOR_GLOBAL_ADMINS,
   });
   const oidc = new OidcServer(keys, {
@@ -86,7 +86,7 @@ function providersOver({ config, logger, database, redis, outbox }: Infrastructu
     grants,
     factors,
     browsers,
-    keyEncryptionKey,
+    secrets,
     answers: new SentAnswers(redis),
   });
   return [

@@ -1,11 +1,11 @@
 import { quotaSetting } from '@fulfilment/http-service';
-import { key256, serviceSettings } from '@fulfilment/runtime';
+import { keyring, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 /** What the authorization server is told by its environment. */
 export const settings = serviceSettings.extend({
-  KEY_ENCRYPTION_KEY: key256().describe(
-    'AES-256 key (32 bytes, base64) that encrypts signing keys and client secrets at rest',
+  KEY_ENCRYPTION_KEY: keyring().describe(
+    '32 bytes in base64 that encrypt signing keys, client secrets and second factors at rest. To rotate, put the new key before the old, with a comma',
   ),
   COOKIE_KEYS: z
     .string()

@@ -1,6 +1,7 @@
 import { operateService, operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { settings } from './config.js';
+import { resealSecrets } from './keys/reseal-secrets.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import { migrations } from './migrations/index.js';
 import { accountCommands } from './operator/account-commands.js';
@@ -12,9 +13,13 @@ import { operatorContext, type OperatorContext } from './operator/operator-conte
 const keyCommands = {
   'keys rotate': operatorCommand({
     arguments: z.object({}),
-    run: async ({ database, keyEncryptionKey, clock }: OperatorContext) => ({
-      active: await new SigningKeys(database, keyEncryptionKey, clock).rotate(),
+    run: async ({ database, secrets, clock }: OperatorContext) => ({
+      active: await new SigningKeys(database, secrets, clock).rotate(),
     }),
+  }),
+  'keys reseal': operatorCommand({
+    arguments: z.object({}),
+    run: ({ database, secrets }: OperatorContext) => resealSecrets(database, secrets),
   }),
 };
 

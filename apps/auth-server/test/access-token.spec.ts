@@ -142,7 +142,7 @@ describe('what is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
 });
 
 async function signedByUs(payload: JWTPayload, typ = 'at+jwt'): Promise<string> {
-  const { keys } = await new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY).load();
+  const { keys } = await new SigningKeys(server.database, server.secrets).load();
   const active = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active');
   if (active === undefined) throw new Error('There is no active key.');
   return new SignJWT(payload)

@@ -96,7 +96,7 @@ describe('creators', () => {
   });
 
   it('and users and clients with a given id or e-mail are made once', async () => {
-    const { database, config } = server;
+    const { database, secrets } = server;
     const user = {
       email: 'Twice@Harbour.example',
       password,
@@ -114,7 +114,7 @@ describe('creators', () => {
       createClient(
         database,
         { id: 'a-resource-server', name: 'RS', redirectUris: [], firstParty: false, confidential: true },
-        () => config.KEY_ENCRYPTION_KEY,
+        secrets,
       );
     expect(await make()).toEqual(await make());
   });

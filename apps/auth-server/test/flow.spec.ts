@@ -161,7 +161,7 @@ describe('first-party clients', () => {
         firstParty: true,
         confidential: false,
       },
-      () => server.config.KEY_ENCRYPTION_KEY,
+      server.secrets,
     );
     const app = await App.known(server, client_id, redirectUri);
     const { steps, shown } = await app.authorize('openid');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audiences } from '@fulfilment/contracts';
 import { TokenVerifier } from '@fulfilment/http-service';
-import { createLogger } from '@fulfilment/runtime';
+import { createLogger, SecretBox } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const keysAt = (now: Date) => new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY, () => now);
+const keysAt = (now: Date) => new SigningKeys(server.database, server.secrets, () => now);
 const inDays = (days: number) => new Date(Date.now() + days * dayMs);
 const states = async () =>
   (await keysAt(new Date()).load()).keys.map(({ jwk, state }) => `${jwk.alg} ${state}`);
@@ -66,7 +66,7 @@ describe('three rotations in a row', () => {
 describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
   it('is refused: the running services could not open the key it made', async () => {
     const before = await states();
-    const stranger = new SigningKeys(server.database, randomBytes(32));
+    const stranger = new SigningKeys(server.database, new SecretBox([randomBytes(32)]));
     await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY does not open the signing keys.');
     expect(await states()).toEqual(before);
   });

@@ -45,7 +45,7 @@ describe('key rotation', () => {
     const { tokens } = await app.signIn('openid offline_access');
     const published = await json(await server.fetch(`${server.url}/api/auth/jwks`));
     const before = server.oidc.provider;
-    await new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY).rotate();
+    await new SigningKeys(server.database, server.secrets).rotate();
     const rotatedAtMs = Date.now();
     await eventually(() => server.oidc.provider !== before || undefined);
     expect(Date.now() - rotatedAtMs).toBeLessThan(1_000); // this replica was told nothing: it noticed
@@ -60,9 +60,9 @@ describe('key rotation', () => {
 
   it('is one set of keys however many replicas start together', async () => {
     await server.database.run({ name: 'test.no-keys', text: 'DELETE FROM signing_keys' });
-    const replicas = [1, 2, 3].map(() => new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY));
+    const replicas = [1, 2, 3].map(() => new SigningKeys(server.database, server.secrets));
     await Promise.all(replicas.map((keys) => keys.ensure()));
-    const { keys } = await new SigningKeys(server.database, server.config.KEY_ENCRYPTION_KEY).load();
+    const { keys } = await new SigningKeys(server.database, server.secrets).load();
     expect(keys.map(({ jwk, state }) => `${jwk.alg} ${state}`)).toEqual([
       'ES256 active',
       'RS256 active',

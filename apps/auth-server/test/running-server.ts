@@ -1,7 +1,7 @@
 import { createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { createLogger, Shutdown } from '@fulfilment/runtime';
+import { createLogger, SecretBox, Shutdown } from '@fulfilment/runtime';
 import {
   eventually,
   freePort,
@@ -42,7 +42,6 @@ export async function runningServer(
   ]);
   const { url } = gateway;
   const databaseUrl = throughLine(stores.url, lines.postgres);
-  const keyEncryptionKey = randomBytes(32);
   const config: Config = settings.parse({
     HOST: '127.0.0.1',
     PORT: port,
@@ -52,7 +51,7 @@ export async function runningServer(
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
     AUTH_URL: url,
-    KEY_ENCRYPTION_KEY: keyEncryptionKey.toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     COOKIE_KEYS: randomBytes(32).toString('hex'),
     RATE_LIMIT_TOKEN: '100000/60',
     RATE_LIMIT_REGISTER: '100000/60',
@@ -71,6 +70,7 @@ export async function runningServer(
   await dataSource.initialize();
   const database = new Database(dataSource);
   const redis = new RedisConnection(config.REDIS_URL, logger);
+  const secrets = new SecretBox(config.KEY_ENCRYPTION_KEY);
   const shutdown = new Shutdown(logger);
   const server = await startAuthServer({
     config,
@@ -93,10 +93,11 @@ export async function runningServer(
     fetch: gateway.fetch,
     ca: gateway.ca,
     config,
+    secrets,
     database,
     redis,
     oidc,
-    people: await population(database, keyEncryptionKey),
+    people: await population(database, secrets),
     stop: async () => {
       await gateway.stop();
       await shutdown.run();
@@ -114,9 +115,8 @@ function throughLine(storeUrl: string, line: SeverableProxy | undefined): string
   return url.href;
 }
 
-async function population(database: Database, keyEncryptionKey: Buffer) {
+async function population(database: Database, secrets: SecretBox) {
   const outbox = new Outbox();
-  const key = () => keyEncryptionKey;
   await createOrganisation(database, { id: 'org_harbour', name: 'Harbour Lights' });
   await createOrganisation(database, { id: 'org_meridian', name: 'Meridian Sound' });
   const creator = (organisation: string, name: string) =>
@@ -139,12 +139,12 @@ async function population(database: Database, keyEncryptionKey: Buffer) {
     dashboard: await createClient(
       database,
       { name: 'Dashboard', redirectUris: [firstPartyRedirect], firstParty: true, confidential: false },
-      key,
+      secrets,
     ),
     resourceServer: await createClient(
       database,
       { name: 'Resource server', redirectUris: [], firstParty: false, confidential: true },
-      key,
+      secrets,
     ),
   };
 }

@@ -1,6 +1,6 @@
 import { guardedClientSettings } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
-import { delaysSetting, keyPrefix, milliseconds } from '@fulfilment/runtime';
+import { delaysSetting, keyPrefix, keyring, milliseconds } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const second = 1_000;
@@ -22,17 +22,6 @@ const defaultScheduleMs = [
   24 * hour,
   24 * hour,
 ];
-
-/** Keys for AES-256-GCM in base64, newest first: the first seals, all open. */
-function keyring() {
-  return z
-    .string()
-    .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
-    .refine(
-      (keys) => keys.every((key) => key.length === 32),
-      'must be 32 bytes in base64 (more, separated by commas)',
-    );
-}
 
 export const webhookWorkerSettings = apiSettings.extend({
   SECRET_ENCRYPTION_KEY: keyring().describe(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { resealSecrets } from './subscriptions/reseal-secrets.js';
-import { SecretBox } from './subscriptions/secret-box.js';
+import { SecretBox } from '@fulfilment/runtime';
 import { supportCommands } from './subscriptions/support-commands.js';
 
 type Site = OperatorSite<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;

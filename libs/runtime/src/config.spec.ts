@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { z } from 'zod';
-import { flag, key256, readConfig } from './config.js';
+import { flag, keyring, readConfig } from './config.js';
 
 const schema = z.object({
   PORT: z.coerce.number().int(),
   LOUD: flag().default(false),
-  KEY: key256().optional(),
+  KEY: keyring().optional(),
 });
 
 describe('readConfig', () => {

@@ -75,12 +75,15 @@ export function keyPrefix(byDefault: string) {
     .default(byDefault);
 }
 
-/** 32 bytes in base64: a key for AES-256-GCM. */
-export function key256() {
+/** Keys for AES-256-GCM in base64, newest first: the first seals, all open (`SecretBox`). */
+export function keyring() {
   return z
-    .base64()
-    .transform((text) => Buffer.from(text, 'base64'))
-    .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64');
+    .string()
+    .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
+    .refine(
+      (keys) => keys.every((key) => key.length === 32),
+      'must be 32 bytes in base64 (more, separated by commas)',
+    );
 }
 
 /** Reads the settings once, typed and frozen. A bad value is named (never shown) and stops the start. */

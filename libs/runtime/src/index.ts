@@ -1,8 +1,8 @@
 export {
   delaysSetting,
   flag,
-  key256,
   keyPrefix,
+  keyring,
   milliseconds,
   publicUrl,
   readConfig,
@@ -13,6 +13,7 @@ export { currentContext, nextTraceparent, RequestContext, withRequestContext } f
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
 export { startInternalServer, type InternalRoute } from './internal-server.js';
+export { SecretBox } from './secret-box.js';
 export { Shutdown } from './shutdown.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
 export { SlotLoop, type SlotLoopOptions } from './slot-loop.js';

@@ -35,6 +35,7 @@ export const auditEvents = [
   'creator_registered',
   'creator_changed',
   'keys_rotated',
+  'secrets_resealed',
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 

@@ -1,5 +1,5 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import { type Clock, systemClock } from '@fulfilment/runtime';
+import { type Clock, type SecretBox, systemClock } from '@fulfilment/runtime';
 import { insertAudit } from '../audit/audit-log.js';
 import { isRotationDue, spreadWaitMs } from './key-rotation.rules.js';
 import {
@@ -9,7 +9,6 @@ import {
   type SigningAlgorithm,
   signingAlgorithms,
 } from './make-key.js';
-import { seal, unseal } from './sealed.js';
 
 type State = 'active' | 'next' | 'retiring';
 
@@ -72,7 +71,7 @@ const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 export class SigningKeys {
   constructor(
     private readonly database: Database,
-    private readonly keyEncryptionKey: Buffer,
+    private readonly secrets: SecretBox,
     private readonly clock: Clock = systemClock,
   ) {}
 
@@ -130,7 +129,7 @@ export class SigningKeys {
   /** @throws Error when the key encryption key is not the one of these rows */
   private decrypt({ kid, jwk_encrypted }: KeyRow): PrivateJwk {
     try {
-      return privateJwk.parse(JSON.parse(unseal(this.keyEncryptionKey, jwk_encrypted, kid)));
+      return privateJwk.parse(JSON.parse(this.secrets.open(jwk_encrypted, kid).toString()));
     } catch (cause) {
       throw new Error('KEY_ENCRYPTION_KEY does not open the signing keys.', { cause });
     }
@@ -163,7 +162,7 @@ export class SigningKeys {
 
   private async insert(tx: Transaction, alg: SigningAlgorithm, state: State): Promise<void> {
     const jwk = await makeKey(alg);
-    const encrypted = seal(this.keyEncryptionKey, JSON.stringify(jwk), jwk.kid);
+    const encrypted = this.secrets.seal(JSON.stringify(jwk), jwk.kid);
     await tx.run(insertKey, [jwk.kid, alg, state, encrypted, this.clock()]);
   }
 }

@@ -1,6 +1,6 @@
 import { type Statement, statement } from '@fulfilment/database';
+import type { SecretBox } from '@fulfilment/runtime';
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
-import { seal, unseal } from '../keys/sealed.js';
 import type { Families } from './families.js';
 import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
 import { notEnded, type StoredRow, type StoredRows } from './stored-rows.js';
@@ -64,7 +64,7 @@ export interface AdapterDependencies {
   readonly work: UnitOfWork;
   readonly families: Families;
   readonly stored: StoredRows;
-  readonly keyEncryptionKey: Buffer;
+  readonly secrets: SecretBox;
 }
 
 /** oidc-provider's storage on PostgreSQL, one adapter per model. */
@@ -148,14 +148,14 @@ class ModelAdapter implements Adapter {
 
 /** Clients: their secrets are encrypted, and with them goes all that was issued to them. */
 class ClientAdapter extends ModelAdapter {
-  private readonly secrets = new Map<string, string>();
+  private readonly opened = new Map<string, string>();
 
   constructor(dependencies: AdapterDependencies) {
     super('Client', dependencies);
   }
 
   override async upsert(id: string, metadata: AdapterPayload): Promise<void> {
-    await this.run(upsertClient, [id, sealedClient(this.dependencies.keyEncryptionKey, id, metadata)]);
+    await this.run(upsertClient, [id, sealedClient(this.dependencies.secrets, id, metadata)]);
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -173,20 +173,25 @@ class ClientAdapter extends ModelAdapter {
   /** Known by what is stored, so another secret is another entry. oidc-provider keeps the clients it has read in the same way. */
   private unsealed(id: string, sealed: string): string {
     const key = `${id}:${sealed}`;
-    const known = this.secrets.get(key);
+    const known = this.opened.get(key);
     if (known !== undefined) return known;
-    const secret = unseal(this.dependencies.keyEncryptionKey, Buffer.from(sealed, 'base64'), id);
-    if (this.secrets.size >= rememberedSecrets) this.secrets.clear();
-    this.secrets.set(key, secret);
+    const secret = clientSecret(this.dependencies.secrets, id, sealed);
+    if (this.opened.size >= rememberedSecrets) this.opened.clear();
+    this.opened.set(key, secret);
     return secret;
   }
 }
 
 /** A client's metadata as it is stored: JSON, its secret encrypted. */
-export function sealedClient(key: Buffer, id: string, metadata: AdapterPayload): string {
+export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
   const { client_secret: secret, ...rest } = metadata;
   if (secret === undefined) return JSON.stringify(rest);
-  return JSON.stringify({ ...rest, client_secret_sealed: seal(key, secret, id).toString('base64') });
+  return JSON.stringify({ ...rest, client_secret_sealed: secrets.seal(secret, id).toString('base64') });
+}
+
+/** What stands in `client_secret_sealed`. */
+export function clientSecret(secrets: SecretBox, id: string, sealed: string): string {
+  return secrets.open(Buffer.from(sealed, 'base64'), id).toString();
 }
 
 /** Records repeat what the client holds: as their `jti`, and an interaction as its session's cookie. */

@@ -20,8 +20,7 @@ export const clientCommands = {
       id: 'text',
     },
     arguments: newClient,
-    run: ({ database, keyEncryptionKey }: OperatorContext, client) =>
-      createClient(database, client, () => keyEncryptionKey),
+    run: ({ database, secrets }: OperatorContext, client) => createClient(database, client, secrets),
   }),
   'client list': operatorCommand({
     flags: { limit: 'text', after: 'text' },
@@ -31,8 +30,8 @@ export const clientCommands = {
   'client secret': operatorCommand({
     operands: ['CLIENT'],
     arguments: oneClient,
-    run: ({ database, keyEncryptionKey }: OperatorContext, { CLIENT }) =>
-      changeClientSecret(database, CLIENT, keyEncryptionKey),
+    run: ({ database, secrets }: OperatorContext, { CLIENT }) =>
+      changeClientSecret(database, CLIENT, secrets),
   }),
   'client delete': operatorCommand({
     operands: ['CLIENT'],

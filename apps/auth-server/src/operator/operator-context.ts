@@ -1,7 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { type Clock, createLogger, systemClock } from '@fulfilment/runtime';
+import { type Clock, createLogger, SecretBox, systemClock } from '@fulfilment/runtime';
 import type { BrokerSettings, OperatorSite } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
@@ -13,7 +13,7 @@ export interface OperatorContext {
   readonly outbox: Outbox;
   readonly tell: TellRevoked;
   readonly broker: BrokerSettings;
-  readonly keyEncryptionKey: Buffer;
+  readonly secrets: SecretBox;
   readonly clock: Clock;
 }
 
@@ -28,7 +28,7 @@ export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorC
     outbox: new Outbox(),
     tell: tellByRedis(site),
     broker: site.settings,
-    keyEncryptionKey: site.settings.KEY_ENCRYPTION_KEY,
+    secrets: new SecretBox(site.settings.KEY_ENCRYPTION_KEY),
     clock: systemClock,
   };
 }

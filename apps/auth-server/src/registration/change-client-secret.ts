@@ -1,4 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
+import type { SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import type { AdapterPayload } from 'oidc-provider';
 import { auditOperator } from '../audit/operator-audit.js';
@@ -18,7 +19,7 @@ const secretBytes = 32;
 export async function changeClientSecret(
   database: Database,
   clientId: string,
-  keyEncryptionKey: Buffer,
+  secrets: SecretBox,
 ): Promise<{ client_id: string; client_secret: string }> {
   const secret = randomBytes(secretBytes).toString('base64url');
   await database.transaction(async (tx) => {
@@ -26,10 +27,7 @@ export async function changeClientSecret(
     if (stored === undefined) throw new Error(`There is no client ${clientId}.`);
     const { client_secret_sealed: before, ...metadata } = stored.payload;
     if (before === undefined) throw new Error(`The client ${clientId} is public: it has no secret.`);
-    await tx.run(update, [
-      clientId,
-      sealedClient(keyEncryptionKey, clientId, { ...metadata, client_secret: secret }),
-    ]);
+    await tx.run(update, [clientId, sealedClient(secrets, clientId, { ...metadata, client_secret: secret })]);
     await auditOperator(tx, { event: 'client_secret_changed', clientId });
   });
   return { client_id: clientId, client_secret: secret };

@@ -1,11 +1,11 @@
 import { type Database, statement } from '@fulfilment/database';
+import type { SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { accountClientId } from '../oidc/account-client.js';
-import { sealedClient } from '../oidc/adapter.js';
+import { clientSecret, sealedClient } from '../oidc/adapter.js';
 import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
-import { unseal } from '../keys/sealed.js';
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const reason = redirectRefusal(uri);
@@ -65,11 +65,10 @@ const findSealed = statement(
 export async function createClient(
   database: Database,
   client: NewClient,
-  keyEncryptionKey: () => Buffer,
+  secrets: SecretBox,
 ): Promise<CreatedClient> {
   const clientId = client.id ?? randomBytes(16).toString('base64url');
-  const key = client.confidential ? keyEncryptionKey() : Buffer.alloc(0);
-  const stored = sealedClient(key, clientId, metadataOf(clientId, client));
+  const stored = sealedClient(secrets, clientId, metadataOf(clientId, client));
   await database.transaction(async (tx) => {
     if ((await tx.run(insert, [clientId, stored])) === 0) return;
     const { name, firstParty, confidential } = client;
@@ -81,10 +80,7 @@ export async function createClient(
   });
   const sealed = (await database.row<{ sealed: string | null }>(findSealed, [clientId]))?.sealed;
   if (sealed === undefined || sealed === null) return { client_id: clientId };
-  return {
-    client_id: clientId,
-    client_secret: unseal(keyEncryptionKey(), Buffer.from(sealed, 'base64'), clientId),
-  };
+  return { client_id: clientId, client_secret: clientSecret(secrets, clientId, sealed) };
 }
 
 function metadataOf(clientId: string, client: NewClient) {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 
 /** Crockford's base32: no letters that look like digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -18,7 +18,7 @@ export function typedRecoveryCode(typed: string): string | undefined {
   return /^[0-9A-HJKMNP-TV-Z]{10}$/.test(text) ? `${text.slice(0, 5)}-${text.slice(5)}` : undefined;
 }
 
-/** How a code is stored. Keyed, so a stolen database alone cannot be searched for it. */
-export function recoveryCodeHash(key: Uint8Array, userId: string, code: string): Buffer {
+/** How a code is stored. @param key the secret of the person's app: sealed at rest, so a stolen database alone cannot be searched for codes */
+export function recoveryCodeHash(key: Uint8Array | KeyObject, userId: string, code: string): Buffer {
   return createHmac('sha256', key).update(`recovery-code:${userId}:${code}`).digest();
 }

@@ -1,6 +1,6 @@
 import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import type { SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
-import { seal, unseal } from '../keys/sealed.js';
 import {
   recoveryCode,
   recoveryCodeCount,
@@ -61,7 +61,7 @@ const confirm = statement(
 );
 const useRecoveryCode = statement(
   'second-factors.use-recovery-code',
-  `UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL`,
+  `UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = ANY($2) AND used_at IS NULL`,
 );
 const insertRecoveryCodes = statement(
   'second-factors.insert-recovery-codes',
@@ -87,8 +87,8 @@ export const removeSecondFactor = statement(
 );
 
 export interface SecondFactorSettings {
-  /** Encrypts the secrets at rest; the user's id is bound in. */
-  readonly keyEncryptionKey: Buffer;
+  /** Holds the apps' secrets at rest; the user's id is bound in. */
+  readonly secrets: SecretBox;
   /** Whether global admins cannot sign in without one. */
   readonly requiredForGlobalAdmins: boolean;
 }
@@ -127,7 +127,7 @@ export class SecondFactors {
   /** The secret to put into the app; undefined when a second factor is in use already, whose secret nobody sees again. */
   async beginSetup(userId: string): Promise<Buffer | undefined> {
     const secret = randomBytes(secretBytes).toString('base64');
-    await this.database.run(begin, [userId, seal(this.settings.keyEncryptionKey, secret, boundTo(userId))]);
+    await this.database.run(begin, [userId, this.settings.secrets.seal(secret, secondFactorOwner(userId))]);
     const stored = await this.stored(this.database, userId);
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
   }
@@ -146,7 +146,7 @@ export class SecondFactors {
     if (stored === undefined || stored.confirmed) return undefined;
     const step = stepOfCode(stored.secret, code, nowMs);
     if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
-    return this.replaceRecoveryCodes(tx, userId);
+    return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 
   /** What the code proves: an app's code once, a recovery code once; undefined when it is neither. */
@@ -158,19 +158,22 @@ export class SecondFactors {
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
     const code = typedRecoveryCode(typed);
     if (code === undefined) return undefined;
-    const hash = recoveryCodeHash(this.settings.keyEncryptionKey, userId, code);
-    return (await this.database.run(useRecoveryCode, [userId, hash])) === 1 ? 'recovery_code' : undefined;
+    // Those of before were keyed by the key that seals the secrets, and could not outlive it.
+    const keys = [stored.secret, ...this.settings.secrets.keys];
+    const hashes = keys.map((key) => recoveryCodeHash(key, userId, code));
+    return (await this.database.run(useRecoveryCode, [userId, hashes])) === 1 ? 'recovery_code' : undefined;
   }
 
   /** New recovery codes in place of all before. Undefined when there is no second factor in use. */
   async newRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
     if ((await tx.row(lock, [userId])) === undefined) return undefined;
-    return this.replaceRecoveryCodes(tx, userId);
+    const stored = await this.stored(tx, userId);
+    return stored && this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 
-  private async replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {
+  private async replaceRecoveryCodes(tx: Transaction, userId: string, secret: Buffer): Promise<string[]> {
     const codes = Array.from({ length: recoveryCodeCount }, () => recoveryCode(randomBytes(16)));
-    const hashes = codes.map((code) => recoveryCodeHash(this.settings.keyEncryptionKey, userId, code));
+    const hashes = codes.map((code) => recoveryCodeHash(secret, userId, code));
     await tx.run(deleteRecoveryCodes, [userId]);
     await tx.run(insertRecoveryCodes, [userId, hashes]);
     return codes;
@@ -182,11 +185,12 @@ export class SecondFactors {
   ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
     const row = await sql.row<StoredFactor & Record<string, unknown>>(find, [userId]);
     if (row === undefined) return undefined;
-    const secret = unseal(this.settings.keyEncryptionKey, row.secret_encrypted, boundTo(userId));
+    const secret = this.settings.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
     return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };
   }
 }
 
-function boundTo(userId: string): string {
+/** Whose an app's secret is, where it is sealed. */
+export function secondFactorOwner(userId: string): string {
   return `second-factor:${userId}`;
 }

@@ -7,7 +7,7 @@ import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
 import { hasEnded } from './ended-access.js';
 import { type Owner, ownerOf } from './owner.js';
-import { SecretBox } from './secret-box.js';
+import { SecretBox } from '@fulfilment/runtime';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
 import { currentApiVersion, distinct, mostSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';

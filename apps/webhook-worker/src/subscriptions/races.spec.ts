@@ -4,7 +4,7 @@ import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { oneWorker } from '../one-worker.fixture.js';
-import { SecretBox } from './secret-box.js';
+import { SecretBox } from '@fulfilment/runtime';
 
 const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 

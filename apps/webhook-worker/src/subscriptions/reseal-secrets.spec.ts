@@ -4,7 +4,7 @@ import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { migrations } from '../migrations/index.js';
 import { resealSecrets } from './reseal-secrets.js';
-import { SecretBox } from './secret-box.js';
+import { SecretBox } from '@fulfilment/runtime';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];

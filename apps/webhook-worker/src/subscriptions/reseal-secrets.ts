@@ -1,5 +1,5 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import type { SecretBox } from './secret-box.js';
+import type { SecretBox } from '@fulfilment/runtime';
 
 const batchSize = 200;
 const firstId = '00000000-0000-0000-0000-000000000000';
@@ -10,7 +10,7 @@ interface Sealed {
   readonly previous_secret: Buffer | null;
 }
 
-// A sealed secret begins with its key's id (secret-box.ts).
+// A sealed secret begins with its key's id (SecretBox).
 const lockOthers = statement(
   'subscriptions.lock-sealed-by-others',
   `SELECT id, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous_secret

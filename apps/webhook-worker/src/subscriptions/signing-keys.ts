@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { SecretBox } from './secret-box.js';
+import { SecretBox } from '@fulfilment/runtime';
 
 const mostRemembered = 10_000;
 

@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { CheckTarget } from './check-target.js';
 import { ownedId } from './owner.js';
-import { SecretBox } from './secret-box.js';
+import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinct } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { statement } from '@fulfilment/database';
+import { SecretBox } from '@fulfilment/runtime';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { createUser } from '../accounts/create-user.js';
+import { migrations } from '../migrations/index.js';
+import { createClient } from '../registration/create-client.js';
+import { recoveryCodeHash } from '../second-factor/recovery-codes.rules.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+import { resealSecrets } from './reseal-secrets.js';
+import { SigningKeys } from './signing-keys.js';
+
+const [older, newer] = [randomBytes(32), randomBytes(32)];
+const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
+const signingKeyCount = 4; // active and next, of two algorithms
+
+let stores: ScratchDatabase;
+beforeEach(async () => {
+  stores = await scratchDatabase(migrations);
+});
+afterEach(() => stores.drop());
+
+const confidential = (id: string, secrets: SecretBox) =>
+  createClient(
+    stores.database,
+    { id, name: id, redirectUris: [], firstParty: false, confidential: true },
+    secrets,
+  );
+const factorsOf = (secrets: SecretBox) =>
+  new SecondFactors(stores.database, { secrets, requiredForGlobalAdmins: false });
+
+/** Somebody with a second factor, sealed so. */
+async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; codes: readonly string[] }> {
+  const user = {
+    email: 'owner@harbour.example',
+    password: 'correct horse battery staple',
+    role: 'global_admin',
+  } as const;
+  const { user_id: userId } = await createUser(stores.database, user);
+  const factors = factorsOf(secrets);
+  const secret = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
+  const code = new TOTP({ secret: Secret.fromHex(secret.toString('hex')) }).generate();
+  const codes = await stores.database.transaction((tx) => factors.confirmSetup(tx, userId, code, Date.now()));
+  return { userId, codes: codes ?? [] };
+}
+
+describe('sealing the secrets of the authorization server anew', () => {
+  it('leaves none that needs an old key: signing keys, clients however many, second factors with their codes', async () => {
+    const keys = new SigningKeys(stores.database, before);
+    await keys.ensure();
+    const { userId, codes } = await protectedPerson(before);
+    const clients = Array.from({ length: 420 }, (_, index) => `client-${index}`);
+    const known = await Promise.all(clients.map((id) => confidential(id, before)));
+    await confidential('another', both);
+    const signing = await keys.load();
+
+    const resealed = signingKeyCount + clients.length + 1;
+    expect(await resealSecrets(stores.database, both)).toEqual({ resealed, unreadable: 0 });
+
+    expect(await new SigningKeys(stores.database, after).load()).toEqual(signing);
+    expect(await Promise.all(clients.map((id) => confidential(id, after)))).toEqual(known);
+    expect(await factorsOf(after).prove(userId, codes[0] ?? '', Date.now())).toBe('recovery_code');
+    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 0, unreadable: 0 });
+  });
+
+  it('goes on past what no key opens, and leaves that as it is', async () => {
+    const lost = new SecretBox([randomBytes(32)]);
+    const { client_secret: secret } = await confidential('a-lost-one', lost);
+    await confidential('b-known-one', before);
+    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 1, unreadable: 1 });
+    expect(await confidential('a-lost-one', lost)).toMatchObject({ client_secret: secret });
+  });
+
+  it('takes recovery codes that were keyed by the key itself, once, as long as it is there', async () => {
+    const { userId } = await protectedPerson(before);
+    const code = 'ABCDE-FGH12';
+    const store = statement('test.code', 'INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)');
+    await stores.database.run(store, [userId, recoveryCodeHash(older, userId, code)]);
+    await resealSecrets(stores.database, both);
+    expect(await factorsOf(after).prove(userId, code, Date.now())).toBeUndefined();
+    expect(await factorsOf(both).prove(userId, code, Date.now())).toBe('recovery_code');
+    expect(await factorsOf(both).prove(userId, code, Date.now())).toBeUndefined();
+  });
+});
