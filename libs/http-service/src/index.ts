@@ -11,6 +11,7 @@ export { apiSettings, quotaSetting, quotasOf, type ApiSettings } from './setting
 export { startApi, type ApiOptions } from './start-api.js';
 export { startHttp, type HttpOptions } from './start-http.js';
 export type { Ahead } from './ahead-of-express.js';
+export { nameRoute } from './request-metrics.js';
 export { callerAddress, jsonAnswer, type PlainAnswer, sendPlain } from './plain-http.js';
 export { p256FromDer } from './p256-signature.js';
 export type { ReadinessChecks } from './health.js';

@@ -1,4 +1,4 @@
-import { RequestContext, withRequestContext } from '@fulfilment/runtime';
+import { inContext, WorkContext } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -9,7 +9,7 @@ export function inRequestContext(request: IncomingMessage, response: ServerRespo
   const { 'x-request-id': given, traceparent } = request.headers;
   const id = typeof given === 'string' && wellFormed.test(given) ? given : randomUUID();
   response.setHeader('X-Request-Id', id);
-  withRequestContext(new RequestContext(id, single(traceparent)), work);
+  inContext(new WorkContext({ request_id: id }, single(traceparent)), work);
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -17,6 +17,7 @@ import {
 } from './ended-connections.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { inRequestContext } from './request-id.js';
+import { measureRequest } from './request-metrics.js';
 
 const keepAliveMs = 75_000; // longer than the gateway keeps its connections, so it never sends on one we are closing
 const maxHeaderWaitMs = 80_000;
@@ -81,6 +82,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
 function aroundEveryRequest(server: Server, ahead: Ahead | undefined): void {
   putAheadOfExpress(server, (request, response, express) => {
     endConnectionWhenClosing(server, response);
+    measureRequest(request, response);
     request.url = decodablePath(request.url ?? '/');
     inRequestContext(request, response, () => {
       if (ahead === undefined) express();

@@ -1,5 +1,5 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import { BackgroundLoop, Counter, type Logger, metrics } from '@fulfilment/runtime';
+import { BackgroundLoop, Counter, Gauge, type Logger, metrics } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
 import { confirmed } from './confirmed.js';
@@ -15,6 +15,12 @@ const published = new Counter({
   registers: [metrics],
 });
 
+const oldest = new Gauge({
+  name: 'outbox_oldest_seconds',
+  help: 'How long the oldest message has waited to be sent. Alert above 30.',
+  registers: [metrics],
+});
+
 interface OutboxRow {
   position: number;
   message_id: string;
@@ -25,6 +31,10 @@ interface OutboxRow {
 const takeBatch = statement(
   'outbox.take',
   `SELECT position, message_id, type, body::text FROM outbox ORDER BY position LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
+);
+const readOldest = statement(
+  'outbox.oldest',
+  'SELECT extract(epoch FROM now() - written_at)::float8 AS seconds FROM outbox ORDER BY position LIMIT 1',
 );
 const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE position = ANY($1::bigint[])');
 
@@ -70,13 +80,33 @@ export class OutboxRelay {
   }
 
   private async round(): Promise<boolean> {
-    const channel = this.channel;
-    if (channel === undefined) return false;
-    const sent = await this.database.transaction((tx) =>
-      sendBatch(tx, channel, this.broker.topology.factsExchange),
-    );
-    published.inc(sent);
+    const sent = await this.send();
+    const isBehind = sent === undefined || sent === batchSize;
+    oldest.set(isBehind ? await this.oldestSeconds() : 0);
     return sent === batchSize;
+  }
+
+  /** How many; undefined when they cannot be sent now. */
+  private async send(): Promise<number | undefined> {
+    const channel = this.channel;
+    if (channel === undefined) return undefined;
+    try {
+      const sent = await this.database.transaction((tx) =>
+        sendBatch(tx, channel, this.broker.topology.factsExchange),
+      );
+      published.inc(sent);
+      return sent;
+    } catch (error) {
+      await this.oldestSeconds().then(
+        (seconds) => oldest.set(seconds),
+        () => undefined, // PostgreSQL is away, as the error says
+      );
+      throw error;
+    }
+  }
+
+  private async oldestSeconds(): Promise<number> {
+    return (await this.database.row<{ seconds: number }>(readOldest))?.seconds ?? 0;
   }
 }
 

@@ -9,7 +9,7 @@ export {
   serviceSettings,
   type ServiceSettings,
 } from './config.js';
-export { currentContext, nextTraceparent, RequestContext, withRequestContext } from './request-context.js';
+export { currentContext, inContext, nextTraceparent, WorkContext } from './work-context.js';
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
 export { startInternalServer, type InternalRoute } from './internal-server.js';

@@ -1,6 +1,6 @@
 import { type LoggerService } from '@nestjs/common';
 import { type DestinationStream, pino, type Logger } from 'pino';
-import { currentContext } from './request-context.js';
+import { currentContext } from './work-context.js';
 
 export type { Logger } from 'pino';
 
@@ -22,9 +22,7 @@ export function createLogger(
       formatters: { level: (label) => ({ level: label }) },
       mixin: () => {
         const context = currentContext();
-        return context === undefined
-          ? {}
-          : { request_id: context.requestId, trace_id: context.traceparent.slice(3, 35) };
+        return context === undefined ? {} : { ...context.origin, trace_id: context.traceparent.slice(3, 35) };
       },
       // Drivers put query parameters and connection strings into their errors: tell only what helps.
       serializers: { error: describeError },

@@ -9,7 +9,7 @@ import {
   Messaging,
   RefusedMessage,
 } from '@fulfilment/messaging';
-import { createLogger } from '@fulfilment/runtime';
+import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
 import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
@@ -100,6 +100,20 @@ describe('messaging', () => {
     await eventually(async () =>
       (await stores.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
     );
+  });
+
+  it('goes on with the trace of the message in hand: what its handler logs and sends, each its own', async () => {
+    const seen = new Map<string, string | undefined>();
+    onHandle = (message) => seen.set(message.id, currentContext()?.traceparent);
+    const [traced, untraced] = [
+      { ...stockSet(1), traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
+      stockSet(2),
+    ];
+    await broker.publish(traced, untraced);
+    await effectsReach(2);
+    expect(seen.get(traced.id)).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/);
+    expect(seen.get(untraced.id)).toContain(`00-${untraced.id.replaceAll('-', '')}-`);
+    expect(currentContext()).toBeUndefined();
   });
 
   it('handles a message once however often it comes', async () => {
@@ -213,6 +227,17 @@ describe('messaging', () => {
     expect(ended).toBe(true);
     const found = await stores.database.row<{ transactions: number }>(countTransactions);
     expect(found?.transactions).toBeLessThan(30);
+  });
+
+  it('tells how long the oldest message has waited while the broker is away', async () => {
+    const waiting = async () =>
+      (await metrics.getSingleMetric('outbox_oldest_seconds')?.get())?.values[0]?.value;
+    line.takeAway();
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    await eventually(async () => Number(await waiting()) > 0.05 || undefined);
+    line.restore();
+    await effectsReach(1);
+    await eventually(async () => (await waiting()) === 0 || undefined);
   });
 
   it('goes on after its connection to the broker was closed', async () => {

@@ -1,4 +1,5 @@
 /** The promises of libs/http-service about bodies, ids, health and errors. */
+import { metrics } from '@fulfilment/runtime';
 import { connect } from 'node:net';
 import request from 'supertest';
 import { type TokenMaker, tokenMaker } from '../../token-maker.js';
@@ -27,6 +28,23 @@ describe('requests to an API', () => {
   const post = (type = 'application/json') =>
     request(api.url).post('/store/notes').set('authorization', `Bearer ${token}`).set('content-type', type);
   const good = JSON.stringify({ title: 'A note', quantity: 3 });
+
+  it('are counted and timed by route, never by what is in the path', async () => {
+    await request(api.url).get('/store/notes/open').expect(200);
+    await request(api.url).get('/health/live').expect(200);
+    await request(api.url).get('/store/nothing/01900000-0000-7000-8000-000000000001').expect(404);
+    await post().send('{').expect(400);
+    const text = await metrics.metrics();
+    for (const labels of [
+      'method="GET",route="/store/notes/open",status="200"',
+      'method="GET",route="/health/live",status="200"',
+      'method="GET",route="none",status="404"',
+      'method="POST",route="/store/notes",status="400"',
+    ]) {
+      expect(text).toMatch(new RegExp(`^http_request_duration_seconds_count\\{${labels}\\} [1-9]`, 'm'));
+    }
+    expect(text).not.toContain('nothing');
+  });
 
   it.each(['application/json', 'application/json; charset=utf-8', 'application/ld+json'])(
     'reads %s',

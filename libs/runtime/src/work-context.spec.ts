@@ -1,4 +1,4 @@
-import { nextTraceparent } from './request-context.js';
+import { nextTraceparent } from './work-context.js';
 
 describe('nextTraceparent', () => {
   it('stays in the trace of the caller with a span of its own', () => {
@@ -7,6 +7,18 @@ describe('nextTraceparent', () => {
     expect(next.slice(0, 36)).toBe(received.slice(0, 36));
     expect(next).not.toBe(received);
     expect(next).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  });
+
+  it.each(['4bf92f3577b34da6a3ce929d0e0e4736', '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'])(
+    'starts the trace of the request or message %s by its id',
+    (id) => {
+      expect(nextTraceparent(undefined, id)).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
+    },
+  );
+
+  it.each(['req-1', '0'.repeat(32), `${'a'.repeat(31)}G`])('starts one of its own for the id %s', (id) => {
+    expect(nextTraceparent(undefined, id)).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(nextTraceparent(undefined, id)).not.toContain(id);
   });
 
   it.each([undefined, '', 'x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
