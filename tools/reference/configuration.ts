@@ -8,6 +8,7 @@ import { root } from '../dev/settings.ts';
 const described = z.object({
   description: z.string().optional(),
   default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+  enum: z.array(z.string()).optional(),
 });
 
 /** Every setting of every service, from the schema that reads it. */
@@ -40,10 +41,11 @@ function exportsOf(module: unknown): unknown[] {
 function table(schema: z.ZodObject): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const rows = Object.entries(properties).map(([name, property]) => {
-    const { description = '', default: byDefault } = described.parse(property);
-    const value =
-      byDefault !== undefined ? `\`${String(byDefault)}\`` : required.includes(name) ? 'required' : 'none';
-    return `| \`${name}\` | ${value} | ${description} |`;
+    const { description = '', default: byDefault, enum: words } = described.parse(property);
+    const isSet = byDefault !== undefined && byDefault !== '';
+    const value = isSet ? `\`${String(byDefault)}\`` : required.includes(name) ? 'required' : 'none';
+    const oneOf = words === undefined ? '' : ` (${words.map((word) => `\`${word}\``).join(', ')})`;
+    return `| \`${name}\` | ${value} | ${description}${oneOf} |`;
   });
   return ['| Setting | Default | Meaning |', '| --- | --- | --- |', ...rows];
 }

@@ -1,5 +1,5 @@
 import { quotaSetting } from '@fulfilment/http-service';
-import { keyring, serviceSettings } from '@fulfilment/runtime';
+import { flag, keyring, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 /** What the authorization server is told by its environment. */
@@ -32,12 +32,9 @@ export const settings = serviceSettings.extend({
     .default(90)
     .describe('Days after which the next signing key takes over; 0 rotates by command only'),
   SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per address'),
-  SECOND_FACTOR_FOR_GLOBAL_ADMINS: z
-    .stringbool()
-    .default(false)
-    .describe(
-      'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
-    ),
+  SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag().describe(
+    'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
+  ),
 });
 export type Config = Readonly<z.output<typeof settings>>;
 

@@ -1,5 +1,5 @@
 import { guardedClientSettings } from '@fulfilment/guarded-fetch';
-import { apiSettings } from '@fulfilment/http-service';
+import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
 import { delaysSetting, keyPrefix, milliseconds } from '@fulfilment/runtime';
 import { z } from 'zod';
 
@@ -9,6 +9,7 @@ const hour = 60 * minute;
 const mebibyte = 1024 * 1024;
 
 export const creatorApiSettings = apiSettings.extend({
+  RATE_LIMIT_STATS: operationQuotaSettings.RATE_LIMIT_STATS,
   TRACK_UPLOAD_MAX_BYTES: z.coerce
     .number()
     .int()

@@ -1,10 +1,12 @@
-import { apiSettings } from '@fulfilment/http-service';
+import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
 import { z } from 'zod';
 import { faultPoints } from './orders/fault-point.rules.js';
 
 export const storeApiSettings = apiSettings
   .extend({
     NODE_ENV: z.string().default('production').describe('Only `test` takes the settings made for tests'),
+    RATE_LIMIT_ORDERS_CREATE: operationQuotaSettings.RATE_LIMIT_ORDERS_CREATE,
+    RATE_LIMIT_QUOTES: operationQuotaSettings.RATE_LIMIT_QUOTES,
     PAYMENT_TIMEOUT_MS: z.coerce
       .number()
       .int()
@@ -33,7 +35,7 @@ export const storeApiSettings = apiSettings
     PAYMENT_PROVIDER: z
       .enum(['sandbox', 'stripe'])
       .default('sandbox')
-      .describe('Who charges creators: `sandbox` moves no money, `stripe` does'),
+      .describe('Who charges creators; the sandbox moves no money'),
     STRIPE_SECRET_KEY: z
       .string()
       .regex(/^(sk|rk)_\w{1,250}$/, "must be one of Stripe's secret or restricted keys")

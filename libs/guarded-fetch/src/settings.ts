@@ -4,9 +4,9 @@ import { GuardedClient } from './guarded-client.js';
 
 /** What a service that calls addresses of strangers is told beside its own settings. */
 export const guardedClientSettings = {
-  ALLOW_LOOPBACK_TARGETS: flag()
-    .default(false)
-    .describe('Development only: URLs that callers give may name this machine, over http too'),
+  ALLOW_LOOPBACK_TARGETS: flag().describe(
+    'Development only: URLs that callers give may name this machine, over http too',
+  ),
   BLOCKED_NETWORKS: z
     .string()
     .default('')

@@ -7,7 +7,7 @@ export { RateLimiter } from './access/rate-limiter.js';
 export { RedisConnection } from './redis.js';
 export { JsonBodyGuard } from './json-body.guard.js';
 export { SignedCursors, type CursorKey } from './signed-cursors.js';
-export { apiSettings, quotaSetting, quotasOf, type ApiSettings } from './settings.js';
+export { apiSettings, operationQuotaSettings, quotaSetting, quotasOf, type ApiSettings } from './settings.js';
 export { startApi, type ApiOptions } from './start-api.js';
 export { startHttp, type HttpOptions } from './start-http.js';
 export type { Ahead } from './ahead-of-express.js';

@@ -28,19 +28,25 @@ export const apiSettings = serviceSettings.extend({
     60,
     'per client and creator, all operations without one of their own',
   ),
-  RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'placing orders, per client and creator'),
-  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'quoting shipping, per client and creator'),
-  RATE_LIMIT_STATS: quotaSetting(600, 60, 'statistics, per client and creator'),
   RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'requests without a good token, per address'),
 });
 export type ApiSettings = z.output<typeof apiSettings>;
 
-export function quotasOf(settings: ApiSettings): Quotas {
+/** Of operations that only some services have: a service with such an operation adds the setting to its own. */
+export const operationQuotaSettings = {
+  RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'placing orders, per client and creator'),
+  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'quoting shipping, per client and creator'),
+  RATE_LIMIT_STATS: quotaSetting(600, 60, 'statistics, per client and creator'),
+};
+type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?: Quota };
+
+export function quotasOf(settings: ApiSettings & OperationQuotas): Quotas {
+  const { RATE_LIMIT_DEFAULT: byDefault } = settings;
   return {
-    default: settings.RATE_LIMIT_DEFAULT,
-    'orders-create': settings.RATE_LIMIT_ORDERS_CREATE,
-    quotes: settings.RATE_LIMIT_QUOTES,
-    stats: settings.RATE_LIMIT_STATS,
+    default: byDefault,
+    'orders-create': settings.RATE_LIMIT_ORDERS_CREATE ?? byDefault,
+    quotes: settings.RATE_LIMIT_QUOTES ?? byDefault,
+    stats: settings.RATE_LIMIT_STATS ?? byDefault,
     anonymous: settings.RATE_LIMIT_ANONYMOUS,
   };
 }

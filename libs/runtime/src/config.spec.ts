@@ -4,7 +4,7 @@ import { flag, keyring, readConfig } from './config.js';
 
 const schema = z.object({
   PORT: z.coerce.number().int(),
-  LOUD: flag().default(false),
+  LOUD: flag(),
   KEY: keyring().optional(),
 });
 
@@ -16,10 +16,11 @@ describe('readConfig', () => {
   });
 
   it.each([
-    ['PORT', { PORT: 'eighty' }],
-    ['LOUD', { PORT: '1', LOUD: 'yes' }],
-    ['KEY', { PORT: '1', KEY: 'c2hvcnQ=' }],
-  ])('stops the start and names %s', (name, environment) => {
+    ['PORT is missing', {}],
+    ['PORT is not usable', { PORT: 'eighty' }],
+    ['LOUD is not usable', { PORT: '1', LOUD: 'yes' }],
+    ['KEY is not usable', { PORT: '1', KEY: 'c2hvcnQ=' }],
+  ])('stops the start and says which: %s', (told, environment) => {
     const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
       throw new Error('exited');
     });
@@ -29,7 +30,7 @@ describe('readConfig', () => {
       .mockImplementation((text) => written.push(String(text)) > 0);
     expect(() => readConfig(schema, environment)).toThrow('exited');
     expect(exit).toHaveBeenCalledWith(78);
-    expect(written.join('')).toContain(name);
+    expect(written.join('')).toContain(told);
     exit.mockRestore();
     stderr.mockRestore();
   });

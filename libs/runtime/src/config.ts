@@ -42,9 +42,12 @@ export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
 
-/** `true` or `false`, nothing else. */
+/** `true` or `false`, nothing else; false when it is not set. */
 export function flag() {
-  return z.enum(['true', 'false']).transform((text) => text === 'true');
+  return z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true');
 }
 
 /** A whole number of milliseconds. */
@@ -95,7 +98,9 @@ export function readConfig<Schema extends z.ZodType>(
   const result = schema.safeParse(given);
   if (result.success) return Object.freeze(result.data);
   for (const issue of result.error.issues) {
-    process.stderr.write(`The setting ${issue.path.join('.')} is not usable: ${issue.message}\n`);
+    const name = issue.path.join('.');
+    const problem = name in given ? `is not usable: ${issue.message}` : 'is missing';
+    process.stderr.write(`The setting ${name} ${problem}\n`);
   }
   process.exit(exitCodeConfig);
 }

@@ -20,7 +20,7 @@ import { z } from 'zod';
 import { publicKey, rateLimitKey, type RateLimitName, scopesKey } from '../access/access-rules.js';
 import type { Quotas } from '../access/rate-limiter.js';
 import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
-import { apiSettings } from '../settings.js';
+import { apiSettings, operationQuotaSettings } from '../settings.js';
 
 export type Controller = Type<object>;
 
@@ -45,9 +45,9 @@ const notDtos = new Set<unknown>([String, Number, Boolean, Array, Object]);
 /** Every quota as it is unless the operator sets another. */
 export const defaultQuotas: Quotas = {
   default: apiSettings.shape.RATE_LIMIT_DEFAULT.parse(undefined),
-  'orders-create': apiSettings.shape.RATE_LIMIT_ORDERS_CREATE.parse(undefined),
-  quotes: apiSettings.shape.RATE_LIMIT_QUOTES.parse(undefined),
-  stats: apiSettings.shape.RATE_LIMIT_STATS.parse(undefined),
+  'orders-create': operationQuotaSettings.RATE_LIMIT_ORDERS_CREATE.parse(undefined),
+  quotes: operationQuotaSettings.RATE_LIMIT_QUOTES.parse(undefined),
+  stats: operationQuotaSettings.RATE_LIMIT_STATS.parse(undefined),
   anonymous: apiSettings.shape.RATE_LIMIT_ANONYMOUS.parse(undefined),
 };
 

@@ -65,6 +65,18 @@ describe("an operator's program", () => {
     expect(counts()).toEqual({ opened: 1, closed: 1 });
   });
 
+  it.each([[[]], [['--help']], [['user', 'create', '--help']]])(
+    'shows its commands for %j, and opens nothing',
+    async (args) => {
+      const { run, counts } = program();
+      const { ok, line } = await run(args);
+      expect(ok).toBe(true);
+      expect(line).toContain('user create [--email …] [--redirect-uri … (again for more)] [--confidential]');
+      expect(line).toContain('rates load FILE');
+      expect(counts().opened).toBe(0);
+    },
+  );
+
   it('knows commands of one word', async () => {
     expect(await program().run(['audit', '--json'])).toEqual({ ok: true, line: '{"events":[]}' });
   });
@@ -80,7 +92,6 @@ describe("an operator's program", () => {
     ['rates load', 'FILE is missing.'],
     ['rates load a b', '"b" is one word too many.'],
     ['user eat', 'There is no command "user eat". Commands: user create, rates load, audit.'],
-    ['', 'There is no command "". Commands: user create, rates load, audit.'],
   ])('refuses "%s" in one line that names it as typed, and opens nothing', async (typed, complaint) => {
     const { run, counts } = program();
     expect(await run(typed.split(' ').filter((word) => word !== ''))).toEqual({ ok: false, line: complaint });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { OperatorCommands } from './operator-command.js';
+import { operatorUsage } from './operator-usage.js';
 import { readOperatorCommand } from './read-operator-command.js';
 
 /** The stores of a command, open while it runs. */
@@ -14,7 +15,7 @@ export interface OperatorProgram<Context> {
   open(): Promise<OpenContext<Context>>;
 }
 
-/** What the program says: one line, on standard output or, having failed, on standard error. */
+/** What the program says: one line (many when help was asked for), on standard output or, having failed, on standard error. */
 export interface OperatorAnswer {
   readonly ok: boolean;
   readonly line: string;
@@ -31,6 +32,8 @@ export async function runOperator<Context>(
   args: readonly string[],
   input: () => Promise<string>,
 ): Promise<OperatorAnswer> {
+  if (args.length === 0 || args.includes('--help'))
+    return { ok: true, line: operatorUsage(program.commands) };
   try {
     return { ok: true, line: JSON.stringify(await answer(program, args, input)) };
   } catch (error) {

@@ -1,0 +1,19 @@
+import type { FlagKind, OperatorCommands } from './operator-command.js';
+
+const values: Readonly<Record<FlagKind, string>> = { text: ' …', texts: ' … (again for more)', alone: '' };
+
+/** Each command with what may stand behind it. */
+export function operatorUsage(commands: OperatorCommands<never>): string {
+  const lines = Object.entries(commands).map(([name, { operands, flags }]) => {
+    const options = Object.entries(flags).map(([flag, kind]) => `[--${flag}${values[kind]}]`);
+    return `  ${[name, ...operands, ...options].join(' ')}`;
+  });
+  return [
+    'node dist/operate.js COMMAND',
+    '',
+    'Carries one command out and prints one JSON object; what is missing or wrong is said by its name. `batch` takes a',
+    'JSON array of command lines, each an array of words, from standard input, and carries them out in order.',
+    '',
+    ...lines,
+  ].join('\n');
+}
