@@ -46,7 +46,7 @@ interface BeginOptions extends Pick<TransactionOptions, 'snapshot'> {
 
 /** The service has not reached its database since it started. */
 class DatabaseNotReached extends Error {
-  readonly code = 'ECONNREFUSED';
+  readonly code = 'ECONNREFUSED'; // by which isOutage knows what may pass
   constructor() {
     super('The database was not reached yet.');
   }

@@ -34,7 +34,7 @@ interface Verified {
 
 /** The token's keys could not be had: nobody's fault but ours. */
 export class KeysUnavailable extends Error {
-  readonly code = 'ECONNREFUSED';
+  readonly code = 'ECONNREFUSED'; // by which isOutage knows what may pass
 }
 
 /**
@@ -71,7 +71,7 @@ export class TokenVerifier {
     // A token bound to a key (RFC 9449 §7.2) is no bearer token.
     if (claims === undefined || claims.cnf !== undefined) return undefined;
     return {
-      expiresAtMs: claims.exp * 1000,
+      expiresAtMs: (claims.exp + clockToleranceSeconds) * 1000, // as one that is read for the first time
       caller: {
         subject: claims.sub,
         clientId: claims.client_id,
