@@ -1,8 +1,14 @@
 import { type Message, topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../dev/failure.ts';
 import { waitUntilApplied } from './applied.ts';
 import type { RunningSuite } from './running-suite.ts';
+
+const confirmedWithinMs = 10_000;
+const closedWithinMs = 1_000;
+const untaken =
+  'has not taken the message. It may take it yet: look whether it was applied before you send it again.';
 
 /** Publishes one message as the warehouse would and returns when store-api has applied it, or holds it until it makes sense. @throws Failure when it was refused */
 export async function report(suite: RunningSuite, message: Message): Promise<Record<string, unknown>> {
@@ -38,8 +44,19 @@ async function publish({ rabbitmq, namespace }: RunningSuite, message: Message):
             : reject(new Failure('RabbitMQ refused the message.')),
       );
     });
-    await Promise.race([confirmed, unroutable]); // a return comes before its confirmation
+    const alarm = new Promise<never>((_resolve, reject) => {
+      connection.once('blocked', () =>
+        reject(new Failure(`RabbitMQ is short of memory or disk and ${untaken}`)),
+      );
+    });
+    const silence = new Promise<never>((_resolve, reject) => {
+      setTimeout(
+        () => reject(new Failure(`RabbitMQ says nothing and ${untaken}`)),
+        confirmedWithinMs,
+      ).unref();
+    });
+    await Promise.race([confirmed, unroutable, alarm, silence]); // a return comes before its confirmation
   } finally {
-    await connection.close();
+    await Promise.race([connection.close(), delay(closedWithinMs, undefined, { ref: false })]);
   }
 }

@@ -1,7 +1,7 @@
-import type { Server, ServerResponse } from 'node:http';
+import { type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-const lastHeadsWithinMs = 1_000;
+const lastRequestsWithinMs = 1_000;
 
 /**
  * Ends each connection with its answer once the server is closing. Node ends those that are idle when it begins to close; one with a request
@@ -16,8 +16,8 @@ export function endConnectionWhenClosing(server: Server, response: ServerRespons
 }
 
 /**
- * A moment after the server began to close, ends the connections that have no request: Node takes those that never sent one, or are
- * within a head, for busy, and waits for them as long as for any head.
+ * A moment after the server began to close, ends the connections that have no whole request: Node takes those that never sent one, or
+ * are within a head or a body, for busy, and waits for them as long as for any.
  */
 export function endSilentConnectionsWhenClosing(server: Server): void {
   const open = new Set<Duplex>();
@@ -28,13 +28,14 @@ export function endSilentConnectionsWhenClosing(server: Server): void {
   const close = server.close.bind(server);
   server.close = (callback) => {
     setTimeout(() => {
-      for (const socket of open) if (!hasRequest(socket)) socket.destroy();
-    }, lastHeadsWithinMs).unref();
+      for (const socket of open) if (answerUnderWay(socket)?.req.complete !== true) socket.destroy();
+    }, lastRequestsWithinMs).unref();
     return close(callback);
   };
 }
 
-/** Whether a request of the connection is being answered. Node tells nobody but in this field. */
-export function hasRequest(socket: Duplex): boolean {
-  return Reflect.get(socket, '_httpMessage') != null;
+/** The answer that the connection is about. Node tells nobody but in this field. */
+export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
+  const message: unknown = Reflect.get(socket, '_httpMessage');
+  return message instanceof ServerResponse ? message : undefined;
 }

@@ -13,7 +13,7 @@ import { decodablePath } from './decodable-path.js';
 import {
   endConnectionWhenClosing,
   endSilentConnectionsWhenClosing,
-  hasRequest,
+  answerUnderWay,
 } from './ended-connections.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { inRequestContext } from './request-id.js';
@@ -110,7 +110,7 @@ function answerNotFound(_request: Request, response: Response): void {
 
 /** What Node's parser does not take for HTTP: an unknown method, a broken or too large header, one that never ends. No request was made of it. */
 function answerNoHttp(error: Error, socket: Duplex): void {
-  if (!socket.writable || hasRequest(socket)) {
+  if (!socket.writable || answerUnderWay(socket) !== undefined) {
     socket.destroy();
     return;
   }

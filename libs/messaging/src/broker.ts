@@ -15,6 +15,7 @@ export type ChannelUser = (channel: ConfirmChannel) => Promise<void>;
 export class Broker {
   readonly topology: Topology;
   private connection: ChannelModel | undefined;
+  private alarmed = false;
   private readonly users: ChannelUser[] = [];
   private stopping = false;
   private running: Promise<void> | undefined;
@@ -28,6 +29,11 @@ export class Broker {
 
   get connected(): boolean {
     return this.connection !== undefined;
+  }
+
+  /** RabbitMQ is short of memory or disk and takes nothing published: what is sent all the same would pile up in this process. */
+  get blocked(): boolean {
+    return this.alarmed;
   }
 
   /** Call before `start`. */
@@ -72,6 +78,18 @@ export class Broker {
     const connection = await connect(url.href, {
       clientProperties: { connection_name: this.settings.name },
       timeout: 5_000,
+    });
+    this.alarmed = false;
+    connection.on('blocked', () => {
+      this.alarmed = true;
+      this.logger.warn(
+        { connection: this.settings.name },
+        'RabbitMQ takes no messages: it is short of memory or disk.',
+      );
+    });
+    connection.on('unblocked', () => {
+      this.alarmed = false;
+      this.logger.info({ connection: this.settings.name }, 'RabbitMQ takes messages again.');
     });
     connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));
     const ended = new Promise<void>((resolve) => connection.once('close', () => resolve()));

@@ -8,10 +8,14 @@ import { OutboxRelay } from './outbox-relay.js';
 
 const pruneEveryMs = 3_600_000;
 
-/** A service's side of RabbitMQ: what it sends, and what it takes. */
+/**
+ * A service's side of RabbitMQ: what it sends, and what it takes, each over a connection of its own. RabbitMQ stops reading from one that
+ * publishes while it is short of memory or disk; acknowledgements must go on then, since they are what makes room.
+ */
 export class Messaging {
   readonly outbox = new Outbox();
-  private readonly broker: Broker;
+  private readonly sending: Broker;
+  private readonly taking: Broker;
   private readonly relay: OutboxRelay;
   private readonly pruner: BackgroundLoop;
   private readonly consumers: Consumer[] = [];
@@ -21,11 +25,10 @@ export class Messaging {
     private readonly database: Database,
     private readonly logger: Logger,
   ) {
-    this.broker = new Broker(
-      { url: settings.url, name: settings.service, namespace: settings.namespace },
-      logger,
-    );
-    this.relay = new OutboxRelay(database, this.broker, this.outbox, logger);
+    const { url, namespace, service } = settings;
+    this.sending = new Broker({ url, namespace, name: `${service}, sending` }, logger);
+    this.taking = new Broker({ url, namespace, name: `${service}, taking` }, logger);
+    this.relay = new OutboxRelay(database, this.sending, this.outbox, logger);
     this.pruner = new BackgroundLoop({
       name: 'inbox-pruner',
       intervalMs: pruneEveryMs,
@@ -36,16 +39,17 @@ export class Messaging {
 
   /** For the readiness probe. */
   get connected(): boolean {
-    return this.broker.connected;
+    return this.sending.connected && this.taking.connected;
   }
 
   /** Call before `start`. */
   consume(options: ConsumerOptions): void {
-    this.consumers.push(new Consumer(options, this.database, this.broker, this.logger));
+    this.consumers.push(new Consumer(options, this.database, this.taking, this.logger));
   }
 
   start(): void {
-    this.broker.start();
+    this.sending.start();
+    this.taking.start();
     this.relay.start();
     this.pruner.start();
   }
@@ -57,6 +61,6 @@ export class Messaging {
       this.pruner.stop(),
       ...this.consumers.map((consumer) => consumer.stop()),
     ]);
-    await this.broker.stop();
+    await Promise.all([this.sending.stop(), this.taking.stop()]);
   }
 }

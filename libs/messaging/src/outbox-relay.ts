@@ -89,7 +89,7 @@ export class OutboxRelay {
   /** How many; undefined when they cannot be sent now. */
   private async send(): Promise<number | undefined> {
     const channel = this.channel;
-    if (channel === undefined) return undefined;
+    if (channel === undefined || this.broker.blocked) return undefined;
     try {
       const sent = await this.database.transaction((tx) =>
         sendBatch(tx, channel, this.broker.topology.factsExchange),

@@ -13,6 +13,8 @@ export interface SeverableProxy {
   lose(): void;
   /** Cuts every connection, once, right after this many more packets went to the server: it gets them, and nobody its answer. */
   severAfter(packets: number): void;
+  /** Says this to every client that is connected now, as if the server had. */
+  say(bytes: Buffer): void;
   stop(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export interface SeverableProxy {
 export async function severableProxy(url: string): Promise<SeverableProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let away = false;
   let packetsLeft = Infinity;
   const countPacket = (): void => {
@@ -32,6 +35,7 @@ export async function severableProxy(url: string): Promise<SeverableProxy> {
       return;
     }
     near.on('data', countPacket);
+    clients.add(near.once('close', () => clients.delete(near)));
     const far = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
       [near, far],
@@ -69,6 +73,9 @@ export async function severableProxy(url: string): Promise<SeverableProxy> {
     },
     severAfter: (packets) => {
       packetsLeft = packets;
+    },
+    say: (bytes) => {
+      for (const client of clients) client.write(bytes);
     },
     stop: () => {
       sever();

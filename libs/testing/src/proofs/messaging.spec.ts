@@ -37,7 +37,8 @@ const stockSet = (quantity: number): Message =>
   messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
 
 describe('messaging', () => {
-  const logger = createLogger('test', 'silent');
+  const lines: string[] = [];
+  const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
   let stores: ScratchDatabase;
   let broker: ScratchBroker;
   let line: SeverableProxy;
@@ -227,6 +228,22 @@ describe('messaging', () => {
     expect(ended).toBe(true);
     const found = await stores.database.row<{ transactions: number }>(countTransactions);
     expect(found?.transactions).toBeLessThan(30);
+  });
+
+  it('sends nothing while the broker has an alarm, takes messages all the same, and then sends what waited', async () => {
+    await eventually(() => messaging.connected || undefined);
+    const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce']; // of class connection (AMQP 0-9-1), reason "x"
+    line.say(Buffer.from(blocked, 'hex'));
+    await eventually(
+      () => lines.some((text) => /"test, sending".*takes no messages/.test(text)) || undefined,
+    );
+    const publishing = broker.publish(stockSet(1));
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(2)));
+    await publishing;
+    await effectsReach(1);
+    expect(await stores.database.row(countOutbox)).toEqual({ waiting: 1 });
+    line.say(Buffer.from(unblocked, 'hex'));
+    await effectsReach(2);
   });
 
   it('tells how long the oldest message has waited while the broker is away', async () => {

@@ -24,8 +24,13 @@ describe('an API that is told to end', () => {
   });
   afterAll(() => maker.stop());
 
-  it('answers what it has in hand; connections kept alive, silent or within a head do not hold it up', async () => {
-    await Promise.all([connected(''), connected('GET / HTTP/1.1\r\nHost: ')]);
+  it('answers what it has in hand; connections kept alive, silent or within a request do not hold it up', async () => {
+    const halves = [
+      '',
+      'GET / HTTP/1.1\r\nHost: ',
+      'POST /store/notes HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
+    ];
+    await Promise.all(halves.map(connected));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const inHand = new Promise<IncomingMessage>((resolve, reject) => {
       get(`${api.url}/health/ready`, { agent }, resolve).on('error', reject);

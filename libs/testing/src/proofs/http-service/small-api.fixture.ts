@@ -1,6 +1,7 @@
 import {
   apiSettings,
   IntegerField,
+  operationQuotaSettings,
   type Caller,
   Principal,
   Public,
@@ -74,7 +75,7 @@ export async function smallApi(
   } = {},
 ): Promise<SmallApi> {
   const logger = createLogger('test', 'silent');
-  const settings = apiSettings.parse({
+  const settings = apiSettings.extend(operationQuotaSettings).parse({
     HOST: '127.0.0.1',
     PORT: 0,
     INTERNAL_PORT: 0,
