@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createUser } from '../src/accounts/create-user.js';
 import { passwordChanged } from './ages.js';
 import { App } from './app.js';
+import { auditEventsOf, auditRecords } from './audit-records.js';
 import { Browser, formOf, type Shown } from './browser.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -34,17 +35,6 @@ const accessStatus = async (token: string) =>
       headers: { authorization: `Bearer ${token}` },
     })
   ).status;
-
-async function auditOf(email: string): Promise<unknown[]> {
-  const rows = await server.database.rows<{ event: string }>(
-    {
-      name: 'test.audit-of',
-      text: `SELECT event FROM audit_log WHERE user_id = (SELECT id FROM users WHERE email = $1) ORDER BY position`,
-    },
-    [email],
-  );
-  return rows.map(({ event }) => event);
-}
 
 describe('the account pages', () => {
   it.each(['/account', '/account/apps', '/account/browsers', '/account/security'])(
@@ -142,7 +132,7 @@ describe('connected apps', () => {
     expect(await accessStatus(othersTokens.access_token)).toBe(200);
     const { steps } = await app.authorize('openid orders:read', { email });
     expect(steps).toEqual(['login', 'consent']); // asked again
-    expect(await auditOf(email)).toContain('app_disconnected');
+    expect(await auditEventsOf(server, { email })).toContain('app_disconnected');
   });
 
   it('of somebody else are neither listed nor ended', async () => {
@@ -243,7 +233,7 @@ describe('the password', () => {
     expect(old.status).toBe(401);
     const fresh = await elsewhere.browser.submit(formOf(old, '/login'), { email, password: newPassword });
     expect(fresh.url.pathname).toBe('/account');
-    expect(await auditOf(email)).toContain('password_changed');
+    expect(await auditEventsOf(server, { email })).toContain('password_changed');
   });
 
   it.each([
@@ -261,6 +251,20 @@ describe('the password', () => {
     const { browser, shown } = await account(email, '/account/security');
     expect((await change(browser, shown, fields)).status).toBe(status);
     expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
+  });
+
+  it('that was wrong is written down, once', async () => {
+    const email = await person();
+    const { browser, shown } = await account(email, '/account/security');
+    await change(browser, shown, { current_password: 'wrong' });
+    const records = await auditRecords(server, { email });
+    expect(records.filter(({ event }) => event.startsWith('password_'))).toEqual([
+      {
+        event: 'password_change_failed',
+        email,
+        details: { intended: 'password_changed', locked: false },
+      },
+    ]);
   });
 
   it('ends a sign-in with the old one that was still under way', async () => {

@@ -3,6 +3,7 @@ import { arriveTogether, eventually, fetchTrusting } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
+import { auditRecords } from './audit-records.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -62,16 +63,9 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
         const refreshed = await app.refresh(won?.body.refresh_token);
         expect(await isActive(app, refreshed.access_token)).toBe(true);
       }
-      await eventually(async () => {
-        const lost = await server.database.rows(
-          {
-            name: 'test.races',
-            text: `SELECT 1 FROM audit_log WHERE client_id = $1 AND event = 'token_race_lost'`,
-          },
-          [app.clientId],
-        );
-        return lost.length === 10 * (count - 1) || undefined;
-      });
+      const lost = await auditRecords(server, { clientId: app.clientId, event: 'token_race_lost' });
+      expect(lost).toHaveLength(10 * (count - 1));
+      expect(new Set(lost.map(({ details }) => details['grant_id'])).size).toBe(10); // one family in each round
     },
   );
 

@@ -3,8 +3,9 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
 import { createClient } from '../src/registration/create-client.js';
 import { App, thirdPartyRedirect } from './app.js';
+import { auditEventsOf, auditRecords } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
-import { firstPartyRedirect, runningServer, type RunningServer } from './running-server.js';
+import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -91,6 +92,24 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
       state,
       iss: `${server.url}/api/auth`,
     });
+    expect(await auditRecords(server, { clientId: app.clientId, event: 'sign_in_cancelled' })).toEqual([
+      { event: 'sign_in_cancelled', email: null, details: {} },
+    ]);
+    expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('consent_refused');
+  });
+
+  it('writes down who signed in and then did not consent', async () => {
+    const app = await App.registered(server);
+    const { url } = await app.request('orders:read');
+    const browser = new Browser(server);
+    const email = 'owner@harbour.example';
+    const asked = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
+    const shown = await browser.submit(formOf(asked, '/abort'));
+    expect(shown.url.searchParams.get('error')).toBe('access_denied');
+    expect(await auditRecords(server, { clientId: app.clientId, event: 'consent_refused' })).toEqual([
+      { event: 'consent_refused', email, details: {} },
+    ]);
+    expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('sign_in_cancelled');
   });
 
   it('signs in by an e-mail address in any case', async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { createUser } from '../src/accounts/create-user.js';
 import { passwordChanged } from './ages.js';
 import { App } from './app.js';
+import { auditRecords } from './audit-records.js';
 import { Browser, formOf, type Shown } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 
@@ -180,6 +181,28 @@ describe('a second factor (RFC 6238)', () => {
     expect((await afterPassword(email)).url.pathname).toBe('/account/security');
   });
 
+  it('is set up, renewed and turned off by nobody without the password, and each wrong one is written down', async () => {
+    const wrong = { current_password: 'wrong', code: '123123' };
+    const stranger = await person();
+    const browser = new Browser(server);
+    await afterPassword(stranger, browser);
+    const setup = await browser.get(`${server.url}/account/security/second-factor`);
+    await browser.submit(formOf(setup, '/second-factor'), wrong);
+    const { email, browser: own } = await protectedPerson();
+    const page = await own.get(`${server.url}/account/security`);
+    await own.submit(formOf(page, '/recovery-codes'), wrong);
+    await own.submit(formOf(page, '/second-factor/remove'), wrong);
+    const intended = async (email: string) =>
+      (await auditRecords(server, { email, event: 'password_confirmation_failed' })).map(
+        ({ details }) => details,
+      );
+    expect(await intended(stranger)).toEqual([{ intended: 'second_factor_added', locked: false }]);
+    expect(await intended(email)).toEqual([
+      { intended: 'recovery_codes_made', locked: false },
+      { intended: 'second_factor_removed', locked: false },
+    ]);
+  });
+
   it('gets new recovery codes in place of the old', async () => {
     const { email, browser, codes } = await protectedPerson();
     const page = await browser.get(`${server.url}/account/security`);
@@ -261,14 +284,33 @@ describe('guessing codes', () => {
     strict = await runningServer({ SIGN_IN_FAILURES: '5/900' });
   });
   afterAll(() => strict.stop());
+  // Only the account's count is looked at here: the address's would lock the password page first.
+  const forgetAddress = () =>
+    strict.redis.client.del(...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`));
+  beforeEach(forgetAddress);
+
+  it('of the password to turn it off is locked after too many, and written down as that', async () => {
+    const { email, browser } = await protectedPerson(strict);
+    const page = await browser.get(`${strict.url}/account/security`);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1)
+      statuses.push((await browser.submit(formOf(page, '/remove'), { current_password: 'wrong' })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    const records = await auditRecords(strict, { email, event: 'password_confirmation_failed' });
+    expect(records.map(({ details }) => details['locked'])).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
 
   it('is locked after too many, and a right password gives no more guesses', async () => {
     const { email, totp } = await protectedPerson(strict);
     const guess = async (code: string) => {
-      // Only the account's count is looked at here: the address's would lock the password page first.
-      await strict.redis.client.del(
-        ...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`),
-      );
+      await forgetAddress();
       const browser = new Browser(strict);
       const page = await afterPassword(email, browser, strict);
       return browser.submit(formOf(page, '/second-factor'), { code });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { App } from './app.js';
+import { auditRecords } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -17,6 +18,14 @@ const freshPage = async () => {
   const { url } = await app.request('orders:read');
   return { browser, page: await browser.get(url) };
 };
+
+/** A page without what differs from one sign-in to the next. */
+function alike(text: string, email: string): string {
+  return text
+    .replaceAll(email, 'EMAIL')
+    .replace(/interaction\/[\w-]+/g, 'interaction/UID')
+    .replace(/name="csrf" value="[^"]*"/g, 'csrf');
+}
 
 describe('the sign-in page', () => {
   it('cannot be framed, runs no script, and lets only the way to the app through', async () => {
@@ -43,12 +52,7 @@ describe('the sign-in page', () => {
       const { browser, page } = await freshPage();
       const shown = await browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       expect(shown.status).toBe(401);
-      answers.push(
-        shown.text
-          .replaceAll(email, 'EMAIL')
-          .replace(/interaction\/[\w-]+/g, 'interaction/UID')
-          .replace(/name="csrf" value="[^"]*"/g, 'csrf'),
-      );
+      answers.push(alike(shown.text, email));
       const again = await browser.submit(formOf(shown, '/login'), {
         email: 'owner@harbour.example',
         password,
@@ -72,6 +76,26 @@ describe('the sign-in page', () => {
     const shown = await browser.submit(formOf(page, '/login'), { email, password });
     expect(shown.status).toBe(429);
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
+    const locked = await auditRecords(server, { email, event: 'sign_in_locked' });
+    expect(locked).toHaveLength(3);
+  });
+
+  it('answers a known and an unknown name alike when they are locked; the audit log alone says who was meant', async () => {
+    const answers: (string | null)[][] = [];
+    for (const email of ['operator@platform.example', 'stranger@platform.example']) {
+      const { browser, page } = await freshPage();
+      const wrong = async () => {
+        await server.redis.client.del('sign-in:address:127.0.0.1');
+        return browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
+      };
+      for (let count = 0; count < 4; count += 1) expect((await wrong()).status).toBe(401);
+      const { status, headers, text } = await wrong();
+      expect(status).toBe(429);
+      answers.push([/<main.*<\/form>/s.exec(alike(text, email))?.[0] ?? '', headers.get('cache-control')]);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    const locked = await auditRecords(server, { clientId: app.clientId, event: 'sign_in_locked' });
+    expect(locked.slice(-2).map(({ email }) => email)).toEqual(['operator@platform.example', null]);
   });
 
   it('lets everybody with the right password in, however many sign in at once from one address', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { sweepExpired } from '../src/oidc/sweep.js';
 import { App, register } from './app.js';
+import { auditEventsOf, auditRecords } from './audit-records.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
@@ -14,13 +15,7 @@ afterAll(() => server.stop());
 let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
   server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
-const events = async (clientId: string) => {
-  const rows = await server.database.rows<{ event: string }>(
-    { name: 'test.events', text: 'SELECT event FROM audit_log WHERE client_id = $1 ORDER BY position' },
-    [clientId],
-  );
-  return rows.map(({ event }) => event);
-};
+const events = (clientId: string) => auditEventsOf(server, { clientId });
 
 /** No audit record of this kind can be written meanwhile. */
 async function withoutRecordsOf(event: string, work: () => Promise<void>): Promise<void> {
@@ -60,7 +55,16 @@ describe('audit records of token events', () => {
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
     const answers = await Promise.all([1, 2, 3].map(() => app.post('token', form)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
-    expect((await events(app.clientId)).filter((event) => event === 'token_race_lost')).toHaveLength(2);
+    const records = await auditRecords(server, { clientId: app.clientId });
+    const family = records.find(({ event }) => event === 'token_issued')?.details['grant_id'];
+    expect(family).toEqual(expect.any(String));
+    expect(records.filter(({ event }) => event === 'token_race_lost')).toEqual(
+      [1, 2].map(() => ({
+        event: 'token_race_lost',
+        email: 'owner@harbour.example',
+        details: { grant_id: family },
+      })),
+    );
     const winner = answers.find(({ status }) => status === 200);
     expect(winner === undefined ? undefined : await json(winner)).toHaveProperty('refresh_token');
     expect((await app.post('token', form)).status).toBe(400);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OpenAccount } from '../account/open-account.js';
-import { AuditLog, insertAudit, originOf } from '../audit/audit-log.js';
+import { insertAudit, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { UnitOfWork } from '../oidc/unit-of-work.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
@@ -23,7 +23,6 @@ export class ChangePassword {
     private readonly confirmPassword: ConfirmPassword,
     private readonly work: UnitOfWork,
     private readonly oidc: OidcServer,
-    private readonly audit: AuditLog,
     private readonly security: ShowSecurity,
   ) {}
 
@@ -37,11 +36,8 @@ export class ChangePassword {
 
     const text = newPasswordRefusal({ chosen, repeated, current, email: person.email });
     if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
-    const refusal = await this.confirmPassword.refusal(person, current, origin);
-    if (refusal !== undefined) {
-      await this.audit.write(origin, { event: 'password_change_failed', userId: person.id });
-      return this.security.page(signedIn, refusal);
-    }
+    const refusal = await this.confirmPassword.refusal(person, current, origin, 'password_changed');
+    if (refusal !== undefined) return this.security.page(signedIn, refusal);
     const hash = await hashPassword(chosen);
     await this.work.revoking(async (tx) => {
       await tx.run(updatePassword, [person.id, hash]);

@@ -41,7 +41,8 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
     write(ctx, { event: 'token_issued', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
   });
   provider.on('grant.error', (ctx, error) => {
-    if (error.error_detail === consumedInParallel) write(ctx, { event: 'token_race_lost' });
+    if (error.error_detail !== consumedInParallel) return;
+    write(ctx, { event: 'token_race_lost', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
   });
   provider.on('grant.revoked', (ctx, grantId) =>
     write(ctx, { event: 'token_family_ended', details: { grant_id: grantId, endpoint: ctx.oidc.route } }),

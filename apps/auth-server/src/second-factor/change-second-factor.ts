@@ -30,7 +30,8 @@ export class ChangeSecondFactor {
       const text = 'Your role needs a second factor, so it cannot be turned off.';
       return this.security.page(signedIn, { kind: 'problem', status: 403, text });
     }
-    const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
+    const password = field(request, 'current_password');
+    const refusal = await this.confirmPassword.refusal(person, password, origin, 'second_factor_removed');
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
     await this.database.transaction(async (tx) => {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
@@ -44,7 +45,8 @@ export class ChangeSecondFactor {
     const signedIn = await this.account.toChange(request, response);
     const { person, frame } = signedIn;
     const origin = originOf(request);
-    const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
+    const password = field(request, 'current_password');
+    const refusal = await this.confirmPassword.refusal(person, password, origin, 'recovery_codes_made');
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
     const codes = await this.database.transaction(async (tx) => {
       const made = await this.factors.newRecoveryCodes(tx, person.id);

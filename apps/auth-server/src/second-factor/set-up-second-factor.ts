@@ -34,7 +34,8 @@ export class SetUpSecondFactor {
     const signedIn = await this.account.toChange(request, response);
     const { person, sessionUid, frame } = signedIn;
     const origin = originOf(request);
-    const refusal = await this.confirmPassword.refusal(person, field(request, 'current_password'), origin);
+    const password = field(request, 'current_password');
+    const refusal = await this.confirmPassword.refusal(person, password, origin, 'second_factor_added');
     if (refusal !== undefined) return this.setupPage(signedIn, refusal);
     const code = field(request, 'code');
     const codes = await switchOnSecondFactor(this.work, this.factors, {

@@ -7,7 +7,7 @@ import { field } from './forms.js';
 import { openInteraction } from './open-interaction.js';
 import type { Outcome } from './outcome.js';
 
-/** Says no: the app is told `access_denied`. */
+/** Says no, to signing in or to what the app asks for: the app is told `access_denied`. */
 @Injectable()
 export class AbortInteraction {
   constructor(
@@ -20,8 +20,8 @@ export class AbortInteraction {
     const interaction = await openInteraction(this.oidc, request, response);
     this.forms.verify(interaction.uid, field(request, 'csrf'), request);
     await this.audit.write(originOf(request), {
-      event: 'consent_refused',
-      userId: interaction.accountId,
+      event: interaction.prompt === 'consent' ? 'consent_refused' : 'sign_in_cancelled',
+      userId: interaction.accountId ?? interaction.passwordOf,
       clientId: interaction.client.clientId,
     });
     const redirect = await interaction.finish({

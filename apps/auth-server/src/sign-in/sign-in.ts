@@ -41,7 +41,8 @@ export class SignIn {
       return (await verifyPassword(field(request, 'password'), named?.password_hash)) ? named : undefined;
     });
     if (guess.kind === 'locked') {
-      await this.audit.write(origin, { event: 'sign_in_locked', clientId });
+      const userId = (await this.accounts.credentials(email))?.id; // nothing but the record differs by it
+      await this.audit.write(origin, { event: 'sign_in_locked', clientId, userId });
       return this.locked(interaction, email, guess.waitSeconds);
     }
     if (guess.kind === 'wrong') {

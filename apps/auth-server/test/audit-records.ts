@@ -1,0 +1,36 @@
+import type { RunningServer } from './running-server.js';
+
+/** Of whom or what; what is left out does not narrow. */
+interface Of {
+  readonly email?: string;
+  readonly clientId?: string;
+  readonly event?: string;
+}
+
+interface AuditRecord {
+  readonly event: string;
+  readonly email: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** What was written down, the oldest first. */
+export function auditRecords(
+  { database }: Pick<RunningServer, 'database'>,
+  { email, clientId, event }: Of,
+): Promise<AuditRecord[]> {
+  return database.rows<AuditRecord & Record<string, unknown>>(
+    {
+      name: 'test.audit-records',
+      text: `SELECT log.event, users.email, log.details
+             FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
+             WHERE ($1::text IS NULL OR users.email = $1) AND ($2::text IS NULL OR log.client_id = $2)
+               AND ($3::text IS NULL OR log.event = $3)
+             ORDER BY log.position`,
+    },
+    [email, clientId, event],
+  );
+}
+
+export async function auditEventsOf(server: Pick<RunningServer, 'database'>, of: Of): Promise<string[]> {
+  return (await auditRecords(server, of)).map(({ event }) => event);
+}
