@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createUser } from '../src/accounts/create-user.js';
 import { passwordChanged } from './ages.js';
 import { App } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
 import { Browser, formOf, type Shown } from './browser.js';
+import { makeUser } from './make-user.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -17,7 +17,7 @@ let people = 0;
 async function person(): Promise<string> {
   people += 1;
   const email = `account-${String(people)}@harbour.example`;
-  await createUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
+  await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
   return email;
 }
 

@@ -4,11 +4,11 @@ import { Outbox } from '@fulfilment/messaging';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { createClient } from '../src/registration/create-client.js';
-import { createUser } from '../src/accounts/create-user.js';
 import { changeCreator } from '../src/creators/change-creator.js';
 import { registerCreator } from '../src/creators/register-creator.js';
 import { sweepExpired } from '../src/oidc/sweep.js';
 import { App } from './app.js';
+import { makeUser } from './make-user.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -35,7 +35,7 @@ describe('what changes about a person', () => {
   });
 
   it('ends sign-in, refresh and UserInfo of somebody who was disabled', async () => {
-    const { user_id, email } = await createUser(server.database, {
+    const { user_id, email } = await makeUser(server.database, {
       email: 'leaver@harbour.example',
       password,
       organisation: 'org_harbour',
@@ -103,11 +103,11 @@ describe('creators', () => {
       organisation: 'org_harbour',
       role: 'member',
     } as const;
-    const one = await createUser(database, user);
-    const two = await createUser(database, { ...user, email: 'twice@harbour.example' });
+    const one = await makeUser(database, user);
+    const two = await makeUser(database, { ...user, email: 'twice@harbour.example' });
     expect(two.user_id).toBe(one.user_id);
     const together = await Promise.all(
-      [1, 2, 3].map(() => createUser(database, { ...user, email: 'together@harbour.example' })),
+      [1, 2, 3].map(() => makeUser(database, { ...user, email: 'together@harbour.example' })),
     );
     expect(new Set(together.map(({ user_id }) => user_id)).size).toBe(1);
     const make = () =>
@@ -137,15 +137,15 @@ describe('a user who is there already', () => {
     );
 
   it('keeps the password as it is stored when it is the same, and gets another one when it is not', async () => {
-    const made = await createUser(server.database, given);
+    const made = await makeUser(server.database, given);
     const before = await stored();
-    expect(await createUser(server.database, given)).toEqual(made);
+    expect(await makeUser(server.database, given)).toEqual(made);
     expect(await stored()).toEqual(before);
-    await createUser(server.database, { ...given, password: 'another good password' });
+    await makeUser(server.database, { ...given, password: 'another good password' });
     expect((await stored())?.changed).not.toBe(before?.changed);
     const app = await App.registered(server);
     expect((await app.authorize('orders:read', { email: given.email })).shown.status).toBe(401);
-    await createUser(server.database, given);
+    await makeUser(server.database, given);
     expect((await app.authorize('orders:read', { email: given.email })).steps).toContain('consent');
   });
 
@@ -156,19 +156,19 @@ describe('a user who is there already', () => {
     ['as an operator', { organisation: undefined, role: 'global_admin' }],
     ['with another name', { name: 'Somebody Else' }],
   ] as const)('is not taken over %s', async (_, change) => {
-    await createUser(server.database, given);
+    await makeUser(server.database, given);
     const before = await stored();
     await expect(
-      createUser(server.database, { ...given, password: 'another good password', ...change }),
+      makeUser(server.database, { ...given, password: 'another good password', ...change }),
     ).rejects.toThrow('There is a user with this e-mail already.');
     expect(await stored()).toEqual(before);
   });
 
   it('stays an operator', async () => {
     const { email } = server.people.operator;
-    await expect(createUser(server.database, { ...given, email })).rejects.toThrow('already');
-    await expect(createUser(server.database, { email, password })).rejects.toThrow('already');
-    const again = await createUser(server.database, { email, password, role: 'global_admin' });
+    await expect(makeUser(server.database, { ...given, email })).rejects.toThrow('already');
+    await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');
+    const again = await makeUser(server.database, { email, password, role: 'global_admin' });
     expect(again).toEqual(server.people.operator);
   });
 });

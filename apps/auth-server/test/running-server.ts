@@ -13,13 +13,13 @@ import {
 } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { createOrganisation } from '../src/accounts/create-organisation.js';
-import { createUser } from '../src/accounts/create-user.js';
 import { type Config, settings } from '../src/config.js';
 import { registerCreator } from '../src/creators/register-creator.js';
 import { migrations } from '../src/migrations/index.js';
 import { createClient } from '../src/registration/create-client.js';
 import { OidcServer } from '../src/oidc/oidc-server.js';
 import { startAuthServer } from '../src/start-auth-server.js';
+import { makeUser } from './make-user.js';
 
 export const password = 'correct horse battery staple';
 export const firstPartyRedirect = 'https://dashboard.example/callback';
@@ -127,7 +127,7 @@ async function population(database: Database, secrets: SecretBox) {
       settlementCurrency: 'GBP',
     });
   const user = (email: string, organisation?: string, role?: 'owner' | 'member' | 'global_admin') =>
-    createUser(database, { email, password, organisation, role, name: 'A Person' });
+    makeUser(database, { email, password, organisation, role, name: 'A Person' });
   return {
     harbour: await creator('org_harbour', 'Harbour Lights'),
     first: await creator('org_meridian', 'First of Meridian'),

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { createUser } from '../src/accounts/create-user.js';
 import { passwordChanged } from './ages.js';
 import { App } from './app.js';
 import { auditRecords } from './audit-records.js';
 import { Browser, formOf, type Shown } from './browser.js';
+import { makeUser } from './make-user.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -20,7 +20,7 @@ async function person(role?: 'global_admin', at = server): Promise<string> {
   people += 1;
   const email = `factor-${String(people)}@harbour.example`;
   const place = role === undefined ? ({ organisation: 'org_harbour', role: 'member' } as const) : { role };
-  await createUser(at.database, { email, password, ...place });
+  await makeUser(at.database, { email, password, ...place });
   return email;
 }
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { createUser } from '../src/accounts/create-user.js';
 import { sweepExpired } from '../src/oidc/sweep.js';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
 import { Browser, formOf } from './browser.js';
+import { makeUser } from './make-user.js';
 import { serverWithOperator } from './operator.js';
 import { firstPartyRedirect, password } from './running-server.js';
 
@@ -29,7 +29,7 @@ let people = 0;
 async function person(organisation = 'org_harbour'): Promise<string> {
   people += 1;
   const email = `told-${String(people)}@suite.example`;
-  await createUser(given.server.database, { email, password, organisation, role: 'member' });
+  await makeUser(given.server.database, { email, password, organisation, role: 'member' });
   return email;
 }
 

@@ -6,7 +6,7 @@ import { CONFIG, type Config } from '../config.js';
 import { signInAddress } from '../oidc/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { AccountFrame } from '../pages/account.page.js';
-import { provedBoth } from '../second-factor/second-factor-check.js';
+import { saysBothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { FormTokens } from '../sign-in/form-tokens.js';
 import { field } from '../sign-in/forms.js';
@@ -53,7 +53,7 @@ export class OpenAccount {
     if (accountId === undefined) throw this.signInNeeded(request);
     const [person, needsBoth, isOld] = await Promise.all([
       this.accounts.person(accountId, undefined),
-      provedBoth(session.amr) ? false : this.factors.isNeeded(accountId),
+      saysBothFactors(session.amr) ? false : this.factors.isNeeded(accountId),
       this.factors.passwordChangedSince(accountId, session.loginTs ?? 0),
     ]);
     if (person === undefined || needsBoth || isOld) throw this.signInNeeded(request);

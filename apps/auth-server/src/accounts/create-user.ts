@@ -83,11 +83,7 @@ export const updatePassword = statement(
  * Makes a user. Of one who is there already, exactly as given, it sets the password, which signs them out everywhere; nobody is taken
  * over or changed otherwise.
  */
-export async function createUser(
-  database: Database,
-  user: NewUser,
-  tell: TellRevoked = () => Promise.resolve(), // the running service tells, a little later
-): Promise<CreatedUser> {
+export async function createUser(database: Database, user: NewUser, tell: TellRevoked): Promise<CreatedUser> {
   const revoked: RevokedToken[] = [];
   const created = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);

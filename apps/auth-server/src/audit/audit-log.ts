@@ -54,7 +54,8 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-export interface AuditRecord {
+/** What is still to be written, and from where its request came. */
+export interface PendingRecord {
   readonly origin: Origin;
   readonly entry: AuditEntry;
 }
@@ -91,7 +92,7 @@ export class AuditLog {
   }
 
   /** In the transaction of what they record: all of it is stored, or none. */
-  async writeAll(tx: Sql, records: readonly AuditRecord[]): Promise<void> {
+  async writeAll(tx: Sql, records: readonly PendingRecord[]): Promise<void> {
     for (const { origin, entry } of records) await insertAudit(tx, entry, origin);
   }
 }

@@ -1,7 +1,7 @@
 import type { Database, OpenTransaction, Sql, Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors } from 'oidc-provider';
-import type { AuditLog, AuditRecord } from '../audit/audit-log.js';
+import type { AuditLog, PendingRecord } from '../audit/audit-log.js';
 import type { DenyList, RevokedToken } from '../revocation/deny-list.js';
 import { TokenWriter, TokenWrites } from './token-writes.js';
 
@@ -9,7 +9,7 @@ interface Work {
   /** Opened by the first write that cannot wait for the end. */
   opening: Promise<OpenTransaction> | undefined;
   readonly tokens: TokenWrites;
-  readonly records: AuditRecord[];
+  readonly records: PendingRecord[];
   readonly revoked: RevokedToken[];
   readonly whenKept: (() => void)[];
 }
@@ -59,7 +59,7 @@ export class UnitOfWork {
   }
 
   /** Writes an audit record in the commit of the unit, and not at all if that is not kept; at once outside of a unit. */
-  async record(record: AuditRecord): Promise<void> {
+  async record(record: PendingRecord): Promise<void> {
     const work = this.current.getStore();
     if (work === undefined) await this.audit.write(record.origin, record.entry);
     else work.records.push(record);

@@ -43,7 +43,11 @@ export const newClient = z
   })
   .transform(
     ({ name, 'redirect-uri': redirectUris, 'first-party': firstParty, confidential, id }): NewClient => ({
-      ...{ name, redirectUris, firstParty, confidential, id },
+      name,
+      redirectUris,
+      firstParty,
+      confidential,
+      id,
     }),
   );
 

@@ -5,7 +5,8 @@ import type { SecondFactors } from './second-factors.js';
 export const bothFactors = ['pwd', 'otp', 'mfa'] as const;
 export const passwordOnly = ['pwd'] as const;
 
-export function provedBoth(amr: readonly string[] | undefined): boolean {
+/** Whether a session says so. */
+export function saysBothFactors(amr: readonly string[] | undefined): boolean {
   return amr?.includes('otp') === true;
 }
 
@@ -29,7 +30,7 @@ export function secondFactorCheck(factors: SecondFactors): interactionPolicy.Che
     'login_required',
     async ({ oidc: { session } }) =>
       session?.accountId !== undefined &&
-      !provedBoth(session.amr) &&
+      !saysBothFactors(session.amr) &&
       (await factors.isNeeded(session.accountId)),
   );
 }

@@ -16,7 +16,7 @@ export interface SecondFactorState {
 }
 
 /** How somebody proved the second factor. */
-export type Proof = 'code' | 'recovery_code';
+export type ProvedBy = 'code' | 'recovery_code';
 
 interface StoredFactor {
   secret_encrypted: Buffer;
@@ -150,7 +150,7 @@ export class SecondFactors {
   }
 
   /** What the code proves: an app's code once, a recovery code once; undefined when it is neither. */
-  async prove(userId: string, typed: string, nowMs: number): Promise<Proof | undefined> {
+  async prove(userId: string, typed: string, nowMs: number): Promise<ProvedBy | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
     const step = stepOfCode(stored.secret, typed, nowMs);
