@@ -19,9 +19,9 @@ import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
 import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
 import { interactionRules } from './interaction-policy.js';
+import { judgeAuthorization } from './judge-authorization.js';
 import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
-import { keepOfflineAccess } from './offline-access.js';
 import {
   answerOutages,
   answerUnknownPaths,
@@ -31,9 +31,9 @@ import {
 } from './around-requests.js';
 import { endsFamily, noteAnswers } from './reuse.js';
 import type { SentAnswers } from './sent-answers.js';
-import { knownScopes, refuseUnknownScopes } from './strict-scopes.js';
+import { knownScopes } from './strict-scopes.js';
 import { LocalSigningKey } from './signing-key.js';
-import { nameResponseModes, refuseOtherResponseModes } from './response-modes.js';
+import { nameResponseModes } from './response-modes.js';
 import { requireClient } from './client-required.js';
 import { describeSwappedToken } from './introspection-swap.js';
 
@@ -117,13 +117,7 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
     enabledJWA: { idTokenSigningAlgValues: ['ES256', 'RS256'] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
-    extraParams: {
-      creator: (ctx, _creator, client) => {
-        refuseOtherResponseModes(ctx);
-        keepOfflineAccess(ctx, client);
-        refuseUnknownScopes(ctx);
-      },
-    },
+    extraParams: { creator: judgeAuthorization },
     extraClientMetadata: { properties: ['first_party'], validator: judgeRegistration },
     ttl: {
       AuthorizationCode: lifetimes.authorizationCode,
