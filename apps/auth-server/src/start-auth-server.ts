@@ -9,11 +9,11 @@ import { keyRotation } from './keys/key-rotation.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import { mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
-import type { AuthQuota } from './oidc/request-limits.js';
-import { sweepExpired, sweepGently } from './oidc/sweep.js';
-import { mountPages } from './pages/before-pages.js';
-import { BrowserSessions } from './sessions/browser-sessions.js';
+import { mountPages } from './pages/mount-pages.js';
+import type { AuthQuota } from './requests/request-limits.js';
 import { DenyList } from './revocation/deny-list.js';
+import { BrowserSessions } from './sessions/browser-sessions.js';
+import { sweepExpired, sweepGently } from './tokens/sweep.js';
 
 const sweepEveryMs = 60_000;
 

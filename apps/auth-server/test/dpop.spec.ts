@@ -8,8 +8,8 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
-import * as client from 'openid-client';
 import { createHash, randomUUID } from 'node:crypto';
+import * as client from 'openid-client';
 import { App } from './app.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';

@@ -16,8 +16,8 @@ import { createOrganisation } from '../src/accounts/create-organisation.js';
 import { type Config, settings } from '../src/config.js';
 import { registerCreator } from '../src/creators/register-creator.js';
 import { migrations } from '../src/migrations/index.js';
-import { createClient } from '../src/registration/create-client.js';
 import { OidcServer } from '../src/oidc/oidc-server.js';
+import { createClient } from '../src/registration/create-client.js';
 import { startAuthServer } from '../src/start-auth-server.js';
 import { makeUser } from './make-user.js';
 

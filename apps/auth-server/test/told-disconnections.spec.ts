@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { sweepExpired } from '../src/oidc/sweep.js';
+import { sweepExpired } from '../src/tokens/sweep.js';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { makeUser } from './make-user.js';

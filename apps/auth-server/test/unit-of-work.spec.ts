@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { sweepExpired } from '../src/oidc/sweep.js';
+import { sweepExpired } from '../src/tokens/sweep.js';
 import { App, register } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
 import { json } from './json.js';

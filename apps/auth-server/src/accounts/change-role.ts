@@ -4,8 +4,8 @@ import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
-import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
+import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
 import { lockUser, type NamedUser } from './find-user.js';
 

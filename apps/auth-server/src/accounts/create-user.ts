@@ -8,6 +8,7 @@ import { requireOrganisation } from './create-organisation.js';
 import { displayName } from './display-name.js';
 import { maxPasswordLength, minPasswordLength } from './new-password.rules.js';
 import { hashPassword, verifyPassword } from './passwords.js';
+import { updatePassword } from './update-password.js';
 
 export const newPassword = z
   .string('is missing')
@@ -73,10 +74,6 @@ const insertUser = statement(
 const insertMembership = statement(
   'users.membership',
   'INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)',
-);
-export const updatePassword = statement(
-  'users.set-password',
-  'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
 );
 
 /**

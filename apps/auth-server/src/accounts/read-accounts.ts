@@ -44,6 +44,11 @@ const findCredentials = statement(
   'accounts.credentials',
   'SELECT id, password_hash FROM users WHERE lower(email) = lower($1) AND disabled_at IS NULL',
 );
+// A whole second later: sign-ins are noted in seconds.
+const findChange = statement(
+  'accounts.password-changed',
+  'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
+);
 // More than these nobody picks from a list.
 const listCreators = statement(
   'accounts.creators',
@@ -84,6 +89,11 @@ export class ReadAccounts {
   /** By e-mail, in any case. */
   credentials(email: string): Promise<Credentials | undefined> {
     return this.database.row<Credentials & Record<string, unknown>>(findCredentials, [email]);
+  }
+
+  /** @param signedInAt in seconds since 1970 */
+  async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
+    return (await this.database.row(findChange, [userId, signedInAt])) !== undefined;
   }
 
   /** The creators of the user's organisations, the oldest first. */

@@ -2,9 +2,9 @@ import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
-import { updatePassword } from './create-user.js';
 import { lockUser } from './find-user.js';
 import { hashPassword } from './passwords.js';
+import { updatePassword } from './update-password.js';
 
 /** Gives a person another password, for one who forgot theirs or lost it to somebody: every session and token ends. @param user UUID or e-mail */
 export async function setPassword(

@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import type { Consent } from '../oidc/connected-creator.rules.js';
+import type { Consent } from './covering-consent.rules.js';
 
 // Waits for who is just disconnecting the app (tell-disconnections.ts): they say whether they were the last.
 const remember = statement(
@@ -21,6 +21,11 @@ const list = statement(
    WHERE user_id = $1 AND client_id = $2 AND (creator_id IS NULL OR EXISTS (
      SELECT 1 FROM creators JOIN memberships USING (organisation_id)
      WHERE creators.id = consents.creator_id AND memberships.user_id = $1))`,
+);
+/** Of a person for a client, whichever creator they are for. */
+export const forgetConsents = statement(
+  'consents.forget',
+  'DELETE FROM consents WHERE user_id = $1 AND client_id = $2',
 );
 
 /** What people allowed which client for which creator: remembered across browsers and sessions. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
 import { audienceOf, organisationClaims } from './access-token.rules.js';
-import { coveringConsent } from './connected-creator.rules.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
 

@@ -1,6 +1,6 @@
 import { accessTokenClaims, type AccessTokenClaims, issuer } from '@fulfilment/contracts';
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccessToken, AdapterPayload, default as Provider } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
 import { audienceOf } from './access-token.rules.js';

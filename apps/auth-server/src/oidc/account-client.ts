@@ -1,5 +1,5 @@
-import type { ClientMetadata } from 'oidc-provider';
 import { createHash, randomBytes } from 'node:crypto';
+import type { ClientMetadata } from 'oidc-provider';
 
 /** Our own pages are a client like any other: whoever opens one without a session signs in as to an app. No other client may have this id. */
 export const accountClientId = 'account';

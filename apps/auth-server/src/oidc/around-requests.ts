@@ -3,10 +3,10 @@ import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { unavailablePage } from '../pages/message.page.js';
 import { sendPage } from '../pages/provider-pages.js';
-import { isPublicDocument, isVisited, mountPath } from './kinds-of-path.rules.js';
+import { isPublicDocument, isVisited, mountPath } from '../requests/kinds-of-path.rules.js';
+import { holdAnswer } from '../tokens/reuse.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import { noSuchPath } from './refusals.js';
-import { holdAnswer } from './reuse.js';
-import type { UnitOfWork } from './unit-of-work.js';
 
 /** What these need of a Koa context. */
 interface Exchange {

@@ -1,7 +1,7 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, originOf } from '../audit/audit-log.js';
-import { consumedInParallel } from './token-writes.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import { consumedInParallel } from '../tokens/token-writes.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const writing = new WeakMap<object, Promise<void>[]>();
 

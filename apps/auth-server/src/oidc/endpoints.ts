@@ -1,12 +1,12 @@
 import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mountPath } from '../requests/kinds-of-path.rules.js';
+import { type AuthQuota, quotaOf, takeFromQuota } from '../requests/request-limits.js';
 import { swapSignedToken } from './introspection-swap.js';
-import { mountPath } from './kinds-of-path.rules.js';
 import type { OidcServer } from './oidc-server.js';
 import { readTokenAhead } from './read-token-ahead.js';
 import { envelopeAnswer, noSuchPath, refusalAt } from './refusals.js';
 import { readBody } from './request-bodies.js';
-import { type AuthQuota, quotaOf, takeFromQuota } from './request-limits.js';
 
 /** Of routes: small letters in the first two parts, then whatever an id may hold. */
 const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;

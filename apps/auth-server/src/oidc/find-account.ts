@@ -1,9 +1,9 @@
 import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Person, ReadAccounts } from '../accounts/read-accounts.js';
+import type { StoredRows } from '../tokens/stored-rows.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';
 import { creatorOf } from './grants.js';
-import type { StoredRows } from './stored-rows.js';
-import type { UnitOfWork } from './unit-of-work.js';
 
 /** Which claims a scope shows at UserInfo. */
 export const claimsOfScopes = {

@@ -8,7 +8,7 @@ import {
 } from 'oidc-provider';
 import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Consents } from '../connected-apps/consents.js';
-import { coveringConsent } from './connected-creator.rules.js';
+import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
 
 /** A Grant remembers the creator it is connected to. Call before any Grant is made. */
 export function connectGrantsToCreators(provider: Provider): void {

@@ -1,19 +1,24 @@
 import { interactionPolicy } from 'oidc-provider';
-import { passwordCheck, secondFactorCheck } from '../second-factor/second-factor-check.js';
+import { passwordCheck } from '../accounts/password-check.js';
+import type { ReadAccounts } from '../accounts/read-accounts.js';
+import { secondFactorCheck } from '../second-factor/second-factor-check.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import { isFirstParty } from './grants.js';
 
 const nativeAsked = 'native_client_prompt';
 
 /** When the person is asked: sign in without a session good enough, consent without a grant. Native apps are asked each time (RFC 8252 §8.6), ours never. */
-export function interactionRules(factors: SecondFactors): interactionPolicy.DefaultPolicy {
+export function interactionRules(
+  accounts: ReadAccounts,
+  factors: SecondFactors,
+): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const login = policy.get('login');
   const consent = policy.get('consent');
   if (login === undefined || consent === undefined)
     throw new Error('oidc-provider no longer has the prompts login and consent.');
   login.checks.add(secondFactorCheck(factors));
-  login.checks.add(passwordCheck(factors));
+  login.checks.add(passwordCheck(accounts));
   consent.checks.remove(nativeAsked);
   consent.checks.add(
     new interactionPolicy.Check(

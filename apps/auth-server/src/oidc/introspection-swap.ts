@@ -1,8 +1,8 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
 import { parse, stringify } from 'node:querystring';
+import { isReadable } from '../requests/unreadable-text.js';
 import { handleOfNothing, presented } from './access-tokens.js';
 import type { FormChange } from './request-bodies.js';
-import { isReadable } from './unreadable-text.js';
 
 const swapped = new WeakMap<object, AccessTokenClaims>();
 

@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { endSession } from '../sessions/end-sessions.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /**
  * Ends what lives only as long as a browser's session, before the browser is told that it is signed out, and sees to it that no request

@@ -2,13 +2,13 @@ import { ValidationFailed } from '@fulfilment/error-envelope';
 import { type Ahead, type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config.js';
+import { mountPath } from '../requests/kinds-of-path.rules.js';
+import type { AuthQuota } from '../requests/request-limits.js';
+import { isReadableWhenDecoded } from '../requests/unreadable-text.js';
+import { noteArrival } from '../tokens/reuse.js';
 import { endpoints } from './endpoints.js';
-import { mountPath } from './kinds-of-path.rules.js';
 import type { OidcServer } from './oidc-server.js';
 import { unreadableAt } from './refusals.js';
-import type { AuthQuota } from './request-limits.js';
-import { noteArrival } from './reuse.js';
-import { isReadableWhenDecoded } from './unreadable-text.js';
 
 /** As oidc-provider and Express understand it: the path as it was asked for, where `url` is what lies below the mount path. */
 interface MountedRequest extends IncomingMessage {

@@ -2,8 +2,8 @@ import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { BackgroundLoop } from '@fulfilment/runtime';
 import type Provider from 'oidc-provider';
 import type { SigningKeys } from '../keys/signing-keys.js';
+import type { StoredRows } from '../tokens/stored-rows.js';
 import { buildProvider, type ProviderDependencies } from './provider.js';
-import type { StoredRows } from './stored-rows.js';
 
 type Handle = ReturnType<Provider['callback']>;
 

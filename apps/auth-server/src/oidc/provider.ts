@@ -5,23 +5,14 @@ import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
-import { words } from './requested-scope.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import type { BrowserSessions } from '../sessions/browser-sessions.js';
 import { noteSignIns } from '../sessions/note-sign-in.js';
+import { type AdapterDependencies, adapterFactory } from '../tokens/adapter.js';
+import { endsFamily, noteAnswers } from '../tokens/reuse.js';
+import type { SentAnswers } from '../tokens/sent-answers.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from './account-client.js';
-import { type AdapterDependencies, adapterFactory } from './adapter.js';
-import { awaitRecords, recordEvents } from './audit-events.js';
-import { judgeRegistration } from './client-registration.js';
-import { cookieSettings } from './cookies.js';
-import { isOriginOfClient } from './cors.rules.js';
-import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
-import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
-import { interactionRules } from './interaction-policy.js';
-import { judgeAuthorization } from './judge-authorization.js';
-import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
-import { endTokensOfSession } from './logout.js';
 import {
   answerOutages,
   answerUnknownPaths,
@@ -29,13 +20,22 @@ import {
   inOneTransaction,
   onlyAt,
 } from './around-requests.js';
-import { endsFamily, noteAnswers } from './reuse.js';
-import type { SentAnswers } from './sent-answers.js';
-import { knownScopes } from './strict-scopes.js';
-import { LocalSigningKey } from './signing-key.js';
-import { nameResponseModes } from './response-modes.js';
+import { awaitRecords, recordEvents } from './audit-events.js';
+import { judgeRegistration } from './client-registration.js';
 import { requireClient } from './client-required.js';
+import { cookieSettings } from './cookies.js';
+import { isOriginOfClient } from './cors.rules.js';
+import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
+import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
+import { interactionRules } from './interaction-policy.js';
 import { describeSwappedToken } from './introspection-swap.js';
+import { judgeAuthorization } from './judge-authorization.js';
+import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
+import { endTokensOfSession } from './logout.js';
+import { words } from './requested-scope.js';
+import { nameResponseModes } from './response-modes.js';
+import { LocalSigningKey } from './signing-key.js';
+import { knownScopes } from './strict-scopes.js';
 
 export interface ProviderDependencies extends AdapterDependencies {
   readonly config: Config;
@@ -171,7 +171,7 @@ function people({ accounts, stored, work, grants, factors }: ProviderDependencie
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {
-      policy: interactionRules(factors),
+      policy: interactionRules(accounts, factors),
       url: (_ctx, { uid }) => `/interaction/${uid}`,
     },
   };

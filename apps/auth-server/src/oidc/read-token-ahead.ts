@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
+import { isReadable } from '../requests/unreadable-text.js';
+import { storedId } from '../tokens/stored-models.rules.js';
 import type { FormChange } from './request-bodies.js';
-import { storedId } from './stored-models.rules.js';
-import { isReadable } from './unreadable-text.js';
 
 /**
  * Has the code or refresh token of a token request read while its client is: both go in one statement, which brings the Grant and the

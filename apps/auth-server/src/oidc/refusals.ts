@@ -6,9 +6,8 @@ import {
   toErrorAnswer,
 } from '@fulfilment/error-envelope';
 import { jsonAnswer, type PlainAnswer } from '@fulfilment/http-service';
-import { messagePage } from '../pages/message.page.js';
-import type { Page } from '../pages/page.js';
-import { isVisited, mountPath } from './kinds-of-path.rules.js';
+import { messagePage, tooManyPage } from '../pages/message.page.js';
+import { isVisited, mountPath } from '../requests/kinds-of-path.rules.js';
 
 const oauthErrors: Readonly<Record<string, string>> = {
   RATE_LIMITED: 'temporarily_unavailable',
@@ -37,12 +36,6 @@ export function unreadableAt(path: string, error: unknown): PlainAnswer {
     return messagePage({ title: 'This link is not right', text, status: 400 });
   }
   return path.startsWith(mountPath) ? oauthRefusal(error) : envelopeAnswer(error);
-}
-
-export function tooManyPage(error: RateLimited): Page {
-  const { headers } = toErrorAnswer(error);
-  const text = 'Wait a moment, then load this page again.';
-  return messagePage({ title: 'Too many requests', text, status: 429, headers });
 }
 
 export function envelopeAnswer(error: unknown): PlainAnswer {

@@ -1,6 +1,6 @@
 import { PayloadTooLarge } from '@fulfilment/error-envelope';
 import type { IncomingMessage } from 'node:http';
-import { isReadableJson, isReadableWhenDecoded } from './unreadable-text.js';
+import { isReadableJson, isReadableWhenDecoded } from '../requests/unreadable-text.js';
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 

@@ -1,8 +1,8 @@
 import { operatorCommand, tellAgain } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
-import { creatorsAgain } from '../creators/creators-again.js';
 import { creatorFlags } from '../creators/creator-flags.js';
+import { creatorsAgain } from '../creators/creators-again.js';
 import { newCreator, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
 

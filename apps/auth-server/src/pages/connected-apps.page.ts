@@ -1,5 +1,5 @@
-import { accountPage, type AccountFrame, csrfField, day, type Notice } from './account.page.js';
 import { type Html, html } from '@fulfilment/http-service';
+import { accountPage, type AccountFrame, csrfField, day, type Notice } from './account.page.js';
 import type { Page } from './page.js';
 
 export interface ConnectedAppView {

@@ -1,5 +1,5 @@
-import type { VisibleCreator } from '../accounts/read-accounts.js';
 import { type Html, html } from '@fulfilment/http-service';
+import type { VisibleCreator } from '../accounts/read-accounts.js';
 import { type Page, page } from './page.js';
 
 export interface ConsentView {

@@ -1,3 +1,4 @@
+import { type RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
 import { type Html, html } from '@fulfilment/http-service';
 import { type Page, page } from './page.js';
 
@@ -30,4 +31,10 @@ export function unavailablePage(): Page {
     status: 503,
     headers: { 'Retry-After': '2' },
   });
+}
+
+export function tooManyPage(error: RateLimited): Page {
+  const { headers } = toErrorAnswer(error);
+  const text = 'Wait a moment, then load this page again.';
+  return messagePage({ title: 'Too many requests', text, status: 429, headers });
 }

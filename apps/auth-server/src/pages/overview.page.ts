@@ -1,5 +1,5 @@
-import { accountPage, type AccountFrame } from './account.page.js';
 import { html } from '@fulfilment/http-service';
+import { accountPage, type AccountFrame } from './account.page.js';
 import type { Page } from './page.js';
 
 export interface OverviewView {

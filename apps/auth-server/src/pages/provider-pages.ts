@@ -1,5 +1,5 @@
-import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { Html, html } from '@fulfilment/http-service';
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './message.page.js';
 import { formTarget, type Page } from './page.js';
 

@@ -1,5 +1,5 @@
-import { renderSVG } from 'uqr';
 import { Html, html } from '@fulfilment/http-service';
+import { renderSVG } from 'uqr';
 
 /** What somebody needs to put the account into an authenticator app. */
 export interface SecondFactorSetup {

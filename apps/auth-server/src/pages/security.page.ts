@@ -1,3 +1,4 @@
+import { type Html, html } from '@fulfilment/http-service';
 import { maxPasswordLength, minPasswordLength } from '../accounts/new-password.rules.js';
 import {
   accountPage,
@@ -6,7 +7,6 @@ import {
   currentPasswordField,
   type Notice,
 } from './account.page.js';
-import { type Html, html } from '@fulfilment/http-service';
 import type { Page } from './page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
 

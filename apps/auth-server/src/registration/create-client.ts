@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { accountClientId } from '../oidc/account-client.js';
-import { clientSecret, sealedClient } from '../oidc/adapter.js';
 import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
+import { clientSecret, sealedClient } from '../tokens/adapter.js';
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const reason = redirectRefusal(uri);

@@ -1,8 +1,8 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { endClient } from '../oidc/families.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
+import { endClient } from '../tokens/families.js';
 
 const find = statement(
   'clients.find',

@@ -10,18 +10,6 @@ export function saysBothFactors(amr: readonly string[] | undefined): boolean {
   return amr?.includes('otp') === true;
 }
 
-/** A sign-in with a password that was changed since is none any more, even one that was still under way. */
-export function passwordCheck(factors: SecondFactors): interactionPolicy.Check {
-  return new interactionPolicy.Check(
-    'password_changed',
-    'End-User authentication with the new password is required',
-    'login_required',
-    async ({ oidc: { session } }) =>
-      session?.accountId !== undefined &&
-      (await factors.passwordChangedSince(session.accountId, session.loginTs ?? 0)),
-  );
-}
-
 /** A session of the password alone is none for somebody who needs a second factor: they sign in again. */
 export function secondFactorCheck(factors: SecondFactors): interactionPolicy.Check {
   return new interactionPolicy.Check(

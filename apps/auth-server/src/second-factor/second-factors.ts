@@ -34,11 +34,6 @@ const findNeed = statement(
   `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
-// A whole second later: sign-ins are noted in seconds.
-const findChange = statement(
-  'second-factors.password-changed',
-  'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
-);
 // One that is being set up is kept for a quarter of an hour: a reloaded page shows the same secret, and a second tab breaks nothing.
 const begin = statement(
   'second-factors.begin',
@@ -112,11 +107,6 @@ export class SecondFactors {
   /** Whether the person's role forbids to be without. */
   isRequiredOf(person: { readonly global_admin: boolean }): boolean {
     return person.global_admin && this.settings.requiredForGlobalAdmins;
-  }
-
-  /** @param signedInAt in seconds since 1970 */
-  async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
-    return (await this.database.row(findChange, [userId, signedInAt])) !== undefined;
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {

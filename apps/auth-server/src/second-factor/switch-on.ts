@@ -1,6 +1,6 @@
 import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js';
-import type { UnitOfWork } from '../oidc/unit-of-work.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
 /** Who switches a second factor on, and where. */

@@ -1,6 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
-import type { UnitOfWork } from '../oidc/unit-of-work.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /** A browser in which somebody is signed in. */
 export interface BrowserSession {

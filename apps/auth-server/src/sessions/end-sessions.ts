@@ -1,6 +1,6 @@
 import { statement, type Transaction } from '@fulfilment/database';
-import { endFamiliesOfSessions, endFamiliesOfUser } from '../oidc/families.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
+import { endFamiliesOfSessions, endFamiliesOfUser } from '../tokens/families.js';
 
 const sessionsOfUser = statement(
   'sessions.of-user',
@@ -12,7 +12,7 @@ const sessionOfUser = statement(
   `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
 );
 // Stays until the session would have been over by itself: a request that is under way with it may save it again, and it is not
-// found then (oidc/stored-rows.ts).
+// found then (tokens/stored-rows.ts).
 const markEnded = statement(
   'sessions.mark-ended',
   `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { FormTokens } from './form-tokens.js';
-import { field } from './forms.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
 import { openInteraction } from './open-interaction.js';
-import type { Outcome } from './outcome.js';
 
 /** Says no, to signing in or to what the app asks for: the app is told `access_denied`. */
 @Injectable()

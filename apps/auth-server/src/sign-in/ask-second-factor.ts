@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ReadAccounts } from '../accounts/read-accounts.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
 import {
   requiredSetupPage,
@@ -8,8 +10,7 @@ import {
 } from '../pages/second-factor.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
-import { FormTokens } from './form-tokens.js';
-import { InteractionExpired, type OpenInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './open-interaction.js';
 
 /** Shows the second question of a sign-in: the code, or how to set the second factor up. */
 @Injectable()
@@ -23,7 +24,7 @@ export class AskSecondFactor {
   /** Whose password was right and is the same still; undefined when the sign-in has to begin with it. */
   async whosePassword({ passwordOf, passwordAt }: OpenInteraction): Promise<string | undefined> {
     if (passwordOf === undefined) return undefined;
-    return (await this.factors.passwordChangedSince(passwordOf, passwordAt)) ? undefined : passwordOf;
+    return (await this.accounts.passwordChangedSince(passwordOf, passwordAt)) ? undefined : passwordOf;
   }
 
   /** @param userId whose password was right */

@@ -5,10 +5,11 @@ import { AuditLog, originOf } from '../audit/audit-log.js';
 import { Consents } from '../connected-apps/consents.js';
 import { startConsentedGrant } from '../oidc/grants.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { FormTokens } from './form-tokens.js';
-import { field } from './forms.js';
-import { InteractionExpired, openInteraction } from './open-interaction.js';
-import type { Outcome } from './outcome.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
+import { InteractionExpired } from '../pages/page-errors.js';
+import { openInteraction } from './open-interaction.js';
 
 /** Says yes: starts the authorization for the creator that was picked, and remembers the answer. */
 @Injectable()

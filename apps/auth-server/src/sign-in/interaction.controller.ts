@@ -1,9 +1,9 @@
 import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { deliver } from '../pages/outcome.js';
+import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { AbortInteraction } from './abort-interaction.js';
 import { GiveConsent } from './give-consent.js';
-import { deliver } from './outcome.js';
-import { ProblemPageFilter } from './problem-page.filter.js';
 import { ProveSecondFactor } from './prove-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
 import { SignIn } from './sign-in.js';

@@ -2,10 +2,8 @@ import type { Request, Response } from 'express';
 import { type Client, errors, type Interaction, type InteractionResults } from 'oidc-provider';
 import type { OidcServer } from '../oidc/oidc-server.js';
 import { words } from '../oidc/requested-scope.js';
+import { InteractionExpired } from '../pages/page-errors.js';
 import { formTarget } from '../pages/page.js';
-
-/** The sign-in this browser is in the middle of does not exist (any more). */
-export class InteractionExpired extends Error {}
 
 /** How far a sign-in of two factors has come. It lies in the interaction, which only this browser can go on with. */
 export interface SignInProgress {

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { UnitOfWork } from '../oidc/unit-of-work.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
 import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { switchOnSecondFactor } from '../second-factor/switch-on.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { AskSecondFactor } from './ask-second-factor.js';
-import { FormTokens } from './form-tokens.js';
-import { field } from './forms.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
-import type { Outcome } from './outcome.js';
 import { codesOf, type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** The second half of a sign-in, for those whose password was right: nobody is signed in before this said yes. */

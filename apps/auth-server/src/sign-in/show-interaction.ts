@@ -4,11 +4,12 @@ import type { Request, Response } from 'express';
 import { ReadAccounts } from '../accounts/read-accounts.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { consentPage } from '../pages/consent.page.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { AskSecondFactor } from './ask-second-factor.js';
-import { FormTokens } from './form-tokens.js';
-import { InteractionExpired, type OpenInteraction, openInteraction } from './open-interaction.js';
+import { type OpenInteraction, openInteraction } from './open-interaction.js';
 
 const words: Readonly<Record<string, string>> = { ...identityScopes, ...storeScopes };
 

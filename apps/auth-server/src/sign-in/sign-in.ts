@@ -4,13 +4,13 @@ import { verifyPassword } from '../accounts/passwords.js';
 import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import { FormTokens } from './form-tokens.js';
-import { field } from './forms.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
-import type { Outcome } from './outcome.js';
 import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** Signs a person in, or shows the page again: the same words and the same time for a wrong name as for a wrong password. */

@@ -1,6 +1,6 @@
 import { sendPlain } from '@fulfilment/http-service';
 import type { Response } from 'express';
-import type { Page } from '../pages/page.js';
+import type { Page } from './page.js';
 
 /** What a browser gets: a page, or the way to another. */
 export type Outcome = Page | { readonly redirect: string };

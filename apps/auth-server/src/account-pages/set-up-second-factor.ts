@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount, type SignedIn } from '../account/open-account.js';
-import { ConfirmPassword } from '../accounts/confirm-password.js';
 import { originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { UnitOfWork } from '../oidc/unit-of-work.js';
 import type { Notice } from '../pages/account.page.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
 import { recoveryCodesPage, secondFactorSetupPage } from '../pages/security.page.js';
-import { noteProof } from '../sessions/note-proof.js';
-import { field } from '../sign-in/forms.js';
-import type { Outcome } from '../sign-in/outcome.js';
-import { bothFactors } from './second-factor-check.js';
-import { SecondFactors } from './second-factors.js';
-import { switchOnSecondFactor } from './switch-on.js';
-import { keyUri, spelledSecret } from './totp.rules.js';
+import { bothFactors } from '../second-factor/second-factor-check.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+import { switchOnSecondFactor } from '../second-factor/switch-on.js';
+import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { ConfirmPassword } from './confirm-password.js';
+import { noteProof } from './note-proof.js';
+import { OpenAccount, type SignedIn } from './open-account.js';
 
 /** Has the person set a second factor up: show the secret, take the first code, show the recovery codes. */
 @Injectable()

@@ -1,19 +1,14 @@
-import { statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount } from '../account/open-account.js';
 import { insertAudit, originOf } from '../audit/audit-log.js';
-import { endFamiliesOfUserAndClient } from '../oidc/families.js';
-import { UnitOfWork } from '../oidc/unit-of-work.js';
-import { field } from '../sign-in/forms.js';
-import type { Outcome } from '../sign-in/outcome.js';
-import { tellingDisconnections } from './tell-disconnections.js';
-
-const forgetConsents = statement(
-  'connected-apps.forget-consents',
-  'DELETE FROM consents WHERE user_id = $1 AND client_id = $2',
-);
+import { forgetConsents } from '../connected-apps/consents.js';
+import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
+import { endFamiliesOfUserAndClient } from '../tokens/families.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { OpenAccount } from './open-account.js';
 
 /** Takes an app's access to the account away: every token it holds for this person ends, and its next request is asked for consent. */
 @Injectable()

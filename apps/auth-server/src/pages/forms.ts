@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { isReadable } from '../oidc/unreadable-text.js';
+import { isReadable } from '../requests/unreadable-text.js';
 
 /** One field of a form that was sent; empty when it is missing, sent twice or no readable text. */
 export function field(request: Request, name: string): string {

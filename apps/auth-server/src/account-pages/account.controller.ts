@@ -1,19 +1,19 @@
+import { html } from '@fulfilment/http-service';
 import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ChangePassword } from '../accounts/change-password.js';
-import { DisconnectApp } from '../connected-apps/disconnect-app.js';
-import { ShowConnectedApps } from '../connected-apps/show-connected-apps.js';
 import { messagePage } from '../pages/message.page.js';
-import { html } from '@fulfilment/http-service';
-import { ChangeSecondFactor } from '../second-factor/change-second-factor.js';
-import { SetUpSecondFactor } from '../second-factor/set-up-second-factor.js';
-import { ShowSecurity } from '../second-factor/show-security.js';
-import { ShowBrowsers } from '../sessions/show-browsers.js';
-import { SignOutBrowser } from '../sessions/sign-out-browser.js';
-import { deliver } from '../sign-in/outcome.js';
-import { ProblemPageFilter } from '../sign-in/problem-page.filter.js';
+import { deliver } from '../pages/outcome.js';
+import { ProblemPageFilter } from '../pages/problem-page.filter.js';
+import { ChangePassword } from './change-password.js';
+import { ChangeSecondFactor } from './change-second-factor.js';
 import { ComeBack } from './come-back.js';
+import { DisconnectApp } from './disconnect-app.js';
+import { SetUpSecondFactor } from './set-up-second-factor.js';
 import { ShowAccount } from './show-account.js';
+import { ShowBrowsers } from './show-browsers.js';
+import { ShowConnectedApps } from './show-connected-apps.js';
+import { ShowSecurity } from './show-security.js';
+import { SignOutBrowser } from './sign-out-browser.js';
 
 /** The pages on which people look after their account. */
 @Controller('account')

@@ -1,13 +1,13 @@
 import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount } from '../account/open-account.js';
-import { ConfirmPassword } from '../accounts/confirm-password.js';
 import { insertAudit, originOf } from '../audit/audit-log.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
 import { recoveryCodesPage } from '../pages/security.page.js';
-import { field } from '../sign-in/forms.js';
-import type { Outcome } from '../sign-in/outcome.js';
-import { removeSecondFactor, SecondFactors } from './second-factors.js';
+import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
+import { ConfirmPassword } from './confirm-password.js';
+import { OpenAccount } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
 /** What somebody with a second factor can do about it. */

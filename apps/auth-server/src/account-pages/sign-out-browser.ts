@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount } from '../account/open-account.js';
 import { insertAudit, originOf } from '../audit/audit-log.js';
-import { UnitOfWork } from '../oidc/unit-of-work.js';
-import { field } from '../sign-in/forms.js';
-import type { Outcome } from '../sign-in/outcome.js';
-import { endSessionOfUser, endSessionsOfUser } from './end-sessions.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
+import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { OpenAccount } from './open-account.js';
 
 /** Signs another browser of the person out, or all others. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
-import { type Person, selectPerson } from '../accounts/read-accounts.js';
 import Provider, { type AdapterPayload } from 'oidc-provider';
+import { type Person, selectPerson } from '../accounts/read-accounts.js';
 
 interface Key {
   readonly model: string;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { Families } from '../oidc/families.js';
 import { accountClientId } from '../oidc/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { isReadable } from '../oidc/unreadable-text.js';
-import type { Outcome } from '../sign-in/outcome.js';
+import type { Outcome } from '../pages/outcome.js';
+import { isReadable } from '../requests/unreadable-text.js';
+import { Families } from '../tokens/families.js';
 import { pageOf } from './open-account.js';
 
 /** Brings somebody who signed in back to the page they wanted. */

@@ -2,9 +2,8 @@ import { RateLimited } from '@fulfilment/error-envelope';
 import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { tooManyPage } from '../oidc/refusals.js';
-import { type AuthQuota, takeFromQuota } from '../oidc/request-limits.js';
-import { messagePage } from './message.page.js';
+import { type AuthQuota, takeFromQuota } from '../requests/request-limits.js';
+import { messagePage, tooManyPage } from './message.page.js';
 
 /** What stands before the pages people see: their quota, and forms that can be read. */
 export function mountPages(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {

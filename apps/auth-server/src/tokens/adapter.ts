@@ -1,12 +1,12 @@
 import { type Statement, statement } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
+import { isReadable } from '../requests/unreadable-text.js';
 import type { Families } from './families.js';
 import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
 import { notEnded, type StoredRow, type StoredRows } from './stored-rows.js';
 import { consumedInParallel, familyEnded, type NewRow } from './token-writes.js';
 import type { UnitOfWork } from './unit-of-work.js';
-import { isReadable } from './unreadable-text.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
 const upsert = statement(

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { verifyPassword } from '../accounts/passwords.js';
+import { type Person, ReadAccounts } from '../accounts/read-accounts.js';
 import { type AuditEvent, AuditLog, type Origin } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
-import { verifyPassword } from './passwords.js';
-import { type Person, ReadAccounts } from './read-accounts.js';
 
 /** What asks for the password again, by the event it would be. */
 export type Confirmed = Extract<

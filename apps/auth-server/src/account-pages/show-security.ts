@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount, type SignedIn } from '../account/open-account.js';
 import type { Notice } from '../pages/account.page.js';
 import type { Page } from '../pages/page.js';
 import { securityPage } from '../pages/security.page.js';
-import { SecondFactors } from './second-factors.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+import { OpenAccount, type SignedIn } from './open-account.js';
 
 const done: ReadonlyMap<unknown, string> = new Map([
   ['password', 'Your password is changed. Every other browser was signed out.'],

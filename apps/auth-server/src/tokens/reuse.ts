@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import { answeredAtLeastMs, type Arrival, arrival, isRace, judgeByTime } from './reuse.rules.js';
 import type { SentAnswers } from './sent-answers.js';

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount } from '../account/open-account.js';
+import { newPasswordRefusal } from '../accounts/new-password.rules.js';
+import { hashPassword } from '../accounts/passwords.js';
+import { updatePassword } from '../accounts/update-password.js';
 import { insertAudit, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { UnitOfWork } from '../oidc/unit-of-work.js';
-import { endSessionsOfUser } from '../sessions/end-sessions.js';
-import { noteProof } from '../sessions/note-proof.js';
+import { field } from '../pages/forms.js';
+import type { Outcome } from '../pages/outcome.js';
 import { removeUnconfirmed } from '../second-factor/second-factors.js';
-import { ShowSecurity } from '../second-factor/show-security.js';
-import { field } from '../sign-in/forms.js';
-import type { Outcome } from '../sign-in/outcome.js';
+import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { updatePassword } from './create-user.js';
-import { newPasswordRefusal } from './new-password.rules.js';
-import { hashPassword } from './passwords.js';
+import { noteProof } from './note-proof.js';
+import { OpenAccount } from './open-account.js';
+import { ShowSecurity } from './show-security.js';
 
 /** Changes the password of the person themselves, and signs every other browser out in the same commit. */
 @Injectable()

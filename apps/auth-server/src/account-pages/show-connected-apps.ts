@@ -1,10 +1,10 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount } from '../account/open-account.js';
+import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import { connectedAppsPage } from '../pages/connected-apps.page.js';
 import type { Page } from '../pages/page.js';
-import { ReadConnectedApps } from './read-connected-apps.js';
+import { OpenAccount } from './open-account.js';
 
 const words = Object.entries({ ...identityScopes, ...storeScopes });
 

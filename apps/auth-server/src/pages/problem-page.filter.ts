@@ -2,11 +2,10 @@ import { Forbidden, isOutage, ServiceUnavailable } from '@fulfilment/error-envel
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
-import { SignInNeeded } from '../account/open-account.js';
-import { messagePage, unavailablePage } from '../pages/message.page.js';
-import type { Page } from '../pages/page.js';
-import { InteractionExpired } from './open-interaction.js';
+import { messagePage, unavailablePage } from './message.page.js';
 import { deliver } from './outcome.js';
+import { InteractionExpired, SignInNeeded } from './page-errors.js';
+import type { Page } from './page.js';
 
 /** What goes wrong on a page is told on a page. */
 @Catch()

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { OpenAccount } from '../account/open-account.js';
 import { browsersPage } from '../pages/browsers.page.js';
 import type { Page } from '../pages/page.js';
-import { browserName } from './browser-name.js';
-import { BrowserSessions } from './browser-sessions.js';
+import { browserName } from '../sessions/browser-name.js';
+import { BrowserSessions } from '../sessions/browser-sessions.js';
+import { OpenAccount } from './open-account.js';
 
 /** Shows in which browsers the person is signed in. */
 @Injectable()

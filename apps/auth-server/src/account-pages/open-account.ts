@@ -6,18 +6,11 @@ import { CONFIG, type Config } from '../config.js';
 import { signInAddress } from '../oidc/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { AccountFrame } from '../pages/account.page.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { field } from '../pages/forms.js';
+import { SignInNeeded } from '../pages/page-errors.js';
 import { saysBothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import { FormTokens } from '../sign-in/form-tokens.js';
-import { field } from '../sign-in/forms.js';
-
-/** Nobody is signed in in this browser, or not well enough. */
-export class SignInNeeded extends Error {
-  /** @param address where to sign in, to come back to the page */
-  constructor(readonly address: string) {
-    super('Somebody has to sign in first.');
-  }
-}
 
 /** Somebody looking after their account. */
 export interface SignedIn {
@@ -54,7 +47,7 @@ export class OpenAccount {
     const [person, needsBoth, isOld] = await Promise.all([
       this.accounts.person(accountId, undefined),
       saysBothFactors(session.amr) ? false : this.factors.isNeeded(accountId),
-      this.factors.passwordChangedSince(accountId, session.loginTs ?? 0),
+      this.accounts.passwordChangedSince(accountId, session.loginTs ?? 0),
     ]);
     if (person === undefined || needsBoth || isOld) throw this.signInNeeded(request);
     const csrf = this.forms.issue(formOf(sessionUid));
