@@ -142,7 +142,7 @@ describe('registration (RFC 7591)', () => {
       expect(body).not.toHaveProperty(member);
   });
 
-  it('takes ten addresses, and a name of 100 characters as people count them (decisions.md)', async () => {
+  it('takes ten addresses, and a name of 100 characters as people count them (RFC 7591 §3.2.1)', async () => {
     const response = await register(server, {
       redirect_uris: elevenAddresses.slice(1),
       client_name: '🎵'.repeat(100),

@@ -262,7 +262,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
   });
 });
 
-describe('calls from browsers (decisions.md: CORS)', () => {
+describe('calls from browsers (CORS, RFC 9700 §2.6)', () => {
   it.each(['token', 'revoke'])(
     'of %s are for the origins of the client’s redirect addresses',
     async (path) => {

@@ -27,13 +27,13 @@ const unavailable = {
   error_description: 'The service is temporarily unavailable.',
 };
 
-/** Takes a step at some paths alone: one that waits for what comes after it costs every request, also those it does nothing for. */
+/** Runs a middleware on its own paths only: an async middleware costs every request it wraps. */
 export function onlyAt<Context extends object>(
   paths: RegExp,
-  step: (ctx: Context, next: Next) => Promise<void>,
+  middleware: (ctx: Context, next: Next) => Promise<void>,
 ) {
   return (ctx: Context & { readonly path: string }, next: Next): Promise<unknown> =>
-    paths.test(ctx.path) ? step(ctx, next) : next();
+    paths.test(ctx.path) ? middleware(ctx, next) : next();
 }
 
 /** A dependency that is away is 503 with `Retry-After`, not a server error; what nobody foresaw is logged with its cause. */

@@ -8,13 +8,28 @@ import { readTokenAhead } from './read-token-ahead.js';
 import { envelopeAnswer, noSuchPath, refusalAt } from './refusals.js';
 import { readBody } from './request-bodies.js';
 
-/** Of routes: small letters in the first two parts, then whatever an id may hold. */
+/** Allowed spelling of a path: lower case in the first two segments, anything in the rest (ids). */
 const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
 const registration = /^\/oauth2\/register(\/|$)/;
 
 /** Answers what lies below the mount path: quota → path → body → oidc-provider. @param path of the request's url, below the mount path */
 export type Endpoints = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
 
+/**
+ * The life of a refresh, as an example of how a request goes through the files:
+ * 1. mount.ts notes when it arrived (tokens/reuse.ts) and makes it one to the issuer.
+ * 2. Here its quota is counted (requests/request-limits.ts), its form read (request-bodies.ts), and the token looked up ahead
+ *    (read-token-ahead.ts): with its Grant and person, and the client, by one statement (tokens/stored-rows.ts).
+ * 3. provider.ts is all that is wired into oidc-provider. inOneTransaction (around-requests.ts) begins a unit of work
+ *    (tokens/unit-of-work.ts).
+ * 4. oidc-provider checks client and token, by what tokens/adapter.ts finds, and whom it is for (find-account.ts). A token that was used
+ *    before is a race or a replay (tokens/reuse.ts); a replay ends the family (tokens/families.ts).
+ * 5. The access token is signed (access-tokens.ts, signing-key.ts). That the old refresh token is consumed, and the new tokens, the adapter
+ *    only collects (tokens/token-writes.ts).
+ * 6. Back in inOneTransaction the answer is held for those that were sent with it, then all is stored by one statement. Whoever finds
+ *    the token consumed now was second, stores nothing, and is told `invalid_grant`.
+ * 7. When the answer has left, the time is noted for every replica (tokens/sent-answers.ts).
+ */
 export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Endpoints {
   const swap = swapSignedToken((request, jti) => oidc.stored.readAhead(request, 'AccessToken', jti));
   const read = readTokenAhead((request, model, id) => oidc.stored.readAhead(request, model, id));

@@ -7,6 +7,7 @@ it('a refresh token slides 30 days at a time, within 90 days of its family', () 
   expect(refreshTokenLifetime(0, 0)).toBe(30 * day);
   expect(refreshTokenLifetime(0, 60 * day)).toBe(30 * day);
   expect(refreshTokenLifetime(0, 80 * day)).toBe(10 * day);
+  expect(refreshTokenLifetime(0, 90 * day)).toBe(1);
   expect(refreshTokenLifetime(0, 91 * day)).toBe(1);
 });
 

@@ -1,7 +1,10 @@
 const hour = 3600;
 const day = 24 * hour;
 
-/** How long each thing lives, in seconds (docs/decisions.md, "Authorization server"). */
+/**
+ * How long each thing lives, in seconds. A code at most ten minutes (RFC 6749 §4.1.2); a refresh token ends when it lies unused
+ * (RFC 9700 §4.14.2), and with its family however much it is used.
+ */
 export const lifetimes = {
   authorizationCode: 120,
   accessToken: hour,

@@ -137,7 +137,6 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
       registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
       introspection: {
         enabled: true,
-        // Public clients see their own tokens; a confidential client is a resource server.
         allowedPolicy: (_ctx, client, token) => mayIntrospect(client, token),
       },
       revocation: {
@@ -153,7 +152,10 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
   };
 }
 
-/** A client its own tokens; a confidential one, as a resource server, access tokens; one that only the operator makes also refresh tokens. */
+/**
+ * Any client may introspect its own tokens; a confidential client any access token; one without redirect URIs (operator-made) refresh
+ * tokens too.
+ */
 function mayIntrospect(
   client: Client,
   token: { readonly kind: string; readonly clientId?: string },
