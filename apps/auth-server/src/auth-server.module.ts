@@ -1,7 +1,7 @@
 import { Database } from '@fulfilment/database';
 import type { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { LOGGER, type Logger, SecretBox } from '@fulfilment/runtime';
+import { CLOCK, type Clock, LOGGER, type Logger, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AccountController } from './account-pages/account.controller.js';
 import { ChangePassword } from './account-pages/change-password.js';
@@ -47,6 +47,7 @@ export interface Infrastructure {
   readonly database: Database;
   readonly redis: RedisConnection;
   readonly outbox: Outbox;
+  readonly clock: Clock;
 }
 
 @Module({})
@@ -61,7 +62,7 @@ export class AuthServerModule {
 }
 
 /** Everything below the pages, made in the order in which one stands on another. */
-function providersOver({ config, logger, database, redis, outbox }: Infrastructure): Provider[] {
+function providersOver({ config, logger, database, redis, outbox, clock }: Infrastructure): Provider[] {
   const accounts = new ReadAccounts(database);
   const audit = new AuditLog(database, logger);
   const consents = new Consents(database);
@@ -70,11 +71,12 @@ function providersOver({ config, logger, database, redis, outbox }: Infrastructu
   const families = new Families(work, outbox);
   const grants = new ExistingGrants(accounts, consents);
   const secrets = new SecretBox(config.KEY_ENCRYPTION_KEY);
-  const keys = new SigningKeys(database, secrets);
+  const keys = new SigningKeys(database, secrets, clock);
   const browsers = new BrowserSessions(database, work);
   const factors = new SecondFactors(database, {
     secrets,
     requiredForGlobalAdmins: config.SECOND_FACTOR_FOR_GLOBAL_ADMINS,
+    clock,
   });
   const oidc = new OidcServer(keys, {
     config,
@@ -88,10 +90,12 @@ function providersOver({ config, logger, database, redis, outbox }: Infrastructu
     browsers,
     secrets,
     answers: new SentAnswers(redis),
+    clock,
   });
   return [
     { provide: CONFIG, useValue: config },
     { provide: LOGGER, useValue: logger },
+    { provide: CLOCK, useValue: clock },
     { provide: Database, useValue: database },
     { provide: ReadAccounts, useValue: accounts },
     { provide: AuditLog, useValue: audit },

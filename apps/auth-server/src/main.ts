@@ -1,4 +1,4 @@
-import { readConfig } from '@fulfilment/runtime';
+import { readConfig, systemClock } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
 import { settings } from './config.js';
 import { migrations } from './migrations/index.js';
@@ -7,5 +7,10 @@ import { startAuthServer } from './start-auth-server.js';
 const config = readConfig(settings);
 // It takes no messages: what its use cases and operate.ts write into the outbox is relayed from here.
 const service = openService({ name: 'auth-server', settings: config, migrations, onePlan: true });
-const authServer = await startAuthServer({ config, ...service, outbox: service.messaging.outbox });
+const authServer = await startAuthServer({
+  config,
+  ...service,
+  outbox: service.messaging.outbox,
+  clock: systemClock,
+});
 await service.run(authServer.app, (shutdown) => authServer.startLoops(shutdown));

@@ -1,7 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import { RateLimiter, type ReadinessChecks, type RedisConnection, startHttp } from '@fulfilment/http-service';
 import type { Outbox } from '@fulfilment/messaging';
-import { BackgroundLoop, type Logger, type Shutdown } from '@fulfilment/runtime';
+import { BackgroundLoop, type Clock, type Logger, type Shutdown } from '@fulfilment/runtime';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
@@ -30,9 +30,10 @@ export async function startAuthServer(parts: {
   readonly database: Database;
   readonly redis: RedisConnection;
   readonly outbox: Outbox;
+  readonly clock: Clock;
   readonly readiness: ReadinessChecks;
 }): Promise<AuthServer> {
-  const { config, logger, database, redis, outbox, readiness } = parts;
+  const { config, logger, database, redis, outbox, clock, readiness } = parts;
   const limiter = new RateLimiter<AuthQuota>(redis, {
     token: config.RATE_LIMIT_TOKEN,
     register: config.RATE_LIMIT_REGISTER,
@@ -40,7 +41,7 @@ export async function startAuthServer(parts: {
     documents: config.RATE_LIMIT_AUTHORIZATION, // of their own: the APIs must get our keys whatever else a neighbour asks
   });
   const app = await startHttp({
-    module: AuthServerModule.with({ config, logger, database, redis, outbox }),
+    module: AuthServerModule.with({ config, logger, database, redis, outbox, clock }),
     host: config.HOST,
     port: config.PORT,
     logger,

@@ -1,7 +1,7 @@
 import { createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { createLogger, SecretBox, Shutdown } from '@fulfilment/runtime';
+import { createLogger, SecretBox, Shutdown, systemClock } from '@fulfilment/runtime';
 import {
   eventually,
   freePort,
@@ -78,6 +78,7 @@ export async function runningServer(
     database,
     redis,
     outbox: new Outbox(),
+    clock: systemClock,
     readiness: {},
   });
   server.startLoops(shutdown);

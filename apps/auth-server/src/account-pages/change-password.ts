@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { newPasswordRefusal } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
 import { updatePassword } from '../accounts/update-password.js';
 import { insertAudit, originOf } from '../audit/audit-log.js';
+import { numericDate } from '../oidc/numeric-date.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
@@ -24,6 +26,7 @@ export class ChangePassword {
     private readonly work: UnitOfWork,
     private readonly oidc: OidcServer,
     private readonly security: ShowSecurity,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
@@ -45,7 +48,7 @@ export class ChangePassword {
       await insertAudit(tx, { event: 'password_changed', userId: person.id }, origin);
       return endSessionsOfUser(tx, person.id, sessionUid);
     });
-    await noteProof(this.oidc, request, response, { loginTs: Math.floor(Date.now() / 1000) });
+    await noteProof(this.oidc, request, response, { loginTs: numericDate(this.clock()) });
     return { redirect: '/account/security?done=password' };
   }
 }

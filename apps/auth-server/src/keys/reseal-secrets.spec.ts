@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { statement } from '@fulfilment/database';
-import { SecretBox } from '@fulfilment/runtime';
+import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
@@ -29,7 +29,7 @@ const confidential = (id: string, secrets: SecretBox) =>
     secrets,
   );
 const factorsOf = (secrets: SecretBox) =>
-  new SecondFactors(stores.database, { secrets, requiredForGlobalAdmins: false });
+  new SecondFactors(stores.database, { secrets, requiredForGlobalAdmins: false, clock: systemClock });
 
 /** Somebody with a second factor, sealed so. */
 async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; codes: readonly string[] }> {
@@ -42,7 +42,7 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
   const factors = factorsOf(secrets);
   const secret = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
   const code = new TOTP({ secret: Secret.fromHex(secret.toString('hex')) }).generate();
-  const codes = await stores.database.transaction((tx) => factors.confirmSetup(tx, userId, code, Date.now()));
+  const codes = await stores.database.transaction((tx) => factors.confirmSetup(tx, userId, code));
   return { userId, codes: codes ?? [] };
 }
 
@@ -61,7 +61,7 @@ describe('sealing the secrets of the authorization server anew', () => {
 
     expect(await new SigningKeys(stores.database, after).load()).toEqual(signing);
     expect(await Promise.all(clients.map((id) => confidential(id, after)))).toEqual(known);
-    expect(await factorsOf(after).prove(userId, codes[0] ?? '', Date.now())).toBe('recovery_code');
+    expect(await factorsOf(after).prove(userId, codes[0] ?? '')).toBe('recovery_code');
     expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 0, unreadable: 0 });
   });
 
@@ -79,8 +79,8 @@ describe('sealing the secrets of the authorization server anew', () => {
     const store = statement('test.code', 'INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)');
     await stores.database.run(store, [userId, recoveryCodeHash(older, userId, code)]);
     await resealSecrets(stores.database, both);
-    expect(await factorsOf(after).prove(userId, code, Date.now())).toBeUndefined();
-    expect(await factorsOf(both).prove(userId, code, Date.now())).toBe('recovery_code');
-    expect(await factorsOf(both).prove(userId, code, Date.now())).toBeUndefined();
+    expect(await factorsOf(after).prove(userId, code)).toBeUndefined();
+    expect(await factorsOf(both).prove(userId, code)).toBe('recovery_code');
+    expect(await factorsOf(both).prove(userId, code)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { issuer } from '@fulfilment/contracts';
-import type { Logger } from '@fulfilment/runtime';
+import type { Clock, Logger } from '@fulfilment/runtime';
 import Provider, { type Client, type Configuration } from 'oidc-provider';
 import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
@@ -32,6 +32,7 @@ import { describeSwappedToken } from './introspection-swap.js';
 import { judgeAuthorization } from './judge-authorization.js';
 import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
+import { numericDate } from './numeric-date.js';
 import { words } from './requested-scope.js';
 import { nameResponseModes } from './response-modes.js';
 import { LocalSigningKey } from './signing-key.js';
@@ -45,6 +46,7 @@ export interface ProviderDependencies extends AdapterDependencies {
   readonly factors: SecondFactors;
   readonly browsers: BrowserSessions;
   readonly answers: SentAnswers;
+  readonly clock: Clock;
 }
 
 /** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
@@ -101,7 +103,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ answers, work }: ProviderDependencies): Configuration {
+function protocol({ answers, clock, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -123,8 +125,10 @@ function protocol({ answers, work }: ProviderDependencies): Configuration {
       AuthorizationCode: lifetimes.authorizationCode,
       AccessToken: lifetimes.accessToken,
       IdToken: lifetimes.idToken,
-      RefreshToken: (_ctx, token) =>
-        refreshTokenLifetime(token.iiat ?? Math.floor(Date.now() / 1000), Math.floor(Date.now() / 1000)),
+      RefreshToken: (_ctx, token) => {
+        const now = numericDate(clock());
+        return refreshTokenLifetime(token.iiat ?? now, now);
+      },
       Grant: (_ctx, grant) => familyLifetime(words(grant.getOIDCScope())),
       Session: lifetimes.session,
       Interaction: lifetimes.interaction,

@@ -1,5 +1,5 @@
 import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
-import type { SecretBox } from '@fulfilment/runtime';
+import type { Clock, SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import {
   recoveryCode,
@@ -86,6 +86,7 @@ export interface SecondFactorSettings {
   readonly secrets: SecretBox;
   /** Whether global admins cannot sign in without one. */
   readonly requiredForGlobalAdmins: boolean;
+  readonly clock: Clock;
 }
 
 /** Time-based one-time codes (RFC 6238) from an authenticator app, and ten recovery codes for the day it is lost. */
@@ -126,24 +127,19 @@ export class SecondFactors {
    * Takes the factor into use once the app shows the right code. Answers the recovery codes; undefined when the code is wrong.
    * @param tx in which the other browsers are signed out, too: they proved no second factor
    */
-  async confirmSetup(
-    tx: Transaction,
-    userId: string,
-    code: string,
-    nowMs: number,
-  ): Promise<string[] | undefined> {
+  async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
     const stored = await this.stored(tx, userId);
     if (stored === undefined || stored.confirmed) return undefined;
-    const step = stepOfCode(stored.secret, code, nowMs);
+    const step = stepOfCode(stored.secret, code, this.settings.clock().getTime());
     if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 
   /** What the code proves: an app's code once, a recovery code once; undefined when it is neither. */
-  async prove(userId: string, typed: string, nowMs: number): Promise<ProvedBy | undefined> {
+  async prove(userId: string, typed: string): Promise<ProvedBy | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
-    const step = stepOfCode(stored.secret, typed, nowMs);
+    const step = stepOfCode(stored.secret, typed, this.settings.clock().getTime());
     if (step !== undefined)
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
     const code = typedRecoveryCode(typed);

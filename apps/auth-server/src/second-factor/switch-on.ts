@@ -25,7 +25,7 @@ export async function switchOnSecondFactor(
   let codes: string[] | undefined;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
   await work.revoking(async (tx) => {
-    codes = await factors.confirmSetup(tx, userId, code, Date.now());
+    codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined) return [];
     await insertAudit(tx, entry, origin);
     return endSessionsOfUser(tx, userId, sessionUid);

@@ -33,7 +33,7 @@ export class ProveSecondFactor {
     const userId = await this.ask.whosePassword(interaction);
     if (userId === undefined) return showAgain(interaction);
     const guess = await this.throttle.guess(codesOf(userId), originOf(request).ip, () =>
-      this.factors.prove(userId, field(request, 'code'), Date.now()),
+      this.factors.prove(userId, field(request, 'code')),
     );
     if (guess.kind !== 'right') return this.refused(interaction, userId, request, guess);
     return this.signedIn(interaction, userId, request, { second_factor: guess.found });

@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { verifyPassword } from '../accounts/passwords.js';
 import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
+import { numericDate } from '../oidc/numeric-date.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { field } from '../pages/forms.js';
@@ -23,6 +25,7 @@ export class SignIn {
     private readonly factors: SecondFactors,
     private readonly forms: FormTokens,
     private readonly audit: AuditLog,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
@@ -33,7 +36,7 @@ export class SignIn {
     const origin = originOf(request);
     const clientId = interaction.client.clientId;
 
-    const passwordAt = Math.floor(Date.now() / 1000); // before it is looked up: a change meanwhile counts
+    const passwordAt = numericDate(this.clock()); // before it is looked up: a change meanwhile counts
     let named: Credentials | undefined;
     const guess = await this.throttle.guess(email, origin.ip, async () => {
       named = await this.accounts.credentials(email);
