@@ -1,11 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { passwordChanged } from './ages.js';
 import { App } from './app.js';
-import { auditRecords } from './audit-records.js';
-import { Browser, formOf, type Shown } from './browser.js';
-import { makeUser } from './make-user.js';
+import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
+import {
+  afterPassword,
+  authenticator,
+  nextCode,
+  person,
+  protectedPerson,
+  recoveryCodes,
+} from './second-factors.js';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -13,53 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const halfMinuteMs = 30_000;
-let people = 0;
-/** Somebody of their own, so that one test's failures and codes are no other's. */
-async function person(role?: 'global_admin', at = server): Promise<string> {
-  people += 1;
-  const email = `factor-${String(people)}@harbour.example`;
-  const place = role === undefined ? ({ organisation: 'org_harbour', role: 'member' } as const) : { role };
-  await makeUser(at.database, { email, password, ...place });
-  return email;
-}
-
-/** Signs in with the password, as far as that goes. */
-async function afterPassword(email: string, browser = new Browser(server), at = server): Promise<Shown> {
-  const page = await browser.get(`${at.url}/account/security`);
-  return browser.submit(formOf(page, '/login'), { email, password });
-}
-
-/** The app on somebody's phone. */
-function authenticator(page: Shown): TOTP {
-  const key = /<code>([A-Z2-7 ]{30,})<\/code>/.exec(page.text)?.[1] ?? '';
-  return new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
-}
-
-function recoveryCodes(page: Shown): string[] {
-  return [...page.text.matchAll(/<code>([0-9A-Z]{5}-[0-9A-Z]{5})<\/code>/g)].map(([, code = '']) => code);
-}
-
-/** Each code serves once: the next one is good already, half a minute early (RFC 6238 §5.2). */
-const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
-
-/** Somebody who has set a second factor up. */
-async function protectedPerson(at = server) {
-  const email = await person(undefined, at);
-  const browser = new Browser(at);
-  await afterPassword(email, browser, at);
-  const setup = await browser.get(`${at.url}/account/security/second-factor`);
-  const totp = authenticator(setup);
-  const form = formOf(setup, '/second-factor');
-  const shown = await browser.submit(form, { code: totp.generate(), current_password: password });
-  return { email, browser, totp, codes: recoveryCodes(shown) };
-}
-
 describe('a second factor (RFC 6238)', () => {
   it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
-    const email = await person();
+    const email = await person(server);
     const browser = new Browser(server);
-    await afterPassword(email, browser);
+    await afterPassword(server, email, browser);
     const setup = await browser.get(`${server.url}/account/security/second-factor`);
     expect(setup.text).toContain('<svg');
     const form = formOf(setup, '/second-factor');
@@ -79,11 +42,11 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('signs every other browser out in the commit that switches it on', async () => {
-    const email = await person();
+    const email = await person(server);
     const elsewhere = new Browser(server);
-    await afterPassword(email, elsewhere);
+    await afterPassword(server, email, elsewhere);
     const browser = new Browser(server);
-    await afterPassword(email, browser);
+    await afterPassword(server, email, browser);
     const setup = await browser.get(`${server.url}/account/security/second-factor`);
     const code = authenticator(setup).generate();
     await browser.submit(formOf(setup, '/second-factor'), { code, current_password: password });
@@ -100,34 +63,34 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('is asked for after the password, and nobody is signed in before it is proved', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await protectedPerson(server);
     const browser = new Browser(server);
-    const asked = await afterPassword(email, browser);
+    const asked = await afterPassword(server, email, browser);
     expect(asked.text).toContain('Enter your code');
     const meanwhile = await browser.get(`${server.url}/account/security`);
     expect(meanwhile.text).toContain('id="password"'); // still a stranger
     const own = new Browser(server);
-    const page = await afterPassword(email, own);
+    const page = await afterPassword(server, email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(signedIn.url.pathname).toBe('/account/security');
   });
 
   it('is worth nothing once the password it came after was changed', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await protectedPerson(server);
     const browser = new Browser(server);
-    const page = await afterPassword(email, browser);
+    const page = await afterPassword(server, email, browser);
     await passwordChanged(server, email);
     const refused = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(refused.text).toContain('id="password"');
   });
 
   it('takes each code once, also from two browsers at the same time', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await protectedPerson(server);
     const code = nextCode(totp);
     const tries = await Promise.all(
       [0, 1, 2].map(async () => {
         const browser = new Browser(server);
-        const page = await afterPassword(email, browser);
+        const page = await afterPassword(server, email, browser);
         return () => browser.submit(formOf(page, '/second-factor'), { code });
       }),
     );
@@ -136,22 +99,22 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('takes each recovery code once, however it is typed', async () => {
-    const { email, codes } = await protectedPerson();
+    const { email, codes } = await protectedPerson(server);
     const [first = ''] = codes;
     for (const [typed, status] of [
       [first.toLowerCase().replace('-', ' '), 200],
       [first, 401],
     ] as const) {
       const browser = new Browser(server);
-      const page = await afterPassword(email, browser);
+      const page = await afterPassword(server, email, browser);
       expect((await browser.submit(formOf(page, '/second-factor'), { code: typed })).status).toBe(status);
     }
   });
 
   it('makes prompt=none answer login_required while a session has the password alone', async () => {
-    const email = await person();
+    const email = await person(server);
     const browser = new Browser(server);
-    await afterPassword(email, browser);
+    await afterPassword(server, email, browser);
     const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
     const silent = async () => {
       const { url } = await dashboard.request('openid', { prompt: 'none' });
@@ -159,7 +122,7 @@ describe('a second factor (RFC 6238)', () => {
     };
     expect((await silent()).get('code')).toEqual(expect.any(String));
     const elsewhere = new Browser(server);
-    await afterPassword(email, elsewhere);
+    await afterPassword(server, email, elsewhere);
     await server.database.run(
       {
         name: 'test.confirm-factor',
@@ -172,39 +135,17 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('can be turned off with the password, and is not asked for any more', async () => {
-    const { email, browser } = await protectedPerson();
+    const { email, browser } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/second-factor/remove');
     expect((await browser.submit(form, { current_password: 'wrong' })).status).toBe(401);
     const off = await browser.submit(form, { current_password: password });
     expect(off.text).toContain('The second factor is off.');
-    expect((await afterPassword(email)).url.pathname).toBe('/account/security');
-  });
-
-  it('is set up, renewed and turned off by nobody without the password, and each wrong one is written down', async () => {
-    const wrong = { current_password: 'wrong', code: '123123' };
-    const stranger = await person();
-    const browser = new Browser(server);
-    await afterPassword(stranger, browser);
-    const setup = await browser.get(`${server.url}/account/security/second-factor`);
-    await browser.submit(formOf(setup, '/second-factor'), wrong);
-    const { email, browser: own } = await protectedPerson();
-    const page = await own.get(`${server.url}/account/security`);
-    await own.submit(formOf(page, '/recovery-codes'), wrong);
-    await own.submit(formOf(page, '/second-factor/remove'), wrong);
-    const intended = async (email: string) =>
-      (await auditRecords(server, { email, event: 'password_confirmation_failed' })).map(
-        ({ details }) => details,
-      );
-    expect(await intended(stranger)).toEqual([{ intended: 'second_factor_added', locked: false }]);
-    expect(await intended(email)).toEqual([
-      { intended: 'recovery_codes_made', locked: false },
-      { intended: 'second_factor_removed', locked: false },
-    ]);
+    expect((await afterPassword(server, email)).url.pathname).toBe('/account/security');
   });
 
   it('gets new recovery codes in place of the old', async () => {
-    const { email, browser, codes } = await protectedPerson();
+    const { email, browser, codes } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
     const shown = await browser.submit(formOf(page, '/recovery-codes'), { current_password: password });
     const fresh = recoveryCodes(shown);
@@ -214,13 +155,13 @@ describe('a second factor (RFC 6238)', () => {
       [fresh[0], 200],
     ] as const) {
       const other = new Browser(server);
-      const asked = await afterPassword(email, other);
+      const asked = await afterPassword(server, email, other);
       expect((await other.submit(formOf(asked, '/second-factor'), { code })).status).toBe(status);
     }
   });
 
   it('stores neither the secret nor a recovery code in the clear', async () => {
-    const { codes } = await protectedPerson();
+    const { codes } = await protectedPerson(server);
     const rows = await server.database.rows({
       name: 'test.factors',
       text: `SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
@@ -234,9 +175,9 @@ describe('a second factor (RFC 6238)', () => {
 
 describe('a global admin, where a second factor is required', () => {
   it('sets it up at the next sign-in, and cannot turn it off', async () => {
-    const email = await person('global_admin');
+    const email = await person(server, 'global_admin');
     const browser = new Browser(server);
-    const setup = await afterPassword(email, browser);
+    const setup = await afterPassword(server, email, browser);
     expect(setup.text).toContain('Set up a second factor');
     const form = formOf(setup, '/second-factor/setup');
     expect((await browser.submit(form, { code: '000000' })).status).toBe(401);
@@ -251,13 +192,13 @@ describe('a global admin, where a second factor is required', () => {
       { current_password: password },
     );
     expect(refused.status).toBe(403);
-    expect((await afterPassword(email)).text).toContain('Enter your code');
+    expect((await afterPassword(server, email)).text).toContain('Enter your code');
   });
 
   it('is not signed in by skipping the set-up', async () => {
-    const email = await person('global_admin');
+    const email = await person(server, 'global_admin');
     const browser = new Browser(server);
-    const setup = await afterPassword(email, browser);
+    const setup = await afterPassword(server, email, browser);
     const { hidden, action } = formOf(setup, '/second-factor/setup');
     const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
     expect(skipped.text).toContain('Set up a second factor');
@@ -266,59 +207,14 @@ describe('a global admin, where a second factor is required', () => {
   });
 
   it('starts over when the password was changed before the set-up: whoever knew the old one sets nothing up', async () => {
-    const email = await person('global_admin');
+    const email = await person(server, 'global_admin');
     const browser = new Browser(server);
-    const setup = await afterPassword(email, browser);
+    const setup = await afterPassword(server, email, browser);
     await passwordChanged(server, email);
     const code = authenticator(setup).generate();
     const refused = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
     expect(refused.text).toContain('id="password"');
     expect(refused.text).not.toContain(authenticator(setup).secret.base32.slice(0, 4));
     expect((await browser.get(setup.url.href)).text).toContain('id="password"');
-  });
-});
-
-describe('guessing codes', () => {
-  let strict: RunningServer;
-  beforeAll(async () => {
-    strict = await runningServer({ SIGN_IN_FAILURES: '5/900' });
-  });
-  afterAll(() => strict.stop());
-  // Only the account's count is looked at here: the address's would lock the password page first.
-  const forgetAddress = () =>
-    strict.redis.client.del(...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`));
-  beforeEach(forgetAddress);
-
-  it('of the password to turn it off is locked after too many, and written down as that', async () => {
-    const { email, browser } = await protectedPerson(strict);
-    const page = await browser.get(`${strict.url}/account/security`);
-    const statuses: number[] = [];
-    for (let count = 0; count < 6; count += 1)
-      statuses.push((await browser.submit(formOf(page, '/remove'), { current_password: 'wrong' })).status);
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
-    const records = await auditRecords(strict, { email, event: 'password_confirmation_failed' });
-    expect(records.map(({ details }) => details['locked'])).toEqual([
-      false,
-      false,
-      false,
-      false,
-      false,
-      true,
-    ]);
-  });
-
-  it('is locked after too many, and a right password gives no more guesses', async () => {
-    const { email, totp } = await protectedPerson(strict);
-    const guess = async (code: string) => {
-      await forgetAddress();
-      const browser = new Browser(strict);
-      const page = await afterPassword(email, browser, strict);
-      return browser.submit(formOf(page, '/second-factor'), { code });
-    };
-    const statuses: number[] = [];
-    for (let count = 0; count < 5; count += 1) statuses.push((await guess('123123')).status);
-    const locked = await guess(nextCode(totp));
-    expect([...statuses, locked.status]).toEqual([401, 401, 401, 401, 401, 429]);
-    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });

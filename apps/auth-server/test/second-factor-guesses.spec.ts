@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { auditRecords } from './audit-records.js';
+import { Browser, formOf } from './browser.js';
+import { runningServer, type RunningServer } from './running-server.js';
+import { afterPassword, nextCode, person, protectedPerson } from './second-factors.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer({ SIGN_IN_FAILURES: '5/900' });
+});
+afterAll(() => server.stop());
+// Only the account's count is looked at here: the address's would lock the password page first.
+const forgetAddress = () =>
+  server.redis.client.del(...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`));
+beforeEach(forgetAddress);
+
+describe('a wrong password where the second factor is changed', () => {
+  it('at set-up, renewal and turning off is refused, and written down once each', async () => {
+    const wrong = { current_password: 'wrong', code: '123123' };
+    const stranger = await person(server);
+    const browser = new Browser(server);
+    await afterPassword(server, stranger, browser);
+    const setup = await browser.get(`${server.url}/account/security/second-factor`);
+    await browser.submit(formOf(setup, '/second-factor'), wrong);
+    const { email, browser: own } = await protectedPerson(server);
+    const page = await own.get(`${server.url}/account/security`);
+    await own.submit(formOf(page, '/recovery-codes'), wrong);
+    await own.submit(formOf(page, '/second-factor/remove'), wrong);
+    const intended = async (email: string) =>
+      (await auditRecords(server, { email, event: 'password_confirmation_failed' })).map(
+        ({ details }) => details,
+      );
+    expect(await intended(stranger)).toEqual([{ intended: 'second_factor_added', locked: false }]);
+    expect(await intended(email)).toEqual([
+      { intended: 'recovery_codes_made', locked: false },
+      { intended: 'second_factor_removed', locked: false },
+    ]);
+  });
+
+  it('is locked after too many, and written down as that', async () => {
+    const { email, browser } = await protectedPerson(server);
+    const page = await browser.get(`${server.url}/account/security`);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1)
+      statuses.push((await browser.submit(formOf(page, '/remove'), { current_password: 'wrong' })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    const records = await auditRecords(server, { email, event: 'password_confirmation_failed' });
+    expect(records.map(({ details }) => details['locked'])).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe('guessing codes', () => {
+  it('is locked after too many, and a right password gives no more guesses', async () => {
+    const { email, totp } = await protectedPerson(server);
+    const guess = async (code: string) => {
+      await forgetAddress();
+      const browser = new Browser(server);
+      const page = await afterPassword(server, email, browser);
+      return browser.submit(formOf(page, '/second-factor'), { code });
+    };
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count += 1) statuses.push((await guess('123123')).status);
+    const locked = await guess(nextCode(totp));
+    expect([...statuses, locked.status]).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});

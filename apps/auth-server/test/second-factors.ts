@@ -1,0 +1,50 @@
+import { Secret, TOTP } from 'otpauth';
+import { Browser, formOf, type Shown } from './browser.js';
+import { makeUser } from './make-user.js';
+import { password, type RunningServer } from './running-server.js';
+
+const halfMinuteMs = 30_000;
+let people = 0;
+/** Somebody of their own, so that one test's failures and codes are no other's. */
+export async function person(server: RunningServer, role?: 'global_admin'): Promise<string> {
+  people += 1;
+  const email = `factor-${String(people)}@harbour.example`;
+  const place = role === undefined ? ({ organisation: 'org_harbour', role: 'member' } as const) : { role };
+  await makeUser(server.database, { email, password, ...place });
+  return email;
+}
+
+/** Signs in with the password, as far as that goes. */
+export async function afterPassword(
+  server: RunningServer,
+  email: string,
+  browser = new Browser(server),
+): Promise<Shown> {
+  const page = await browser.get(`${server.url}/account/security`);
+  return browser.submit(formOf(page, '/login'), { email, password });
+}
+
+/** The app on somebody's phone. */
+export function authenticator(page: Shown): TOTP {
+  const key = /<code>([A-Z2-7 ]{30,})<\/code>/.exec(page.text)?.[1] ?? '';
+  return new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
+}
+
+export function recoveryCodes(page: Shown): string[] {
+  return [...page.text.matchAll(/<code>([0-9A-Z]{5}-[0-9A-Z]{5})<\/code>/g)].map(([, code = '']) => code);
+}
+
+/** Each code serves once: the next one is good already, half a minute early (RFC 6238 §5.2). */
+export const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
+
+/** Somebody who has set a second factor up. */
+export async function protectedPerson(server: RunningServer) {
+  const email = await person(server);
+  const browser = new Browser(server);
+  await afterPassword(server, email, browser);
+  const setup = await browser.get(`${server.url}/account/security/second-factor`);
+  const totp = authenticator(setup);
+  const form = formOf(setup, '/second-factor');
+  const shown = await browser.submit(form, { code: totp.generate(), current_password: password });
+  return { email, browser, totp, codes: recoveryCodes(shown) };
+}
