@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { metrics } from '@fulfilment/runtime';
 import { request as requestPlainly } from 'node:http';
 import { request } from 'node:https';
 import { App } from './app.js';
@@ -43,6 +44,14 @@ it('takes a target with scheme and host, and is who it is whatever they say (RFC
       .end();
   });
   expect(JSON.parse(text)).toMatchObject({ issuer: `${server.url}/api/auth` });
+});
+
+it('counts and times requests by route', async () => {
+  await get('/api/auth/oauth2/register/nobody', {});
+  const text = await metrics.metrics();
+  expect(text).toMatch(
+    /^http_request_duration_seconds_count\{method="GET",route="\/api\/auth\/oauth2\/register",status="401"\} [1-9]/m,
+  );
 });
 
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {

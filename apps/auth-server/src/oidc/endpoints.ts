@@ -1,6 +1,6 @@
-import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import { nameRoute, type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { mountPath } from '../requests/kinds-of-path.rules.js';
+import { mountPath, routeOf } from '../requests/kinds-of-path.rules.js';
 import { type AuthQuota, quotaOf, takeFromQuota } from '../requests/request-limits.js';
 import { swapSignedToken } from './introspection-swap.js';
 import type { OidcServer } from './oidc-server.js';
@@ -40,6 +40,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
   ]);
 
   return async (request, response, path) => {
+    nameRoute(request, routeOf(path));
     try {
       const quota = quotaOf(request.method, path);
       if (quota !== undefined) await takeFromQuota(limiter, quota, request);
