@@ -102,7 +102,7 @@ export class Broker {
     if (this.stopping) return connection.close();
     this.connection = connection;
     onReady();
-    this.logger.info('Connected to RabbitMQ.');
+    this.logger.info({ connection: this.settings.name }, 'Connected to RabbitMQ.');
     await ended;
   }
 
