@@ -1,4 +1,5 @@
-import { webhookEvents } from '@fulfilment/contracts';
+import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import { aClient, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
 import { oneWorker } from '../one-worker.fixture.js';
 
@@ -7,6 +8,10 @@ const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
 const longAgo = '2020-01-01T00:00:00Z';
+const setApiVersion = statement(
+  'test.set-api-version',
+  'UPDATE webhook_subscriptions SET api_version = $2 WHERE id = $1',
+);
 
 /** A client with a subscription and some deliveries that have ended as `status`. */
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
@@ -224,6 +229,16 @@ describe('a test event', () => {
     expect(delivery?.body.data['order_id']).toMatch(/^ord_test_/);
     await deliveriesWhen(given.stores, all('succeeded', 1));
     expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
+  });
+
+  it('has the api_version of its subscription, as its events have', async () => {
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url);
+    await given.stores.database.run(setApiVersion, [parsePublicId('whk', id), '2026-05-01']);
+    const { body } = await client.post({}, `/${id}/test`).expect(202);
+    expect(body.api_version).toBe('2026-05-01');
+    const [delivery] = await given.receiver.waitFor(1);
+    expect(delivery?.body.api_version).toBe('2026-05-01');
   });
 
   it('may be any of the twelve, a few in a minute', async () => {

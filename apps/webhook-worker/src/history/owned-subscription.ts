@@ -3,12 +3,14 @@ import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { ownedId } from '../subscriptions/owner.js';
+import type { ApiVersion } from '../subscriptions/subscription.rules.js';
 
-interface OwnedSubscription {
+export interface OwnedSubscription {
   readonly id: string;
   readonly status: 'active' | 'disabled';
   readonly events: string[];
-  readonly api_version: string;
+  /** Of the payloads it gets, since it was created. */
+  readonly api_version: ApiVersion;
   readonly lane: 'fast' | 'slow';
 }
 

@@ -7,11 +7,10 @@ import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { WakeUps } from '../delivery/wake-ups.js';
 import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
-import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
-import { lockOwned } from './owned-subscription.js';
+import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
 import { sampleData } from './sample-event.rules.js';
 import { countSend } from './sends-by-hand.js';
 
@@ -36,8 +35,8 @@ export class SendTestEvent {
   ) {}
 
   /**
-   * Sends a sample of an event through the same line as a real one: one attempt, also while the subscription is disabled,
-   * and never counted for or against its health. Any of the twelve; the first subscribed one when none is named.
+   * Sends a sample of an event the way a real one goes, in the form the subscription has its payloads in (`api_version`): one attempt, also while
+   * it is disabled, and never counted for or against its health. Any of the twelve; the first subscribed one when none is named.
    *
    * @throws NotFound
    * @throws RateLimited after ten in a minute, retries of tests by hand among them
@@ -46,7 +45,7 @@ export class SendTestEvent {
     const view = await this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
       await countSend(tx, subscription.id, 'test');
-      const row = await insert(tx, subscription.id, event ?? firstOf(subscription.events));
+      const row = await insert(tx, subscription, event ?? firstOf(subscription.events));
       tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
       return deliveryView(row);
     });
@@ -59,30 +58,25 @@ function firstOf(events: readonly string[]): WebhookEvent {
   return events.find(isWebhookEvent) ?? 'order.created';
 }
 
-async function insert(tx: Transaction, subscriptionId: string, event: WebhookEvent): Promise<DeliveryRow> {
+async function insert(
+  tx: Transaction,
+  { id: subscriptionId, api_version: apiVersion }: OwnedSubscription,
+  event: WebhookEvent,
+): Promise<DeliveryRow> {
   const now = new Date();
   const [eventId, occurredAt] = [uuidv7(now), now.toISOString()];
   const day = eventDay(eventId, occurredAt);
   const data = sampleData(event, now);
-  const body = renderBody({ id: eventId, event, occurredAt, data }, currentApiVersion, true);
+  const body = renderBody({ id: eventId, event, occurredAt, data }, apiVersion, true);
   const traceparent = currentContext()?.traceparent;
-  await tx.run(insertEvent, [
-    day,
-    eventId,
-    currentApiVersion,
-    event,
-    occurredAt,
-    traceparent,
-    body,
-    subscriptionId,
-  ]);
+  await tx.run(insertEvent, [day, eventId, apiVersion, event, occurredAt, traceparent, body, subscriptionId]);
   const row = await tx.row<DeliveryRow>(insertDelivery, [
     day,
     uuidv7(now),
     subscriptionId,
     eventId,
     event,
-    currentApiVersion,
+    apiVersion,
   ]);
   if (row === undefined) throw new Error('The inserted test delivery was not returned.');
   return row;
