@@ -7,7 +7,10 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** 12 attempts in about 70 hours: dense while a receiver deploys, and longer than a weekend's half (research/webhooks.md §6.3). */
+/**
+ * 12 attempts in about 70 hours. Close together at first, five of them in the first 13 minutes, for a receiver that is being deployed; the last after
+ * nearly three days, for one that broke on a Friday evening and is mended on Monday.
+ */
 const defaultScheduleMs = [
   0,
   5 * second,
@@ -42,9 +45,9 @@ export const webhookWorkerSettings = apiSettings.extend({
     .min(1)
     .max(1_000_000)
     .default(20)
-    .describe('A subscription is disabled after so many failed attempts in a row …'),
+    .describe('A subscription is disabled when at least so many attempts in a row have failed …'),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
-    '… and so long without a success',
+    '… the first of them at least so long ago, with no success since. The age of the success before them does not count',
   ),
   WEBHOOK_HOST_CONCURRENCY: z.coerce
     .number()

@@ -59,6 +59,15 @@ describe('a subscription after attempts', () => {
     });
   });
 
+  it('stays active through an hour of failures, though its last success was a week ago', () => {
+    let health: Health = { ...healthy, lastDeliveryAt: hoursAgo(7 * 24) };
+    for (let failed = 0; failed < 20; failed += 1) {
+      const at = new Date(now.getTime() + failed * 180_000);
+      health = afterAttempts(health, [failure], at, limits);
+    }
+    expect(health).toMatchObject({ status: 'active', consecutiveFailures: 20, failingSince: now });
+  });
+
   it('starts its 72 hours anew with each success', () => {
     const failing = { ...healthy, consecutiveFailures: 19, failingSince: hoursAgo(100) };
     expect(afterAttempts(failing, [success, ...failures(25)], now, limits).status).toBe('active');

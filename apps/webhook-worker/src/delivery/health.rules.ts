@@ -5,6 +5,7 @@ export interface Health {
   readonly status: 'active' | 'disabled';
   /** Failed attempts since the last 2xx. */
   readonly consecutiveFailures: number;
+  /** The first of them; null when there is none. */
   readonly failingSince: Date | null;
   readonly lastDeliveryAt: Date | null;
   readonly lastFailureAt: Date | null;
@@ -29,8 +30,11 @@ export interface AttemptResult {
   readonly durationMs: number | null;
 }
 
+/** A subscription is disabled when both are reached. */
 export interface DisableLimits {
+  /** Failed attempts in a row. */
   readonly failures: number;
+  /** Since the first of them; the last success may be older. */
   readonly afterMs: number;
 }
 
@@ -73,7 +77,7 @@ function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits:
   };
   if (health.status === 'disabled') return failing;
   if (attempt.gone) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'gone' };
-  // Count alone kills a healthy receiver in a burst, time alone one that gets few events: both together.
+  // The count alone would disable a healthy receiver in a burst of failures, the time alone one that gets few events.
   const enough =
     consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
   if (enough) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };

@@ -12,7 +12,7 @@ export const subscriptionExample = {
   disabled_at: null,
 };
 
-/** interface.md, Store: webhook subscription. The secret is no member of it. */
+/** A subscription as the Store API shows it. The secret is no member of it. */
 export const subscriptionShape = z
   .object({
     id: idShape('whk', 'The subscription'),
@@ -20,7 +20,9 @@ export const subscriptionShape = z
     url: z.url().describe('Where deliveries are posted'),
     status: z
       .enum(['active', 'disabled'])
-      .describe('`disabled` by its owner, after 72 hours of failures, or when the receiver answered 410'),
+      .describe(
+        '`disabled` by its owner, after at least 20 failures in a row over at least 72 hours, or when the receiver answered 410',
+      ),
     consecutive_failures: z
       .int()
       .min(0)
