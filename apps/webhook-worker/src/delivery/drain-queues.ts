@@ -8,7 +8,8 @@ import { type Lane, lanes } from './lanes.rules.js';
 
 const addWithinMs = 1_000;
 
-export interface DrainJob {
+/** What a job of BullMQ holds. */
+export interface DrainJobData {
   readonly subscriptionId: string;
 }
 
@@ -23,18 +24,18 @@ export function drainQueueName(lane: Lane): string {
 @Injectable()
 export class DrainQueues {
   private readonly connection: Redis;
-  private readonly queues: ReadonlyMap<Lane, Queue<DrainJob>>;
+  private readonly queues: ReadonlyMap<Lane, Queue<DrainJobData>>;
   private stopping = false;
 
   constructor(@Inject(CONFIG) config: WebhookWorkerSettings, @Inject(LOGGER) logger: Logger) {
     this.connection = new Redis(config.REDIS_URL, {
-      // A wake-up that cannot be told at once is not worth waiting for.
+      // A wake-up that Redis does not take at once is drained here instead.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       connectTimeout: 3_000,
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
     });
-    this.connection.on('error', () => undefined); // the readiness probe and the worker's log tell of it
+    this.connection.on('error', () => undefined); // the readiness probe and DrainJobs tell of it
     this.queues = new Map(lanes.map((lane) => [lane, this.open(lane, config.WEBHOOK_QUEUE_PREFIX, logger)]));
   }
 
@@ -68,13 +69,13 @@ export class DrainQueues {
     this.connection.disconnect();
   }
 
-  private open(lane: Lane, prefix: string, logger: Logger): Queue<DrainJob> {
-    const queue = new Queue<DrainJob>(drainQueueName(lane), { connection: this.connection, prefix });
+  private open(lane: Lane, prefix: string, logger: Logger): Queue<DrainJobData> {
+    const queue = new Queue<DrainJobData>(drainQueueName(lane), { connection: this.connection, prefix });
     queue.on('error', (error) => logger.debug({ error, lane }, 'A drain queue reported an error.'));
     return queue;
   }
 
-  private async addToLane(lane: Lane, drains: readonly DrainJob[]): Promise<void> {
+  private async addToLane(lane: Lane, drains: readonly DrainJobData[]): Promise<void> {
     if (drains.length === 0) return;
     await this.queues.get(lane)?.addBulk(
       drains.map(({ subscriptionId }) => ({

@@ -9,30 +9,31 @@ import { deliveriesAtATime, type Lane, slowAboveMs } from './lanes.rules.js';
 import { type Claim, Lease, type Leased } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { Settlements } from './settle.js';
-import { type Sleeper, WakeUps } from './wake-ups.js';
+import { type DueSubscription, WakeUps } from './wake-ups.js';
 
-/** After so much a subscription goes to the end of the line. */
+/** A turn ends after so many deliveries, or so long: the subscription is queued again, behind the others. */
 const mostDeliveries = 64;
 const mostMs = 5_000;
 
-/** Attempts whose turns do not wait for them any more. Each holds a connection, and its body in memory. */
-const mostLate = 2_000;
+/** Attempts that go on after their turn has ended. Each holds a connection, and its body in memory. */
+const mostDetached = 2_000;
 
-/** What this process does for a subscription. */
-interface Work {
-  /** Turns that go on. */
+/** What this process is doing for a subscription. */
+interface Activity {
+  /** Turns that have not ended. */
   turns: number;
-  /** Attempts under way. */
+  /** Attempts under way, of those turns and detached ones. */
   underWay: number;
+  /** Whether one of the turns is claiming. */
   claiming: boolean;
-  /** Something became due while it claimed, perhaps too late for that. */
-  again: boolean;
-  /** Where all that lies that anybody came for; undefined when somebody did not say, until that is found out. */
+  /** Something became due while it was claiming, perhaps too late for that claim: it claims once more. */
+  claimAgain: boolean;
+  /** The days of all that became due; undefined when some of them are not known, until a claim has found them out. */
   days: DaySpan | undefined;
 }
 
-/** What is this process's to send now, and the room at its host; none when there was nothing. */
-interface Taken extends Claim {
+/** What is this process's to send now, and its slots at the host; undefined when the host had none left. */
+interface ClaimWithSlots extends Claim {
   readonly slots: Slots | undefined;
 }
 
@@ -43,15 +44,15 @@ interface Sent {
 }
 
 /**
- * Sends what a subscription has due: take by lease → sign → POST → settle, again until nothing is due or its turn is over. Whoever wakes it, a
- * process has no more attempts under way to it than its receiver gets at a time. A turn does not wait for a receiver that does not answer: others
- * want it. Its attempts go on without.
+ * Sends what a subscription has due, in turns: claim by lease → sign → POST → settle, again until nothing is due or the turn is over. However many
+ * turns are begun, a process has no more attempts under way to a subscription than its receiver gets at a time. A turn does not wait for a receiver
+ * that does not answer, since other subscriptions want its place: its attempts are detached and go on without it.
  */
 @Injectable()
 export class DrainSubscription {
-  private readonly work = new Map<string, Work>();
-  private readonly late = new Set<Promise<void>>();
-  private lateAttempts = 0;
+  private readonly activities = new Map<string, Activity>();
+  private readonly detached = new Set<Promise<void>>();
+  private detachedAttempts = 0;
   private stopping = false;
 
   constructor(
@@ -64,85 +65,84 @@ export class DrainSubscription {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** One turn. Answers who has to be put in line, and in which lane, because more may be due. */
-  async run(sleeper: Sleeper): Promise<Sleeper | undefined> {
-    if (this.stopping || this.isLookedAfter(sleeper)) return undefined;
-    const { subscriptionId, days } = sleeper;
-    const work = this.work.get(subscriptionId) ?? {
+  /** One turn. Answers the subscription when it has to be queued again, since more may be due, in the lane where it belongs now. */
+  async run(due: DueSubscription): Promise<DueSubscription | undefined> {
+    if (this.stopping || this.leaveToTurnsAtWork(due)) return undefined;
+    const { subscriptionId, days } = due;
+    const activity = this.activities.get(subscriptionId) ?? {
       turns: 0,
       underWay: 0,
       claiming: false,
-      again: false,
+      claimAgain: false,
       days,
     };
-    this.work.set(subscriptionId, work);
-    work.turns += 1;
+    this.activities.set(subscriptionId, activity);
+    activity.turns += 1;
     try {
-      return await this.turn(sleeper, work);
+      return await this.turn(due, activity);
     } finally {
-      work.turns -= 1;
-      this.forgetIfIdle(subscriptionId, work);
+      activity.turns -= 1;
+      this.forgetIfIdle(subscriptionId, activity);
     }
   }
 
   /**
-   * Whether somebody here will look at what has become due: who is claiming now, and is told to look again, or who waits for as many attempts as
-   * there may ever be. From now on all who are at work for the subscription look at these days, too.
+   * Leaves what has become due to the turns at work for the subscription, if they suffice: what they claim from now on may be of its days, too.
+   * Answers whether they do; else it takes a turn of its own.
    */
-  isLookedAfter({ subscriptionId, days }: Sleeper): boolean {
-    const work = this.work.get(subscriptionId);
-    if (work === undefined) return false;
-    work.days = coverIfKnown(work.days, days);
-    return hasEnough(work);
+  leaveToTurnsAtWork({ subscriptionId, days }: DueSubscription): boolean {
+    const activity = this.activities.get(subscriptionId);
+    if (activity === undefined) return false;
+    activity.days = coverIfKnown(activity.days, days);
+    return leaveToOthers(activity);
   }
 
-  private async turn(sleeper: Sleeper, work: Work): Promise<Sleeper | undefined> {
+  private async turn(due: DueSubscription, activity: Activity): Promise<DueSubscription | undefined> {
     const endsAtMs = performance.now() + mostMs;
-    let sent = 0;
-    do {
-      const taken = await this.take(sleeper, work);
-      const { lane, more } = await this.send(sleeper, taken);
+    for (let sent = 0; ;) {
+      const claim = await this.claim(due, activity);
+      const { lane, more } = await this.send(due, claim);
       if (!more) return undefined;
-      sent += taken.deliveries.length;
+      sent += claim.deliveries.length;
       const isOver = sent >= mostDeliveries || performance.now() > endsAtMs;
-      if (isOver || lane !== sleeper.lane) return { ...sleeper, lane }; // the line where it belongs now
-    } while (!this.stopping && !hasEnough(work));
-    return undefined;
+      if (isOver || lane !== due.lane) return { ...due, lane };
+      if (this.stopping || leaveToOthers(activity)) return undefined;
+    }
   }
 
-  /** Begins nothing more. Ends when all that has no turn any more has ended. */
+  /** Begins nothing more. Ends when the detached attempts have. */
   async stop(): Promise<void> {
     this.stopping = true;
-    await Promise.all(this.late);
+    await Promise.all(this.detached);
   }
 
-  /** Takes room at the host and what is due by lease; gives back the room that is not used. */
-  private async take(sleeper: Sleeper, work: Work): Promise<Taken> {
-    const { subscriptionId, lane } = sleeper;
-    work.claiming = true;
-    work.again = false;
+  /** Takes slots at the host, and by lease what is due; frees the slots that are not used. */
+  private async claim(due: DueSubscription, activity: Activity): Promise<ClaimWithSlots> {
+    const { subscriptionId, lane } = due;
+    activity.claiming = true;
+    activity.claimAgain = false;
     let used = 0;
     let slots: Slots | undefined;
     try {
-      slots = await this.hosts.take(sleeper, deliveriesAtATime.healthy - work.underWay);
+      slots = await this.hosts.take(due, deliveriesAtATime.healthy - activity.underWay);
       if (slots === undefined) return { deliveries: [], full: false, lane, days: undefined, slots };
-      const { underWay, days } = work;
+      const { underWay, days } = activity;
       const claim = await this.lease.claim({ subscriptionId, most: slots.count, underWay, days });
-      if (!work.again) work.days = claim.days; // who came meanwhile has widened it
+      if (!activity.claimAgain) activity.days = claim.days; // else they were widened meanwhile
       const [first] = claim.deliveries;
       if (first !== undefined) this.hosts.learn(subscriptionId, first.url);
       used = claim.deliveries.length;
-      return { ...claim, full: claim.full || work.again, slots };
+      return { ...claim, full: claim.full || activity.claimAgain, slots };
     } finally {
-      work.claiming = false;
-      work.underWay += used;
+      activity.claiming = false;
+      activity.underWay += used;
       slots?.free(slots.count - used);
     }
   }
 
   private async send(
-    sleeper: Sleeper,
-    { deliveries, full, lane = sleeper.lane, slots }: Taken,
+    due: DueSubscription,
+    { deliveries, full, lane = due.lane, slots }: ClaimWithSlots,
   ): Promise<Sent> {
     if (deliveries.length === 0) return { lane, more: full };
     const sending = deliveries.map((delivery) =>
@@ -152,39 +152,39 @@ export class DrainSubscription {
       }),
     );
     const ended = Promise.all(sending).then(() => undefined);
-    if (!(await isLate(ended))) return { lane, more: full };
-    return { lane, more: await this.leave({ ...sleeper, lane }, ended, deliveries.length) };
+    if (!(await lastsLongerThan(slowAboveMs, ended))) return { lane, more: full };
+    if (this.stopping || this.detachedAttempts + deliveries.length > mostDetached) {
+      await ended;
+      return { lane, more: true };
+    }
+    this.detach({ ...due, lane }, ended, deliveries.length);
+    return { lane, more: false };
   }
 
-  /** Lets attempts go on without a turn, unless too many do. Answers whether the turn goes on. */
-  private async leave(sleeper: Sleeper, ended: Promise<void>, count: number): Promise<boolean> {
-    if (this.stopping || this.lateAttempts + count > mostLate) {
-      await ended;
-      return true;
-    }
-    this.lateAttempts += count;
+  /** Lets attempts go on without a turn. */
+  private detach(due: DueSubscription, ended: Promise<void>, count: number): void {
+    this.detachedAttempts += count;
     const all = ended.then(() => {
-      this.lateAttempts -= count;
-      this.late.delete(all);
-      this.wakeUps.putInLine([sleeper]); // for what has become due meanwhile
+      this.detachedAttempts -= count;
+      this.detached.delete(all);
+      this.wakeUps.enqueue([due]); // for what has become due meanwhile
     });
-    this.late.add(all);
-    return false;
+    this.detached.add(all);
   }
 
   private endOne(subscriptionId: string): void {
-    const work = this.work.get(subscriptionId);
-    if (work === undefined) return;
-    work.underWay -= 1;
-    this.forgetIfIdle(subscriptionId, work);
+    const activity = this.activities.get(subscriptionId);
+    if (activity === undefined) return;
+    activity.underWay -= 1;
+    this.forgetIfIdle(subscriptionId, activity);
   }
 
-  private forgetIfIdle(subscriptionId: string, work: Work): void {
-    if (work.turns === 0 && work.underWay === 0) this.work.delete(subscriptionId);
+  private forgetIfIdle(subscriptionId: string, activity: Activity): void {
+    if (activity.turns === 0 && activity.underWay === 0) this.activities.delete(subscriptionId);
   }
 
   private async attempt(delivery: Leased): Promise<void> {
-    // A process that was stopped in between may find its lease gone: then the attempt is another's.
+    // In a process that stood still since it claimed, the lease may have ended: then the attempt is for another to make.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
     if (delivery.first) {
       deliveryMetrics.eventToFirstAttempt.observe((Date.now() - delivery.occurredAt.getTime()) / 1_000);
@@ -195,7 +195,7 @@ export class DrainSubscription {
       if (exchange.ourFault) deliveryMetrics.ownFaults.inc({ outcome: exchange.outcome });
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
-      // Not the receiver's fault and not counted against it; the lease ends and the delivery is due again.
+      // It is not the receiver's fault and does not count against it. When the lease ends, the delivery is due again.
       this.logger.error(
         { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
         'An attempt could not be settled.',
@@ -204,16 +204,18 @@ export class DrainSubscription {
   }
 }
 
-/** Whether one more turn would find nothing to do: somebody claims, and is told to claim again, or nothing more may be under way. */
-function hasEnough(work: Work): boolean {
-  if (work.claiming) work.again = true;
-  return work.claiming || work.underWay >= deliveriesAtATime.healthy;
+/**
+ * Leaves what may be due to others, if there are any: to the turn that is claiming, which claims once more; or, when as many attempts are under way
+ * as a receiver ever gets, to the turn that goes on when they end. Answers whether it did.
+ */
+function leaveToOthers(activity: Activity): boolean {
+  if (activity.claiming) activity.claimAgain = true;
+  return activity.claiming || activity.underWay >= deliveriesAtATime.healthy;
 }
 
-/** Whether something takes longer than a receiver may that is not slow. */
-function isLate(ended: Promise<void>): Promise<boolean> {
+function lastsLongerThan(limitMs: number, ended: Promise<void>): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), slowAboveMs);
+    const timer = setTimeout(() => resolve(true), limitMs);
     void ended.then(() => {
       clearTimeout(timer);
       resolve(false);

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { type DrainJob, drainQueueName } from './drain-queues.js';
+import { type DrainJobData, drainQueueName } from './drain-queues.js';
 import { DrainSubscription } from './drain-subscription.js';
 import { drainsAtATime, type Lane, lanes } from './lanes.rules.js';
 import { WakeUps } from './wake-ups.js';
@@ -19,7 +19,7 @@ const warnEveryMs = 10_000;
 @Injectable()
 export class DrainJobs {
   private readonly connection: Redis;
-  private readonly workers: readonly Worker<DrainJob>[];
+  private readonly workers: readonly Worker<DrainJobData>[];
   private warnedAtMs = -Infinity;
   private stopping = false;
 
@@ -50,8 +50,8 @@ export class DrainJobs {
     this.connection.disconnect();
   }
 
-  private open(lane: Lane, prefix: string): Worker<DrainJob> {
-    const worker = new Worker<DrainJob>(drainQueueName(lane), (job) => this.run(job, lane), {
+  private open(lane: Lane, prefix: string): Worker<DrainJobData> {
+    const worker = new Worker<DrainJobData>(drainQueueName(lane), (job) => this.run(job, lane), {
       connection: this.connection,
       prefix,
       autorun: false,
@@ -65,10 +65,10 @@ export class DrainJobs {
     return worker;
   }
 
-  private async run(job: Job<DrainJob>, lane: Lane): Promise<void> {
+  private async run(job: Job<DrainJobData>, lane: Lane): Promise<void> {
     const { subscriptionId } = job.data;
     const more = await this.drain.run({ subscriptionId, lane });
-    if (more !== undefined) this.wakeUps.putInLine([more]); // the others come first
+    if (more !== undefined) this.wakeUps.enqueue([more]); // behind the others
   }
 
   private warn(error: unknown): void {

@@ -3,29 +3,29 @@ import { hostAndPort } from '@fulfilment/guarded-fetch';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveriesAtATime, type Lane, lanes } from './lanes.rules.js';
-import { type Sleeper, WakeUps } from './wake-ups.js';
+import { type DueSubscription, WakeUps } from './wake-ups.js';
 
 const mostRemembered = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
 
-/** Of the limit: however many subscriptions name a host, no more are under way to it. */
-const mostOfLimit = 5;
+/** A host never has more than this many times its limit under way. */
+const mostTimesLimit = 5;
 
 /** What one host has under way in one lane. */
-interface Line {
+interface HostLane {
   readonly limit: number;
   taken: number;
-  /** By subscription. */
+  /** How much of it, by subscription. */
   readonly by: Map<string, number>;
-  /** Whose turn comes when there is room, in the order they came. */
-  readonly waiting: Map<string, Sleeper>;
+  /** Those that found no room, in the order they came. */
+  readonly waiting: Map<string, DueSubscription>;
 }
 
-/** Room for some attempts at a host. */
+/** Room for some attempts at a host, one each. */
 export interface Slots {
   readonly count: number;
-  /** Gives room back that is not wanted any more. */
+  /** Gives back so many that are not wanted any more. */
   free(count: number): void;
 }
 
@@ -38,7 +38,7 @@ export interface Slots {
 @Injectable()
 export class HostSlots {
   private readonly limits: Readonly<Record<Lane, number>>;
-  private readonly lines = new Map<string, Line>();
+  private readonly hostLanes = new Map<string, HostLane>();
   private readonly hosts = new Map<string, string>();
 
   constructor(
@@ -51,22 +51,22 @@ export class HostSlots {
     this.limits = { fast: limit, slow: Math.ceil(limit / 4) };
   }
 
-  /** Takes up to so many; undefined when there is no room now. */
-  async take(sleeper: Sleeper, most: number): Promise<Slots | undefined> {
-    const { subscriptionId, lane } = sleeper;
+  /** Takes up to so many; undefined when there is no room now: then the subscription is woken when there is. */
+  async take(due: DueSubscription, most: number): Promise<Slots | undefined> {
+    const { subscriptionId, lane } = due;
     const host = this.hosts.get(subscriptionId) ?? (await this.ask(subscriptionId));
     const key = `${lane} ${host}`;
-    const line = this.lines.get(key) ?? this.newLine(lane);
-    this.lines.set(key, line);
-    const count = Math.min(most, roomFor(subscriptionId, lane, line));
+    const hostLane = this.hostLanes.get(key) ?? this.newHostLane(lane);
+    this.hostLanes.set(key, hostLane);
+    const count = Math.min(most, roomFor(subscriptionId, lane, hostLane));
     if (count <= 0) {
-      line.waiting.set(subscriptionId, { subscriptionId, lane }); // for all that is due by then
+      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // without the days: for all that is due by then
       return undefined;
     }
-    line.waiting.delete(subscriptionId);
-    line.taken += count;
-    line.by.set(subscriptionId, (line.by.get(subscriptionId) ?? 0) + count);
-    return { count, free: (freed) => this.free(key, line, subscriptionId, freed) };
+    hostLane.waiting.delete(subscriptionId);
+    hostLane.taken += count;
+    hostLane.by.set(subscriptionId, (hostLane.by.get(subscriptionId) ?? 0) + count);
+    return { count, free: (freed) => this.free(key, hostLane, subscriptionId, freed) };
   }
 
   /** Where the deliveries of a subscription go, as was just read. */
@@ -79,7 +79,7 @@ export class HostSlots {
   /** Whether a subscription has something due that only waits for its host. */
   isWaiting(subscriptionId: string): boolean {
     const host = this.hosts.get(subscriptionId);
-    return lanes.some((lane) => this.lines.get(`${lane} ${host}`)?.waiting.has(subscriptionId) ?? false);
+    return lanes.some((lane) => this.hostLanes.get(`${lane} ${host}`)?.waiting.has(subscriptionId) ?? false);
   }
 
   private async ask(subscriptionId: string): Promise<string | undefined> {
@@ -88,28 +88,29 @@ export class HostSlots {
     return this.hosts.get(subscriptionId);
   }
 
-  private newLine(lane: Lane): Line {
+  private newHostLane(lane: Lane): HostLane {
     return { limit: this.limits[lane], taken: 0, by: new Map(), waiting: new Map() };
   }
 
-  private free(key: string, line: Line, subscriptionId: string, count: number): void {
+  private free(key: string, hostLane: HostLane, subscriptionId: string, count: number): void {
     if (count === 0) return;
-    line.taken -= count;
-    const left = (line.by.get(subscriptionId) ?? 0) - count;
-    if (left > 0) line.by.set(subscriptionId, left);
-    else line.by.delete(subscriptionId);
-    if (line.taken === 0 && line.waiting.size === 0) this.lines.delete(key);
-    // The next comes when there is room for as many as one takes, so that full lines do not go on one by one.
-    const worthwhile = Math.min(deliveriesAtATime.healthy, line.limit);
-    const next = line.waiting.values().next().value;
-    if (next === undefined || line.limit - line.taken < worthwhile) return;
-    line.waiting.delete(next.subscriptionId);
+    hostLane.taken -= count;
+    const left = (hostLane.by.get(subscriptionId) ?? 0) - count;
+    if (left > 0) hostLane.by.set(subscriptionId, left);
+    else hostLane.by.delete(subscriptionId);
+    if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
+    // The next comes when there is room for as many as one takes, so that full hosts do not go on one by one.
+    const worthwhile = Math.min(deliveriesAtATime.healthy, hostLane.limit);
+    const next = hostLane.waiting.values().next().value;
+    if (next === undefined || hostLane.limit - hostLane.taken < worthwhile) return;
+    hostLane.waiting.delete(next.subscriptionId);
     this.wakeUps.wake([next]);
   }
 }
 
-function roomFor(subscriptionId: string, lane: Lane, line: Line): number {
-  const room = line.limit - line.taken;
-  const owed = lane === 'fast' && !line.by.has(subscriptionId) && line.taken < mostOfLimit * line.limit;
+function roomFor(subscriptionId: string, lane: Lane, hostLane: HostLane): number {
+  const room = hostLane.limit - hostLane.taken;
+  const owed =
+    lane === 'fast' && !hostLane.by.has(subscriptionId) && hostLane.taken < mostTimesLimit * hostLane.limit;
   return owed ? Math.max(room, 1) : room;
 }

@@ -93,15 +93,18 @@ export interface Claim {
   readonly days: DaySpan | undefined;
 }
 
-export interface Wish {
+/** One turn's part of a claim: a statement claims for many. */
+export interface ClaimRequest {
   readonly subscriptionId: string;
+  /** Slots at its host. */
   readonly most: number;
-  /** What this process has under way to it already. */
+  /** Attempts this process has under way to it already. */
   readonly underWay: number;
-  /** Where to look for what is due; undefined when nobody knows. */
+  /** Where to look for what is due; undefined when that has to be found out. */
   readonly days: DaySpan | undefined;
 }
 
+type DatedRequest = ClaimRequest & { readonly days: DaySpan };
 type Claimed = Omit<Claim, 'days'>;
 const nothing = { deliveries: [], full: false, lane: undefined } as const;
 
@@ -120,7 +123,7 @@ export class Lease {
   private readonly leaseMs: number;
   private readonly lost: LostClaims;
   private readonly days: GatheredStatements<string, DaySpan>;
-  private readonly claims: GatheredStatements<Wish & { readonly days: DaySpan }, Claimed>;
+  private readonly claims: GatheredStatements<DatedRequest, Claimed>;
 
   constructor(
     private readonly database: Database,
@@ -130,15 +133,15 @@ export class Lease {
     this.lost = new LostClaims(database);
     const gathering = { atOnce: statementsAtOnce, atMost: subscriptionsInOne };
     this.days = new GatheredStatements({ run: (ids) => this.findDays(ids), ...gathering });
-    this.claims = new GatheredStatements({ run: (wishes) => this.claimAll(wishes), ...gathering });
+    this.claims = new GatheredStatements({ run: (requests) => this.claimAll(requests), ...gathering });
   }
 
   /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time and at most so many. */
-  async claim(wish: Wish): Promise<Claim> {
-    const days = wish.days ?? (await this.days.row(wish.subscriptionId));
+  async claim(request: ClaimRequest): Promise<Claim> {
+    const days = request.days ?? (await this.days.row(request.subscriptionId));
     if (days === undefined) return { ...nothing, days };
-    const claim = (await this.claims.row({ ...wish, days })) ?? nothing;
-    // Others have taken of what was looked at. What was not looked at may be all that is left.
+    const claim = (await this.claims.row({ ...request, days })) ?? nothing;
+    // Another process took some of the 64 rows we looked at, so the remaining work may lie on other days: search again.
     const leavesOut = days.more === true && !claim.full && claim.deliveries.length > 0;
     return leavesOut ? { ...claim, full: true, days: undefined } : { ...claim, days };
   }
@@ -148,18 +151,16 @@ export class Lease {
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
-  private async claimAll(
-    wishes: readonly (Wish & { readonly days: DaySpan })[],
-  ): Promise<{ index: number; row: Claimed }[]> {
-    const days = wishes.map((wish) => wish.days).reduce(cover);
+  private async claimAll(requests: readonly DatedRequest[]): Promise<{ index: number; row: Claimed }[]> {
+    const days = requests.map((request) => request.days).reduce(cover);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
     const claiming = this.database.rows<ClaimedRow>(claim, [
-      wishes.map(({ subscriptionId }) => subscriptionId),
-      wishes.map(({ most }) => most),
+      requests.map(({ subscriptionId }) => subscriptionId),
+      requests.map(({ most }) => most),
       token,
       this.leaseMs,
-      wishes.map(({ underWay }) => underWay),
+      requests.map(({ underWay }) => underWay),
       days.from,
       days.to,
     ]);
@@ -167,7 +168,7 @@ export class Lease {
       if (isOutage(error)) this.lost.free(token, leaseEndsAtMs); // it may have been done
     });
     const rows = await claiming;
-    return wishes.map((_wish, index) => {
+    return requests.map((_request, index) => {
       const taken = rows.filter((row) => row.index === index);
       const deliveries = taken.map(({ index: _, width: __, lane: ___, ...row }) => ({
         ...row,

@@ -12,7 +12,7 @@ import { DrainQueues } from './drain-queues.js';
 import { DrainSubscription } from './drain-subscription.js';
 import { deliveriesAtATime } from './lanes.rules.js';
 import { Reconciler } from './reconciler.js';
-import { type Sleeper, WakeUps } from './wake-ups.js';
+import { type DueSubscription, WakeUps } from './wake-ups.js';
 
 const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
@@ -140,35 +140,35 @@ describe('who knows the day of what is due', () => {
   it('of two that come together has both looked at', async () => {
     const { wakeUps, woken } = wakeUpsAlone(given.worker.app.get(DrainQueues));
     const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
-    wakeUps.wakeIn(20, [{ ...sleeper, days: oneDay(today) }]);
-    wakeUps.wakeIn(20, [{ ...sleeper, days: oneDay(yesterday) }]);
+    wakeUps.wakeIn(20, [{ ...subscription, days: oneDay(today) }]);
+    wakeUps.wakeIn(20, [{ ...subscription, days: oneDay(yesterday) }]);
     await eventually(() => woken.length > 0 || undefined);
-    expect(woken).toMatchObject([{ ...sleeper, days: { from: yesterday, to: today } }]);
+    expect(woken).toMatchObject([{ ...subscription, days: { from: yesterday, to: today } }]);
   });
 
   it('does not limit what comes of its turn in line, also while Redis is away', async () => {
     const config = { ...given.worker.config, REDIS_URL: 'redis://127.0.0.1:1/' };
     const queues = new DrainQueues(config, createLogger('test', 'silent'));
     const { wakeUps, woken } = wakeUpsAlone(queues);
-    wakeUps.putInLine([{ ...sleeper, days: oneDay(dayFromNow(0)) }]);
+    wakeUps.enqueue([{ ...subscription, days: oneDay(dayFromNow(0)) }]);
     await eventually(() => woken.length > 0 || undefined);
-    expect(woken).toEqual([sleeper]);
+    expect(woken).toEqual([subscription]);
     await queues.stop();
   });
 });
 
-const sleeper = { subscriptionId: 's', lane: 'fast' } as const;
+const subscription = { subscriptionId: 's', lane: 'fast' } as const;
 
 /** Wake-ups of which nothing comes, and who was woken. */
 function wakeUpsAlone(queues: DrainQueues) {
-  const woken: Sleeper[] = [];
+  const woken: DueSubscription[] = [];
   const wakeUps = new WakeUps(queues, createLogger('test', 'silent'));
   wakeUps.drainBy({
-    offer: (sleepers) => {
-      woken.push(...sleepers);
+    tryStart: (subscriptions) => {
+      woken.push(...subscriptions);
       return [];
     },
-    start: (sleepers) => woken.push(...sleepers),
+    start: (subscriptions) => woken.push(...subscriptions),
   });
   return { wakeUps, woken };
 }

@@ -7,7 +7,7 @@ import { DirectDrains } from './direct-drains.js';
 import { HostSlots } from './host-slots.js';
 import { type Lane, lanes } from './lanes.rules.js';
 import { expireLeases } from './lease.js';
-import { WakeUps } from './wake-ups.js';
+import { type DueSubscription, WakeUps } from './wake-ups.js';
 
 const everyMs = 2_000;
 const pageSize = 500;
@@ -90,7 +90,7 @@ export class Reconciler {
     const open = await this.database.transaction((tx) => this.look(tx));
     if (open === undefined) return false;
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
-    // In the slow lane waiting is no sign of that: what fails is due for long, and nobody is at it between two probes.
+    // Slow-lane deliveries wait between probes by design, so a long wait there does not mean a lost wake-up.
     const forgotten = due.filter(
       (row) =>
         row.lane === 'fast' &&
@@ -98,7 +98,7 @@ export class Reconciler {
         !row.being_drained &&
         !this.hosts.isWaiting(row.subscription_id),
     );
-    this.wakeUps.putInLine(due.filter((row) => !forgotten.includes(row)).map(sleeper));
+    this.wakeUps.enqueue(due.filter((row) => !forgotten.includes(row)).map(dueSubscription));
     this.recover(forgotten);
     return this.turnPage(open, due);
   }
@@ -128,7 +128,7 @@ export class Reconciler {
       { subscriptions: forgotten.length },
       'Deliveries were due and nobody was at work; draining them here.',
     );
-    this.directDrains.start(forgotten.map(sleeper));
+    this.directDrains.start(forgotten.map(dueSubscription));
   }
 
   /** Answers whether there are more pages. */
@@ -148,6 +148,6 @@ export class Reconciler {
   }
 }
 
-function sleeper(row: Open): { subscriptionId: string; lane: Lane } {
+function dueSubscription(row: Open): DueSubscription {
   return { subscriptionId: row.subscription_id, lane: row.lane };
 }

@@ -3,7 +3,8 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { RefusedMessage } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { type Lane, WakeUps } from '../delivery/wake-ups.js';
+import type { Lane } from '../delivery/lanes.rules.js';
+import { WakeUps } from '../delivery/wake-ups.js';
 import { apiVersions } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteFact } from './event-data.rules.js';
@@ -71,12 +72,12 @@ export class FanOut {
       rows.map((row) => row.body),
       firstDelayMs,
     ]);
-    const sleepers = awake.map(({ subscription_id, lane, first_day, last_day }) => ({
+    const due = awake.map(({ subscription_id, lane, first_day, last_day }) => ({
       subscriptionId: subscription_id,
       lane,
       days: { from: first_day, to: last_day },
     }));
-    tx.afterCommit(() => this.wakeUps.wakeIn(firstDelayMs, sleepers));
+    tx.afterCommit(() => this.wakeUps.wakeIn(firstDelayMs, due));
   }
 }
 

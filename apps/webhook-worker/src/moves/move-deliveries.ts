@@ -1,7 +1,8 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Lane, WakeUps } from '../delivery/wake-ups.js';
+import type { Lane } from '../delivery/lanes.rules.js';
+import { WakeUps } from '../delivery/wake-ups.js';
 import {
   alignBatch,
   expireBatch,
