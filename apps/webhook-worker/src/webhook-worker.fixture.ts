@@ -278,7 +278,7 @@ export const status =
   (rows: readonly { status: string }[]): boolean =>
     rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
 
-/** What a receiver computes, written without looking at ours: interface.md, Signature. */
+/** What a receiver computes, written from docs/receiving-webhooks.md and not from sign.rules.ts. */
 export function isSignedWith(secret: string, header: unknown, rawBody: Buffer): boolean {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
   if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;

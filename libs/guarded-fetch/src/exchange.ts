@@ -61,7 +61,7 @@ const mostInterimAnswers = 20;
  */
 const stoodStillAfterMs = 1_000;
 
-/** One request on undici's wire: own deadline and limits, without a stream or an abort signal for each (research: a quarter of the speed). */
+/** One request on undici's wire, with a deadline and limits of its own: an abort signal for each request costs a quarter of the speed, a stream more. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
   private timer: NodeJS.Timeout;

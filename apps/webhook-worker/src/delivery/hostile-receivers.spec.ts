@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mostSubscriptions } from '../subscriptions/subscription.rules.js';
 import { aClient, orderCreated, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { certificates, hostileConducts, speakNoTls, strangers } from './hostile-receivers.fixture.js';
@@ -13,8 +14,6 @@ const timeoutMs = 2_000;
 const attempts = 2;
 const deadCount = 200;
 const backlog = 5_000;
-/** Most subscriptions of one client (interface.md, Webhooks). */
-const mostOfOneClient = 50;
 const measured = 300;
 const mostGrowthBytes = 256 * 1024 * 1024;
 
@@ -93,7 +92,7 @@ describe('a worker whose receivers are hostile', () => {
   const p99 = (latencies: readonly number[]): number =>
     latencies.toSorted((a, b) => a - b)[Math.ceil(latencies.length * 0.99) - 1] ?? Infinity;
 
-  it('tells for each what it did, keeps its memory, and follows nobody', async () => {
+  it('records the right outcome for every misbehaving receiver, keeps memory bounded and follows no redirect', async () => {
     const neighbours = strangers();
     stops.push(neighbours.stop);
     const bait = await neighbours.plain((socket) => void socket.end());
@@ -150,10 +149,10 @@ describe('a worker whose receivers are hostile', () => {
 
   it('keeps no other subscription waiting: a good one has its events within a second, in 99 of 100', async () => {
     const creators = await Promise.all(
-      Array.from({ length: deadCount / mostOfOneClient }, () => aClient(stores, worker)),
+      Array.from({ length: deadCount / mostSubscriptions }, () => aClient(stores, worker)),
     );
     for (const client of creators) {
-      for (let count = 0; count < mostOfOneClient; count += 1) {
+      for (let count = 0; count < mostSubscriptions; count += 1) {
         await client.subscribe(`http://127.0.0.1:${await others.plain(() => undefined)}/`);
       }
     }

@@ -48,7 +48,7 @@ describe('the signature that is sent', () => {
   });
 });
 
-/** As a stranger computes it: OpenSSL's command, told nothing but the interface's words. */
+/** As a stranger computes it: OpenSSL's command, told nothing but docs/receiving-webhooks.md. */
 function hmacByOpenssl(secret: string, t: string, rawBody: Buffer): string {
   const key = `hexkey:${Buffer.from(secret, 'utf8').toString('hex')}`;
   const output = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', key], {

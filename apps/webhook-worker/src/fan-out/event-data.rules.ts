@@ -32,7 +32,7 @@ function total(snapshot: OrderSnapshot) {
   return { total: { amount: snapshot.total_amount, currency: snapshot.currency } };
 }
 
-/** Exactly the five members the interface names. */
+/** Of both tracking events: these five members alone (docs/reference/store.openapi.json). */
 function tracking({ id, tracking: newest }: OrderSnapshot) {
   if (newest === null) throw new IncompleteFact('the order has no tracking');
   const { carrier, tracking_number, tracking_url, updated_at } = newest;

@@ -23,7 +23,7 @@ const updated = {
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };
 const productStatus = { status: z.enum(catalogueStatuses).describe('Its status') };
 
-/** Exactly the five members the interface names. */
+/** Of both tracking events: these five members alone (docs/reference/store.openapi.json). */
 const tracking = z.object({
   order_id: order.order_id,
   carrier: z.string().describe('Who carries the package'),
