@@ -1,8 +1,9 @@
+import type { DisabledReason, SubscriptionStatus } from '../subscriptions/subscription.rules.js';
 import { failingAfterFailures, type Lane, slowAboveMs } from './lanes.rules.js';
 
 /** How a subscription's receiver is doing: the columns its attempts change. */
 export interface Health {
-  readonly status: 'active' | 'disabled';
+  readonly status: SubscriptionStatus;
   /** Failed attempts since the last 2xx. */
   readonly consecutiveFailures: number;
   /** The first of them; null when there is none. */
@@ -10,7 +11,7 @@ export interface Health {
   readonly lastDeliveryAt: Date | null;
   readonly lastFailureAt: Date | null;
   readonly disabledAt: Date | null;
-  readonly disabledReason: 'owner' | 'gone' | 'failing' | null;
+  readonly disabledReason: DisabledReason | null;
   /** Moving average of how long an attempt takes. */
   readonly latencyMs: number;
   readonly lane: Lane;

@@ -4,10 +4,9 @@ import { isOutage } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { cover, type DaySpan } from './day-span.rules.js';
+import type { DeliveryStatus, Trigger } from './delivery.rules.js';
 import { deliveriesAtATime, failingAfterFailures, type Lane } from './lanes.rules.js';
 import { LostClaims } from './lost-claims.js';
-
-export type Trigger = 'auto' | 'manual' | 'recover' | 'test';
 
 /** A delivery that is this process's to attempt, until its lease ends. */
 export interface Leased {
@@ -23,7 +22,7 @@ export interface Leased {
   readonly first: boolean;
   readonly scheduleStep: number;
   /** Where a retry by hand found it; null when it is no such retry. */
-  readonly priorStatus: 'pending' | 'retrying' | 'held' | 'succeeded' | 'failed' | null;
+  readonly priorStatus: Exclude<DeliveryStatus, 'in_flight'> | null;
   readonly occurredAt: Date;
   readonly traceparent: string | null;
   readonly body: Buffer;

@@ -1,7 +1,9 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { advisoryLocks } from '../advisory-locks.js';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
+import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DirectDrains } from './direct-drains.js';
 import { HostSlots } from './host-slots.js';
@@ -17,14 +19,17 @@ const forgottenAfterSeconds = 4;
 
 interface Open {
   readonly subscription_id: string;
-  readonly state: 'active' | 'disabled' | 'deleted';
+  readonly state: SubscriptionState;
   readonly lane: Lane;
   /** How long the oldest open delivery has been due; negative when none is. */
   readonly due_seconds: number;
   readonly being_drained: boolean;
 }
 
-const takeTurn = statement('reconciler.take-turn', 'SELECT pg_try_advisory_xact_lock(7391050) AS mine');
+const takeTurn = statement(
+  'reconciler.take-turn',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.reconciler}) AS mine`,
+);
 
 // Jumps from subscription to subscription in the index of open deliveries: the cost is the number of subscriptions, not of deliveries.
 const nextOpen = `SELECT subscription_id, next_attempt_at FROM webhook_deliveries

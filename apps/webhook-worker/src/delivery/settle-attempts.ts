@@ -11,7 +11,7 @@ import type { Leased } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
 import { loadHealth, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import { afterAttempts } from './health.rules.js';
-import { type FailingSubscription, TellOwners } from '../subscriptions/tell-owners.js';
+import { type DisabledByUs, type FailingSubscription, TellOwners } from '../subscriptions/tell-owners.js';
 import { WakeUps } from './wake-ups.js';
 
 /** An attempt that has ended. */
@@ -147,7 +147,7 @@ export class SettleAttempts {
     disabled: readonly SubscriptionHealth[],
     now: Date,
   ): Promise<void> {
-    const withReason = (reason: 'gone' | 'failing') =>
+    const withReason = (reason: DisabledByUs) =>
       failing(disabled.filter(({ health }) => health.disabledReason === reason)).map((one) => ({
         ...one,
         reason,

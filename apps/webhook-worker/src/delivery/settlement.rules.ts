@@ -1,11 +1,13 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
+import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
+import type { DeliveryStatus, FailureReason } from './delivery.rules.js';
 import type { Leased } from './lease.js';
 import { retryDelayMs } from './retry.rules.js';
 
 /** Where an attempt leaves its delivery. */
 export interface NextState {
-  readonly status: 'succeeded' | 'failed' | 'retrying' | 'held';
-  readonly failureReason: 'exhausted' | 'gone' | 'subscription_deleted' | null;
+  readonly status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
+  readonly failureReason: Exclude<FailureReason, 'expired'> | null;
   /** Of `retrying`. */
   readonly delayMs: number | null;
   readonly scheduleStep: number;
@@ -14,7 +16,7 @@ export interface NextState {
 }
 
 export interface Situation {
-  readonly subscription: 'active' | 'disabled' | 'deleted';
+  readonly subscription: SubscriptionState;
   /** The URL is still the one that was posted to; else the answer speaks for a receiver that is none any more. */
   readonly sameUrl: boolean;
   readonly scheduleMs: readonly number[];

@@ -1,5 +1,6 @@
 import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
+import { advisoryLocks } from '../advisory-locks.js';
 
 /** In the order a day is dropped: what is sent goes last, so no delivery is ever without its body. */
 const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as const;
@@ -11,7 +12,10 @@ const dayMs = 86_400_000;
 const mostMoved = 20_000;
 const mostForgotten = 5_000;
 
-const takeTurn = statement('partitions.take-turn', 'SELECT pg_try_advisory_xact_lock(7391051) AS mine');
+const takeTurn = statement(
+  'partitions.take-turn',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.dayPartitions}) AS mine`,
+);
 const today = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
 const existing = statement(
   'partitions.existing',

@@ -2,7 +2,8 @@ import { Description, Field } from '@fulfilment/api-reference';
 import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
-import { type DeliveryStatus, deliveryStatuses, recoverable, type Recoverable } from './delivery.rules.js';
+import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
+import { recoverable, type Recoverable } from './history.rules.js';
 
 // RFC 3339 §5.6, with the offset that makes it a moment: one that PostgreSQL knows (it has none beyond 15:59, nor a year 0). Hour 24 is ISO 8601's alone.
 const dateTime =

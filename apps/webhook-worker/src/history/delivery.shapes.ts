@@ -1,14 +1,8 @@
 import { idShape, webhookEnvelopeShape, webhookEvents } from '@fulfilment/contracts';
 import { outcomes } from '@fulfilment/guarded-fetch';
 import { z } from 'zod';
-import {
-  attemptsInFull,
-  bodyBytesOfOlder,
-  deliveryStatuses,
-  failureReasons,
-  mostAttempts,
-  triggers,
-} from './delivery.rules.js';
+import { deliveryStatuses, failureReasons, triggers } from '../delivery/delivery.rules.js';
+import { attemptsInFull, bodyBytesOfOlder, mostAttempts } from './history.rules.js';
 
 const members = {
   id: idShape('whd', 'The delivery; the header `X-Service-Delivery`'),

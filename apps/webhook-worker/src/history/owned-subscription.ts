@@ -2,16 +2,17 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
+import type { Lane } from '../delivery/lanes.rules.js';
 import { ownedId } from '../subscriptions/owner.js';
-import type { ApiVersion } from '../subscriptions/subscription.rules.js';
+import type { ApiVersion, SubscriptionStatus } from '../subscriptions/subscription.rules.js';
 
 export interface OwnedSubscription {
   readonly id: string;
-  readonly status: 'active' | 'disabled';
+  readonly status: SubscriptionStatus;
   readonly events: string[];
   /** Of the payloads it gets, since it was created. */
   readonly api_version: ApiVersion;
-  readonly lane: 'fast' | 'slow';
+  readonly lane: Lane;
 }
 
 const columns = 'id, status, events, api_version, lane';

@@ -4,7 +4,7 @@ import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListDeliveriesDto } from './delivery.dto.js';
-import { attemptsInFull, bodyBytesOfOlder, mostAttempts } from './delivery.rules.js';
+import { attemptsInFull, bodyBytesOfOlder, mostAttempts } from './history.rules.js';
 import type { DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 import {
   type AttemptRow,

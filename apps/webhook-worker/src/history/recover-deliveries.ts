@@ -6,7 +6,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
-import type { Recoverable } from './delivery.rules.js';
+import type { Recoverable } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
 import { lockOwned } from './owned-subscription.js';
 

@@ -1,6 +1,6 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
-import { sendsPerMinute, type SendByHand } from './delivery.rules.js';
+import { sendsPerMinute, type SendByHand } from './history.rules.js';
 
 const recent = statement(
   'history.recent-sends-by-hand',

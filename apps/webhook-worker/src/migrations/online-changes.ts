@@ -1,6 +1,7 @@
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { z } from 'zod';
 import { setTimeout as delay } from 'node:timers/promises';
+import { advisoryLocks } from '../advisory-locks.js';
 
 /** An index of a partitioned table; each partition has its own, named as PostgreSQL names it in those that are made later. */
 export interface PartitionedIndex {
@@ -32,8 +33,6 @@ type Partition = z.infer<typeof partitionRows>[number];
 const validity = 'SELECT indisvalid AS answer FROM pg_index WHERE indexrelid = to_regclass($1)';
 const answers = z.array(z.object({ answer: z.boolean() })).max(1);
 
-/** What keeps the partitions of days as they are (history/day-partitions.ts): upkeep makes and drops none while another holds it. */
-const turn = 7_391_051;
 const askAgainMs = 100;
 
 // A lock that is waited for makes all wait who come after it, so it is given up soon and asked for again: in between, they get on. Those of the
@@ -44,13 +43,15 @@ const pauseMs = 300;
 const refusal = z.object({ code: z.string() });
 const standsInTheWay = new Set(['55P03', '40P01']); // lock_not_available, deadlock_detected
 
-/** While no partition is made or dropped. Ends with the connection at the latest. */
+/** Does something while upkeep makes and drops no partitions (history/day-partitions.ts). The lock ends with the connection at the latest. */
 export async function withPartitionsKept(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
-  while (!(await ask(runner, 'SELECT pg_try_advisory_lock($1) AS answer', [turn]))) await delay(askAgainMs);
+  while (!(await ask(runner, 'SELECT pg_try_advisory_lock($1) AS answer', [advisoryLocks.dayPartitions])))
+    await delay(askAgainMs);
   try {
     await work();
   } finally {
-    if (!runner.isReleased) await runner.query('SELECT pg_advisory_unlock($1)', [turn]);
+    if (!runner.isReleased)
+      await runner.query('SELECT pg_advisory_unlock($1)', [advisoryLocks.dayPartitions]);
   }
 }
 
@@ -128,7 +129,7 @@ async function partitionsOf(
   return partitionRows.parse(await runner.query(partitions, [table, name, suffix]));
 }
 
-/** What a question for one `answer` is answered; undefined when there is nothing to answer of. */
+/** The `answer` column of the single row; undefined when there is no row. */
 export async function ask(
   runner: QueryRunner,
   question: string,

@@ -1,4 +1,5 @@
 import { statement, type Transaction } from '@fulfilment/database';
+import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 
 /** Deliveries that one transaction moves: some tens of milliseconds. */
 export const batchSize = 1_000;
@@ -77,13 +78,11 @@ const countDue = statement(
    ) AS due`,
 );
 
-export type Standing = 'active' | 'disabled' | 'deleted';
-
-/** Moves a batch of a subscription's deliveries to where its standing says they belong. Answers whether there may be more. */
-export async function alignBatch(tx: Transaction, id: string, standing: Standing): Promise<boolean> {
+/** Moves a batch of a subscription's deliveries to where its state says they belong. Answers whether there may be more. */
+export async function alignBatch(tx: Transaction, id: string, state: SubscriptionState): Promise<boolean> {
   await tx.row(byIndex);
-  if (standing === 'active') return (await tx.run(release, [id])) === batchSize;
-  if (standing === 'deleted') {
+  if (state === 'active') return (await tx.run(release, [id])) === batchSize;
+  if (state === 'deleted') {
     const [open, held] = [await tx.run(cancelOpen, [id]), await tx.run(cancelHeld, [id])];
     return open === batchSize || held === batchSize;
   }

@@ -1,22 +1,20 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../delivery/lanes.rules.js';
 import { WakeUps } from '../delivery/wake-ups.js';
-import {
-  alignBatch,
-  expireBatch,
-  isBusy,
-  type OpenRecovery,
-  recoverBatch,
-  type Standing,
-} from './batches.js';
+import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
+import { alignBatch, expireBatch, isBusy, type OpenRecovery, recoverBatch } from './batches.js';
 import { requestAlignment } from './request-alignment.js';
 
 const everyMs = 1_000;
 const askAgainSeconds = { busy: 1, disabled: 30 } as const;
 
-const takeTurn = statement('moves.take-turn', 'SELECT pg_try_advisory_xact_lock(7391052) AS mine');
+const takeTurn = statement(
+  'moves.take-turn',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.moves}) AS mine`,
+);
 const nextAlignment = statement(
   'moves.next-alignment',
   'SELECT subscription_id FROM webhook_alignments WHERE due_at <= now() ORDER BY due_at LIMIT 1',
@@ -45,12 +43,12 @@ const delayRecovery = statement(
 // Keeps a PATCH waiting for the time of one batch, so that it comes before or after; settling attempts goes on.
 const lockSubscription = statement(
   'moves.lock-subscription',
-  `SELECT CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END AS standing, lane
+  `SELECT CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END AS state, lane
    FROM webhook_subscriptions WHERE id = $1 FOR KEY SHARE`,
 );
 
 interface Locked {
-  readonly standing: Standing;
+  readonly state: SubscriptionState;
   readonly lane: Lane;
 }
 
@@ -121,14 +119,14 @@ export class MoveDeliveries {
     await tx.rows(lockAlignment, [id]); // whoever asks for it now, asks for the next
     // Read after that: whoever asked before may have moved it while we waited for him.
     const subscription = await tx.row<Locked>(lockSubscription, [id]);
-    if (subscription?.standing === 'active' && (await isBusy(tx, id))) {
+    if (subscription?.state === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayAlignment, [id, askAgainSeconds.busy]);
       return true;
     }
-    const more = subscription !== undefined && (await alignBatch(tx, id, subscription.standing));
+    const more = subscription !== undefined && (await alignBatch(tx, id, subscription.state));
     if (more) await tx.run(delayAlignment, [id, 0]);
     else await tx.run(endAlignment, [id]);
-    if (subscription?.standing === 'active') this.wakeFor(tx, id, subscription.lane);
+    if (subscription?.state === 'active') this.wakeFor(tx, id, subscription.lane);
     return true;
   }
 
@@ -136,9 +134,9 @@ export class MoveDeliveries {
     const next = await tx.row<OpenRecovery>(nextRecovery);
     if (next === undefined) return false;
     const subscription = await tx.row<Locked>(lockSubscription, [next.subscription_id]);
-    if (subscription === undefined || subscription.standing === 'deleted') {
+    if (subscription === undefined || subscription.state === 'deleted') {
       await tx.run(endRecovery, [next.id]);
-    } else if (subscription.standing === 'disabled') {
+    } else if (subscription.state === 'disabled') {
       await tx.run(delayRecovery, [next.id, askAgainSeconds.disabled]);
     } else if (await isBusy(tx, next.subscription_id)) {
       await tx.run(delayRecovery, [next.id, askAgainSeconds.busy]);

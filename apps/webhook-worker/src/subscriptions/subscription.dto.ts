@@ -2,6 +2,7 @@ import { Description, Field } from '@fulfilment/api-reference';
 import { webhookEvents } from '@fulfilment/contracts';
 import { TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
+import { type SubscriptionStatus, subscriptionStatuses } from './subscription.rules.js';
 
 const mostEvents = 100;
 const mostSecretCharacters = 256;
@@ -76,6 +77,6 @@ export class UpdateSubscriptionDto {
     '`active` enables it again and sends what was held for less than 72 hours; `disabled` holds deliveries for up to 7 days',
   )
   @IsOptional()
-  @IsIn(['active', 'disabled'], { message: 'must be active or disabled' })
-  status?: 'active' | 'disabled';
+  @IsIn(subscriptionStatuses, { message: `must be ${subscriptionStatuses.join(' or ')}` })
+  status?: SubscriptionStatus;
 }

@@ -10,6 +10,14 @@ export const currentApiVersion = '2026-11-01';
 export const apiVersions = [currentApiVersion] as const;
 export type ApiVersion = (typeof apiVersions)[number];
 
+export const subscriptionStatuses = ['active', 'disabled'] as const;
+export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
+/** A deleted subscription is not shown any more, but what was to be sent for it has to end. */
+export type SubscriptionState = SubscriptionStatus | 'deleted';
+
+/** Why a subscription is disabled: its owner did it, its receiver answered 410, or it failed too often for too long. */
+export type DisabledReason = 'owner' | 'gone' | 'failing';
+
 export interface Wrong {
   readonly field: string;
   readonly reason: string;

@@ -1,5 +1,6 @@
 import { idShape, webhookEvents } from '@fulfilment/contracts';
 import { z } from 'zod';
+import { mostSubscriptions, subscriptionStatuses } from './subscription.rules.js';
 
 export const subscriptionExample = {
   id: 'whk_01m7xwmwx4f08v4cgpyk3kx08m',
@@ -19,7 +20,7 @@ export const subscriptionShape = z
     events: z.array(z.enum(webhookEvents)).min(1).describe('What it receives'),
     url: z.url().describe('Where deliveries are posted'),
     status: z
-      .enum(['active', 'disabled'])
+      .enum(subscriptionStatuses)
       .describe(
         '`disabled` by its owner, after at least 20 failures in a row over at least 72 hours, or when the receiver answered 410',
       ),
@@ -39,5 +40,5 @@ export const subscriptionShape = z
 export type SubscriptionView = z.infer<typeof subscriptionShape>;
 
 export const subscriptionsShape = z
-  .object({ data: z.array(subscriptionShape).max(50).describe('The active ones') })
+  .object({ data: z.array(subscriptionShape).max(mostSubscriptions).describe('The active ones') })
   .meta({ examples: [{ data: [subscriptionExample] }] });

@@ -1,4 +1,5 @@
 import { publicId, type WebhookEvent } from '@fulfilment/contracts';
+import type { SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 
 /** Columns of a subscription that its owner may see. The secret is not one of them. */
@@ -9,7 +10,7 @@ export interface SubscriptionRow {
   readonly id: string;
   readonly events: WebhookEvent[];
   readonly url: string;
-  readonly status: 'active' | 'disabled';
+  readonly status: SubscriptionStatus;
   readonly consecutive_failures: number;
   readonly last_delivery_at: Date | null;
   readonly last_failure_at: Date | null;

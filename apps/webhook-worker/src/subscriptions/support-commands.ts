@@ -3,6 +3,7 @@ import { type Database, statement } from '@fulfilment/database';
 import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { type DeletedReason, ending, endSubscriptions } from './end-subscriptions.js';
+import type { DisabledReason, SubscriptionStatus } from './subscription.rules.js';
 
 const most = 1000;
 const firstId = '00000000-0000-0000-0000-000000000000';
@@ -13,18 +14,18 @@ interface Row {
   readonly client_id: string;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  readonly status: 'active' | 'disabled';
+  readonly status: SubscriptionStatus;
   readonly consecutive_failures: number;
   readonly created_at: Date;
   readonly last_delivery_at: Date | null;
   readonly last_failure_at: Date | null;
   readonly disabled_at: Date | null;
-  readonly disabled_reason: 'owner' | 'gone' | 'failing' | null;
+  readonly disabled_reason: DisabledReason | null;
   readonly deleted_at: Date | null;
   readonly deleted_reason: DeletedReason | null;
 }
 
-/** A subscription as an operator sees it, whose ever it is; the secret is nobody's to see. */
+/** A subscription as an operator sees it, whoever owns it; the secret is never shown. */
 export type SupportedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
 
 export interface SubscriptionPage {

@@ -3,9 +3,13 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import type { DisabledReason } from './subscription.rules.js';
 
 const warnBeforeMs = 24 * 3_600_000;
 const mostAtOnce = 500;
+
+/** Owners know what they did themselves. */
+export type DisabledByUs = Exclude<DisabledReason, 'owner'>;
 
 /** A subscription whose receiver fails. */
 export interface FailingSubscription {
@@ -50,7 +54,7 @@ export class TellOwners {
 
   async disabled(
     tx: Transaction,
-    subscriptions: readonly (FailingSubscription & { readonly reason: 'gone' | 'failing' })[],
+    subscriptions: readonly (FailingSubscription & { readonly reason: DisabledByUs })[],
     now: Date,
   ): Promise<void> {
     const told = subscriptions.map((one) =>

@@ -7,7 +7,7 @@ import { CheckTarget } from './check-target.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
-import { distinct } from './subscription.rules.js';
+import { distinct, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
@@ -80,7 +80,7 @@ export class UpdateSubscription {
     return this.secrets.seal(given, id);
   }
 
-  private async move(tx: Transaction, id: string, to: 'active' | 'disabled'): Promise<void> {
+  private async move(tx: Transaction, id: string, to: SubscriptionStatus): Promise<void> {
     await tx.run(to === 'disabled' ? disable : enable, [id]);
     await this.moves.align(tx, [id]);
   }
