@@ -6,8 +6,8 @@ import { DrainQueues } from './delivery/drain-queues.js';
 import { DrainSubscription } from './delivery/drain-subscription.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { WakeUps } from './delivery/wake-ups.js';
-import { Upkeep } from './history/upkeep.js';
 import { MoveDeliveries } from './moves/move-deliveries.js';
+import { Upkeep } from './upkeep.js';
 
 /** Starts what works without being asked. On shutdown nothing new is begun and what is in hand is settled. */
 export function startBackground(app: INestApplicationContext, shutdown: Shutdown): void {

@@ -22,7 +22,6 @@ import { ReadDeliveries } from './history/read-deliveries.js';
 import { RecoverDeliveries } from './history/recover-deliveries.js';
 import { RetryDelivery } from './history/retry-delivery.js';
 import { SendTestEvent } from './history/send-test-event.js';
-import { Upkeep } from './history/upkeep.js';
 import { controllers } from './controllers.js';
 import { MoveDeliveries } from './moves/move-deliveries.js';
 import { CheckTarget } from './subscriptions/check-target.js';
@@ -34,6 +33,7 @@ import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
 import { SigningKeys } from './subscriptions/signing-keys.js';
 import { TellOwners } from './subscriptions/tell-owners.js';
 import { UpdateSubscription } from './subscriptions/update-subscription.js';
+import { Upkeep } from './upkeep.js';
 
 export interface WebhookWorkerParts {
   readonly config: WebhookWorkerSettings;
@@ -68,7 +68,7 @@ const delivery = [
   Settlements,
   WakeUps,
 ];
-const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent, Upkeep];
+const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent];
 
 @Module({})
 export class WebhookWorkerModule {
@@ -89,6 +89,7 @@ export class WebhookWorkerModule {
         MoveDeliveries,
         ...delivery,
         ...history,
+        Upkeep,
       ],
     };
   }

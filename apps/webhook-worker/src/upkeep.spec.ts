@@ -3,8 +3,8 @@ import { statement } from '@fulfilment/database';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
-import { migrations } from '../migrations/index.js';
-import { TellOwners } from '../subscriptions/tell-owners.js';
+import { migrations } from './migrations/index.js';
+import { TellOwners } from './subscriptions/tell-owners.js';
 import { Upkeep } from './upkeep.js';
 
 let stores: ScratchDatabase;

@@ -1,10 +1,10 @@
 import { Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { deliveryMetrics } from '../delivery/delivery-metrics.js';
-import { forgetEndedAccess } from '../subscriptions/ended-access.js';
-import { TellOwners } from '../subscriptions/tell-owners.js';
-import { createDayPartitions, dropOldDays } from './day-partitions.js';
+import { deliveryMetrics } from './delivery/delivery-metrics.js';
+import { createDayPartitions, dropOldDays } from './history/day-partitions.js';
+import { forgetEndedAccess } from './subscriptions/ended-access.js';
+import { TellOwners } from './subscriptions/tell-owners.js';
 
 const everyMs = 60_000;
 
@@ -13,7 +13,10 @@ const countHeld = statement(
   "SELECT count(*) AS count FROM webhook_deliveries WHERE status = 'held'",
 );
 
-/** Keeps the history in its bounds: partitions ahead, old days dropped, owners warned. Any replica may do it; each step is done once. */
+/**
+ * What is to be done each minute: the partitions of the days to come, old days dropped, ended access forgotten, held deliveries counted, owners warned
+ * who will be disabled. All replicas run it; what one has done the others find done.
+ */
 @Injectable()
 export class Upkeep {
   private readonly loop: BackgroundLoop;
