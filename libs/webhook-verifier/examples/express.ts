@@ -1,4 +1,10 @@
-import { isKnownEvent, verifyWebhook, type WebhookEvent, WebhookRefused } from '@fulfilment/webhook-verifier';
+import {
+  isKnownEvent,
+  isTestEvent,
+  verifyWebhook,
+  type WebhookEvent,
+  WebhookRefused,
+} from '@fulfilment/webhook-verifier';
 import express, { type Express, type Request, raw } from 'express';
 
 /** The same in Express. `raw` keeps the bytes as they came; `express.json()` before it would leave none to verify. */
@@ -13,7 +19,8 @@ export function webhookApp(
     async (request: Request<object, unknown, Buffer>, response) => {
       try {
         const event = verifyWebhook({ headers: request.headers, body: request.body }, { secrets });
-        if (isKnownEvent(event)) await handle(event); // once for each event.id: it may come again
+        const isToBeHandled = isKnownEvent(event) && !isTestEvent(event);
+        if (isToBeHandled) await handle(event); // once for each event.id: it may come again
         response.sendStatus(204);
       } catch (error) {
         response.sendStatus(error instanceof WebhookRefused ? 400 : 500);

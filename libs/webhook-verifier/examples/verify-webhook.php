@@ -49,3 +49,29 @@ function verify_webhook(array $headers, string $body, array $secrets, ?int $now 
     }
     return $event;
 }
+
+/** Whether it is a sample that the subscription's owner asked for: nothing has happened. */
+function is_test_event(stdClass $event): bool
+{
+    return str_starts_with($event->id, 'evt_test_');
+}
+
+/**
+ * The status to answer with; what $handle throws is a 500, and the event is sent again later.
+ *
+ * @param array<string, string> $headers
+ * @param list<string> $secrets
+ * @param callable(stdClass): void $handle
+ */
+function receive(array $headers, string $body, array $secrets, callable $handle): int
+{
+    try {
+        $event = verify_webhook($headers, $body, $secrets);
+    } catch (Refused) {
+        return 400;
+    }
+    if (!is_test_event($event)) {
+        $handle($event); // once for each id: it may come again
+    }
+    return 204;
+}

@@ -14,12 +14,12 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const secret = 'whsec_test';
 const vectorBody = vectors[0]?.body_base64 ?? '';
 
-/** Prints what becomes of each vector, as JSON: what another language's example is asked to do. */
+/** Prints what becomes of each vector, and what is answered and handed on, as JSON: what another language's example is asked to do. */
 const programs = {
   python3: {
     file: 'verify_webhook.py',
     code: `
-import base64, email.message, importlib.util, json, sys
+import base64, email.message, hmac, importlib.util, json, sys, time
 spec = importlib.util.spec_from_file_location("example", sys.argv[1])
 example = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(example)
@@ -30,7 +30,13 @@ def outcome(vector):
         example.verify_webhook(headers, base64.b64decode(vector["body_base64"]), vector["secrets"], vector["now"])
         return "accepted"
     except example.Refused as refused: return str(refused)
-with open(sys.argv[2]) as file: print(json.dumps([outcome(one) for one in json.load(file)["vectors"]]))`,
+def handled(id):
+    now, handled, headers = str(int(time.time())), [], email.message.Message()
+    body = json.dumps({"id": id, "api_version": "v", "created_at": "c", "event": "e", "data": {}}).encode()
+    headers["x-service-signature"] = "t=" + now + ",v1=" + hmac.new(b"s", now.encode() + b"." + body, "sha256").hexdigest()
+    return [example.receive(headers, body, ["s"], handled.append), example.receive(headers, body, ["other"], handled.append), len(handled)]
+with open(sys.argv[2]) as file: vectors = json.load(file)["vectors"]
+print(json.dumps({"outcomes": [outcome(one) for one in vectors], "real": handled("evt_1"), "test": handled("evt_test_1")}))`,
     argument: '-c',
   },
   php: {
@@ -43,7 +49,15 @@ $outcome = function (array $vector): string {
         return 'accepted';
     } catch (Refused $refused) { return $refused->getMessage(); }
 };
-echo json_encode(array_map($outcome, json_decode(file_get_contents($argv[2]), true)['vectors']));`,
+$handled = function (string $id): array {
+    [$now, $count] = [(string) time(), 0];
+    $body = json_encode(['id' => $id, 'api_version' => 'v', 'created_at' => 'c', 'event' => 'e', 'data' => new stdClass()]);
+    $headers = ['X-Service-Signature' => "t=$now,v1=" . hash_hmac('sha256', "$now.$body", 's')];
+    $handle = function () use (&$count): void { $count++; };
+    return [receive($headers, $body, ['s'], $handle), receive($headers, $body, ['other'], $handle), $count];
+};
+$outcomes = array_map($outcome, json_decode(file_get_contents($argv[2]), true)['vectors']);
+echo json_encode(['outcomes' => $outcomes, 'real' => $handled('evt_1'), 'test' => $handled('evt_test_1')]);`,
     argument: '-r',
   },
 } as const;
@@ -60,9 +74,13 @@ describe.each(['node-http.ts', 'express.ts', programs.python3.file, programs.php
 
 // `npm test` installs what is missing where it can; skipped where it cannot.
 describe.each(Object.entries(programs))('the example for %s', (program, { file, code, argument }) => {
-  (isInstalled(program) ? it : it.skip)('agrees with every vector', () => {
+  (isInstalled(program) ? it : it.skip)('agrees with every vector, and hands on no test event', () => {
     const output = execFileSync(program, [argument, code, example(file), fileURLToPath(vectorsFile)]);
-    expect(JSON.parse(output.toString())).toEqual(vectors.map(({ outcome }) => outcome));
+    expect(JSON.parse(output.toString())).toEqual({
+      outcomes: vectors.map(({ outcome }) => outcome),
+      real: [204, 400, 1],
+      test: [204, 400, 0],
+    });
   });
 });
 
@@ -86,13 +104,13 @@ describe.each([
     server.closeAllConnections();
   });
 
-  async function post(body: string, by = secret): Promise<number> {
+  async function post(body: string, by = secret, inChunks = false): Promise<number> {
     const t = Math.floor(Date.now() / 1000);
     const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('hex');
     const answer = await fetch(await listening, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-signature': `t=${t},v1=${v1}` },
-      body,
+      ...(inChunks ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }),
     });
     await answer.arrayBuffer();
     return answer.status;
@@ -114,11 +132,22 @@ describe.each([
     expect(events).toEqual([]);
   });
 
+  it('answers 204 to a test event, and does no work for it', async () => {
+    expect(await post(text.replace(/evt_\w+/, 'evt_test_1'))).toBe(204);
+    expect(events).toEqual([]);
+  });
+
+  it('takes a body that comes in chunks and does not say its length', async () => {
+    expect(await post(text, secret, true)).toBe(204);
+    expect(events.splice(0)).toEqual([JSON.parse(text)]);
+  });
+
   it('answers 500 when its work fails, so that the event is sent again', async () => {
     expect(await post(text.replace(/evt_\w+/, 'evt_bad'))).toBe(500);
   });
 
-  it('does not read what is larger than any event', async () => {
+  it('does not keep what is larger than any event, whether it says its length or not', async () => {
     expect(await post(' '.repeat(1_100_000))).toBe(413);
+    expect(await post(' '.repeat(1_100_000), secret, true)).toBe(413);
   });
 });
