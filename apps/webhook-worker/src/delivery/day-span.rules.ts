@@ -1,11 +1,11 @@
 /**
- * Days of events (`YYYY-MM-DD`, both included). A statement that is told them opens no other day's partitions: a hint where to look, never a
- * filter that anything relies on.
+ * Days of events (`YYYY-MM-DD`, both included). A statement that is given them opens no other day's partitions. They only say where to look: what lies
+ * on other days has a wake-up of its own, or is found by the next search.
  */
 export interface DaySpan {
   readonly from: string;
   readonly to: string;
-  /** More is due than was looked at when it was found out, perhaps on other days. */
+  /** The search that found these days stopped at 64 deliveries; more are due, perhaps on other days. */
   readonly more?: boolean | undefined;
 }
 
@@ -22,7 +22,7 @@ export function cover(one: DaySpan, other: DaySpan): DaySpan {
   };
 }
 
-/** The same of days that may not be known: of one that are not, nothing is known of both. */
+/** Like `cover`, for spans that may be unknown: if either is, so is the result. */
 export function coverIfKnown(one: DaySpan | undefined, other: DaySpan | undefined): DaySpan | undefined {
   return one && other && cover(one, other);
 }

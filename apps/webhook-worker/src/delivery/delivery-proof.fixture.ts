@@ -10,14 +10,14 @@ import {
 } from '../webhook-worker.fixture.js';
 
 const creatorCount = 10;
-/** What each creator's subscriptions ask for, and a secret: the shortest, the longest, and what is no ASCII. */
-const wishes = [
+/** The events of each creator's subscriptions, and their secrets: the shortest, the longest, and some that are not ASCII. */
+const kinds = [
   { events: ['order.created'], secrets: ['s', 'x'.repeat(256), '\u{1F3B6} schlüssel'] },
   { events: ['order.created', 'order.processing'], secrets: ['whsec_1', '語'.repeat(256)] },
 ];
-/** The first attempt of every so-manyth event is refused. */
+/** Of every so many events one is refused at its first attempt. */
 const refusedEach = 9;
-/** How an attempt stands that the receiver answered 2xx: it may have been too late, or nobody was there to hear it. */
+/** What the history may call an attempt that the receiver answered 2xx: the answer may have come too late, or after the process was gone. */
 const heardOrNot = new Set(['succeeded', 'lost', 'timeout']);
 const settledWithinMs = 60_000;
 
@@ -92,7 +92,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
     else void waiting.then(answer, answer);
   });
 
-  /** Who must be told of what. */
+  /** Each published change with each subscription that must get it. */
   const promised = () =>
     changes.flatMap((change) =>
       subscriptions
@@ -101,7 +101,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
     );
   const rows = () => stores.database.rows<ProvenDelivery>(deliveriesToldOf, [creators]);
 
-  /** So many further business changes, spread over the creators. */
+  /** Makes so many further business changes, spread over the creators. */
   const change = (count: number): Message[] => {
     const made = Array.from({ length: count }, (_, index) => {
       const number = changes.length + index;
@@ -117,7 +117,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
     return made.map(({ message }) => message);
   };
 
-  /** Resolves when this is the number of all that was promised. */
+  /** Resolves when as many are counted as were promised. */
   const untilCounted = (counted: (found: readonly StatusCount[]) => number) => {
     const wanted = promised().length;
     let last = '';
@@ -137,7 +137,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
     /** Makes so many changes, and publishes each once. */
     publish: (count: number) => stores.broker.publish(...change(count)),
     posts: receiver.deliveries,
-    /** How many a receiver took of which we did not hear, so that they came again. */
+    /** How many attempts the receiver took whose answer was lost, so that the delivery came again. */
     unheard: () => taken.size - promised().length,
     rows,
     /** Resolves when so many more posts have come than when it was called. */
@@ -149,7 +149,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
         () => `${receiver.deliveries.length} of ${wanted} posts came`,
       );
     },
-    /** Asked for each post: its answer waits for what this answers. */
+    /** Has the answer to a post wait for the promise that is returned for it. */
     answerAfter: (wait: (post: ReceivedDelivery) => Promise<unknown> | undefined) => {
       beforeAnswer = wait;
     },
@@ -191,7 +191,7 @@ async function subscribeAll(
   const subscriptions: Subscription[] = [];
   for (let creator = 0; creator < creatorCount; creator += 1) {
     const client = await aClient(stores, worker);
-    for (const { events, secrets } of wishes) {
+    for (const { events, secrets } of kinds) {
       const path = `/hook/${subscriptions.length}`;
       const secret = secrets[creator % secrets.length] ?? '';
       const id = await client.subscribe(new URL(path, receiverUrl).href, events, secret);
@@ -207,8 +207,8 @@ export function attemptOf({ headers }: ReceivedDelivery): string {
 }
 
 /**
- * By the one attempt that succeeded, the last, which the receiver took; their numbers have no gap and no repetition. What the
- * receiver took before and we did not hear of is told of as that.
+ * It ended by its last attempt, the only one that succeeded, which the receiver took. The attempts' numbers have no gap and no repetition. Earlier
+ * ones that the receiver took stand in the history as lost or timed out.
  */
 function hasEndedWell(row: ProvenDelivery, taken: ReadonlySet<string>): boolean {
   const { status, attempt_count: count, numbers, outcomes } = row;

@@ -18,8 +18,8 @@ export function drainQueueName(lane: Lane): string {
 }
 
 /**
- * The BullMQ queues of "drain subscription S": one job for a subscription however much it has to get, so Redis holds as much as there
- * are busy subscriptions, and nothing that PostgreSQL does not know.
+ * The BullMQ queues of "drain subscription S": one job for a subscription, however many deliveries it has due. So Redis holds as many jobs as
+ * subscriptions are busy, and nothing that PostgreSQL does not know.
  */
 @Injectable()
 export class DrainQueues {

@@ -87,8 +87,8 @@ export class DrainSubscription {
   }
 
   /**
-   * Leaves what has become due to the turns at work for the subscription, if they suffice: what they claim from now on may be of its days, too.
-   * Answers whether they do; else it takes a turn of its own.
+   * Adds the days of what has become due to what the turns at work for the subscription search, and leaves it to them if they suffice. True when a
+   * turn is claiming (it will claim once more) or all eight attempts are under way; else a turn of its own has to be begun.
    */
   leaveToTurnsAtWork({ subscriptionId, days }: DueSubscription): boolean {
     const activity = this.activities.get(subscriptionId);

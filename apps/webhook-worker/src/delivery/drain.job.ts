@@ -15,7 +15,7 @@ const mostStalls = 1_000_000; // a drain never fails for having been interrupted
 const tryAgainAfterMs = 1_000;
 const warnEveryMs = 10_000;
 
-/** The BullMQ edge: a job → one drain. */
+/** The BullMQ edge: a job → one turn of a drain. */
 @Injectable()
 export class DrainJobs {
   private readonly connection: Redis;

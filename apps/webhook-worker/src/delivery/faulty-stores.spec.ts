@@ -57,7 +57,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     line.takeAway();
     const arriving = proof.untilMoreArrive(300);
     await proof.publish(eventCount / 5);
-    await arriving; // without it
+    await arriving; // without Redis
     line.restore();
     await everythingArrives();
   }, 90_000);
@@ -83,7 +83,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
       const arriving = proof.untilMoreArrive(100);
       await proof.publish(eventCount / 5);
       await arriving;
-      // At once, or with the answer to a statement on its way: a commit of which nobody is told.
+      // At once, or as the answer to a statement is on its way: it may be that of a commit, of which nobody learns then.
       if (round % 2 === 0) line.sever();
       else line.severAfter(10 + round);
     }

@@ -48,7 +48,7 @@ describe('one receiving host', () => {
     try {
       await client.subscribe(other.url);
       await given.stores.broker.publish(orderCreated(client.creatorId));
-      await other.waitFor(1); // so everything of before had its chance
+      await other.waitFor(1); // so all that was due before had its chance
     } finally {
       await other.stop();
     }

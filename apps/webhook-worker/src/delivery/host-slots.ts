@@ -31,9 +31,9 @@ export interface Slots {
 
 /**
  * How many attempts this process has under way to one receiving host (`host:port`), over all subscriptions: many subscriptions of many
- * creators with one target must not become a flood for it, nor may its slowness take the slots of everybody else. Whoever finds no room
- * leaves, holding nothing, and is woken when there is some. In the fast lane a subscription with nothing under way gets room for one, though the
- * host be full: what it shares a host with may be dead.
+ * creators with one target must not become a flood for it, nor may its slowness take the slots of everybody else. A subscription
+ * that finds no room holds nothing while it waits, and is woken when there is some. In the fast lane one with nothing under way gets room for one though
+ * the host is full: those it shares the host with may be dead.
  */
 @Injectable()
 export class HostSlots {
@@ -46,7 +46,7 @@ export class HostSlots {
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) config: WebhookWorkerSettings,
   ) {
-    // A host that fails or is slow gets a part of the slow lane, so that the others there go on.
+    // In the slow lane a host gets a quarter of the room, so that the lane's other hosts go on.
     const limit = config.WEBHOOK_HOST_CONCURRENCY;
     this.limits = { fast: limit, slow: Math.ceil(limit / 4) };
   }
@@ -69,7 +69,7 @@ export class HostSlots {
     return { count, free: (freed) => this.free(key, hostLane, subscriptionId, freed) };
   }
 
-  /** Where the deliveries of a subscription go, as was just read. */
+  /** Remembers where the deliveries of a subscription go, as was just read. */
   learn(subscriptionId: string, url: string): void {
     const oldest = this.hosts.keys().next().value;
     if (this.hosts.size >= mostRemembered && oldest !== undefined) this.hosts.delete(oldest);
@@ -99,7 +99,7 @@ export class HostSlots {
     if (left > 0) hostLane.by.set(subscriptionId, left);
     else hostLane.by.delete(subscriptionId);
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
-    // The next comes when there is room for as many as one takes, so that full hosts do not go on one by one.
+    // The next is woken when there is room for as many as it may take, so that a full host does not go on one by one.
     const worthwhile = Math.min(deliveriesAtATime.healthy, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
     if (next === undefined || hostLane.limit - hostLane.taken < worthwhile) return;

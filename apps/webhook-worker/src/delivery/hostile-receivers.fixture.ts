@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 const run = promisify(execFile);
 const dripEveryMs = 50;
 
-/** What it does to whoever connects. */
+/** What a server does to whoever connects. */
 type Conduct = (socket: Socket) => void;
 
 const once = (answer: string | Buffer): Conduct => afterRequest((socket) => socket.end(answer));
@@ -139,7 +139,7 @@ export function strangers() {
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   };
   return {
-    /** Made so far, to any of them. */
+    /** Connections made so far, to any of them. */
     connections: () => connections,
     /** Answers its port. */
     plain: (conduct: Conduct) =>

@@ -23,7 +23,6 @@ const countOpen = statement(
    WHERE s.creator_id = ANY($1::uuid[]) AND d.completed_at IS NULL`,
 );
 
-/** One worker among receivers that mean no good. */
 describe('a worker whose receivers are hostile', () => {
   let stores: WebhookStores;
   let worker: WorkerProcess;
@@ -62,7 +61,7 @@ describe('a worker whose receivers are hostile', () => {
     const text = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  /** A receiver that takes all at once, and how long its events took from before they were published. */
+  /** A receiver that answers at once. `measure` publishes an event for it and answers how many ms it took to arrive. */
   const goodReceiver = async () => {
     const client = await aClient(stores, worker);
     const arrivals = new Map<string, (atMs: number) => void>();
@@ -162,7 +161,7 @@ describe('a worker whose receivers are hostile', () => {
       messages.push(...creators.map(({ creatorId }) => orderCreated(creatorId)));
     }
     await stores.broker.publish(...messages);
-    await eventually(() => (others.connections() >= deadCount ? true : undefined)); // all of them are being waited for
+    await eventually(() => (others.connections() >= deadCount ? true : undefined)); // the worker waits for all of them
     const latencies: number[] = [];
     while (latencies.length < measured) latencies.push(await good.measure());
     const open = await stores.database.row<{ count: number }>(countOpen, [

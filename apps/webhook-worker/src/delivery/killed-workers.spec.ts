@@ -53,7 +53,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     for (let round = 0; round < kills; round += 1) {
       const dying = replicas[round % 2];
       let posts = 0;
-      // From the hundredth on they are answered when it is dead: of those it made itself it never hears.
+      // From the hundredth on, posts are answered only after the process is dead, which so never hears of its own.
       proof.answerAfter(() => {
         posts += 1;
         return posts < 100 ? undefined : dying?.kill();
@@ -85,7 +85,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     await arriving;
     frozen.signal('SIGSTOP');
     proof.answerAfter(() => undefined);
-    for (const answer of held) answer(); // waits in its sockets
+    for (const answer of held) answer(); // the answers wait in the sockets of the frozen process
     const other = await startReady();
     await proof.settled();
     const uuids = (await proof.rows())
@@ -95,7 +95,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     const before = await stores.database.rows(attemptsOf, [uuids]);
     frozen.signal('SIGCONT');
     await other.kill();
-    // Whoever settles these has settled before what it was holding.
+    // Once it has settled these, it has settled what it was holding before.
     await proof.publish(100);
     await proof.settled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);

@@ -72,11 +72,11 @@ describe('a claim', () => {
     await source.initialize();
     try {
       const cut = new Lease(new Database(source), settings);
-      const wish = { subscriptionId, most: 8, underWay: 0, days: { from: today, to: today } };
-      await cut.claim(wish); // prepares it
+      const request = { subscriptionId, most: 8, underWay: 0, days: { from: today, to: today } };
+      await cut.claim(request); // so that the statement is prepared
       await writeDue(stores.database, subscriptionId, { day: today, count: 3 });
-      line.severAfter(1); // that is the claim
-      await expect(cut.claim(wish)).rejects.toThrow();
+      line.severAfter(1); // the next statement, which is the claim
+      await expect(cut.claim(request)).rejects.toThrow();
       const { deliveries } = await eventually(async () => {
         const claimed = await claim({ from: today, to: today });
         return claimed.deliveries.length > 0 ? claimed : undefined;

@@ -16,12 +16,12 @@ export interface Leased {
   readonly event: string;
   readonly test: boolean;
   readonly trigger: Trigger;
-  /** Of this attempt, from 1. */
+  /** The attempt's, from 1. */
   readonly number: number;
-  /** The first attempt of one that has been open since it was made: not held, recovered or asked for by hand. */
+  /** It is the first attempt, of a delivery that was not held, recovered or asked for by hand before. */
   readonly first: boolean;
   readonly scheduleStep: number;
-  /** Where a retry by hand found it; null when it is no such retry. */
+  /** The status that a retry by hand found; null when this is no such retry. */
   readonly priorStatus: Exclude<DeliveryStatus, 'in_flight'> | null;
   readonly occurredAt: Date;
   readonly traceparent: string | null;
@@ -41,8 +41,9 @@ const dueOf = (subscription: string, condition = ''): string =>
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
 
-// Each subscription's share is found in the index of what is open, and its rows by their key. One that is wanted twice gets other rows the second time.
-// The days are parameters: partitions that are found to be of other days by then are not even opened, and with a month of them that is half of the work.
+// Each subscription's share is found in the index of open deliveries, and its rows by their key. No subscription is named twice, since a process claims
+// once at a time for each: SKIP LOCKED does not skip what its own statement has locked. The days are parameters, by which PostgreSQL leaves out the
+// partitions of other days as it starts the plan: with a month of them, opening all was half of the work.
 const claim = statement(
   'deliveries.claim',
   `WITH wanted AS MATERIALIZED (
@@ -68,7 +69,7 @@ const claim = statement(
      e.occurred_at AS "occurredAt", e.traceparent, e.body, wanted.url, wanted.secret, wanted.previous_secret AS "previousSecret"`,
 );
 
-/** As many as are sent before a subscription has to wait its turn again, which is when it is asked for anew. */
+/** As many as a turn sends before the subscription is queued again; the next turn searches anew. */
 const mostLookedAt = 64;
 const findDays = statement(
   'deliveries.days-due',
@@ -84,11 +85,11 @@ const statementsAtOnce = 2;
 
 export interface Claim {
   readonly deliveries: readonly Leased[];
-  /** Whether more may be due at once: all that fits was taken. */
+  /** Whether more may be due now: as many were taken as the receiver gets, or as there were slots. */
   readonly full: boolean;
-  /** Where the subscription belongs now; undefined when nothing was due. */
+  /** The lane the subscription belongs in now; undefined when nothing was due. */
   readonly lane: Lane | undefined;
-  /** Where to look for the next; undefined when that has to be found out again. */
+  /** Where to look next; undefined when that has to be found out again. */
   readonly days: DaySpan | undefined;
 }
 
@@ -114,8 +115,8 @@ interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
 }
 
 /**
- * Deliveries are taken by a lease in PostgreSQL: that, and no lock in Redis, decides whose an attempt is. A process that
- * dies, or stops for longer than the lease, loses it; the reconciler frees what it held.
+ * Deliveries are taken by a lease in PostgreSQL: it, and not a lock in Redis, decides which process makes an attempt. A process that dies, or stands
+ * still for longer than its leases, loses them; the reconciler frees the deliveries.
  */
 @Injectable()
 export class Lease {
@@ -135,7 +136,7 @@ export class Lease {
     this.claims = new GatheredStatements({ run: (requests) => this.claimAll(requests), ...gathering });
   }
 
-  /** Takes the oldest due deliveries of a subscription, as many as its receiver gets at a time and at most so many. */
+  /** Takes the oldest due deliveries of a subscription: at most `most`, and with those under way no more than its receiver gets at a time. */
   async claim(request: ClaimRequest): Promise<Claim> {
     const days = request.days ?? (await this.days.row(request.subscriptionId));
     if (days === undefined) return { ...nothing, days };
@@ -164,7 +165,7 @@ export class Lease {
       days.to,
     ]);
     claiming.catch((error: unknown) => {
-      if (isOutage(error)) this.lost.free(token, leaseEndsAtMs); // it may have been done
+      if (isOutage(error)) this.lost.free(token, leaseEndsAtMs); // it may have been committed all the same
     });
     const rows = await claiming;
     return requests.map((_request, index) => {

@@ -6,12 +6,12 @@ const tryEveryMs = 200;
 const onItsWayMs = 10_000;
 
 interface Lost {
-  /** Until then the claim may be committed yet. */
+  /** Until then the claim may still be committed. */
   readonly onItsWayUntilMs: number;
   readonly leaseEndsAtMs: number;
 }
 
-// As if they had not been claimed: nobody can have begun the attempt. Found among what is in flight, which is little.
+// They become as if never claimed: no process knows of them, so none has begun the attempt. They are found among what is in flight, which is little.
 const free = statement(
   'deliveries.free-lost-claims',
   `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
@@ -20,8 +20,8 @@ const free = statement(
 );
 
 /**
- * Claims whose answers were lost with the connection. What they may have leased nobody knows of, but their token is known: it is freed when
- * PostgreSQL answers again, for as long as the claim may still be on its way. What is not freed by the end of its lease counts as lost (lease.ts).
+ * Claims whose answers were lost with the connection. Which deliveries they leased is not known, but their token is: what bears it is freed when
+ * PostgreSQL answers again, for as long as the claim may still be committed. What is not freed by the end of its lease counts as lost (lease.ts).
  */
 export class LostClaims {
   private readonly tokens = new Map<string, Lost>();

@@ -16,7 +16,7 @@ import { type DueSubscription, WakeUps } from './wake-ups.js';
 
 const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
-/** Without it, what is found is found by those who came for it. */
+/** Would find what the drains under test are to find. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
 
 const waiting = statement(
@@ -37,15 +37,15 @@ async function aSubscriber() {
     subscriptionId,
     publish: (count = 1) =>
       given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId))),
-    /** In one batch. */
+    /** Fans out an event of each of these days, in one batch. */
     tellOf: (...days: readonly number[]) => {
       const told = days.map((day) =>
         messages.orderCreated.make({ order: anOrder(client.creatorId) }, { occurredAt: timeFromNow(day) }),
       );
       return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, told));
     },
-    /** As one of BullMQ's jobs does. */
-    comeForAny: () => given.worker.app.get(DrainSubscription).run({ subscriptionId, lane: 'fast' }),
+    /** A turn that is told no days, as a job of BullMQ begins it. */
+    drainAnyDay: () => given.worker.app.get(DrainSubscription).run({ subscriptionId, lane: 'fast' }),
     dueOfOtherDays: async () => {
       for (const day of otherDays) await writeDue(given.stores.database, subscriptionId, { day });
     },
@@ -58,7 +58,7 @@ const allSucceed = (count: number) =>
     (rows) => rows.length === count && rows.every((row) => row.status === 'succeeded'),
   );
 
-/** Keeps answers back until they are asked for. */
+/** Keeps the receiver's answers back until the function that it returns is called. */
 function keepAnswers(): () => void {
   const kept: ServerResponse[] = [];
   given.receiver.answerWith((response) => kept.push(response));
@@ -70,18 +70,18 @@ function keepAnswers(): () => void {
 
 describe("what is due of other days, while today's is sent", () => {
   it('is sent after the only attempt that a new receiver gets, when somebody came meanwhile', async () => {
-    const { publish, dueOfOtherDays, comeForAny } = await aSubscriber();
+    const { publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
     const answer = keepAnswers();
     await publish();
     await given.receiver.waitFor(1);
     await dueOfOtherDays();
-    await comeForAny();
+    await drainAnyDay();
     answer();
     await allSucceed(3);
   });
 
   it('is sent after as many as there may be, when somebody came meanwhile', async () => {
-    const { publish, dueOfOtherDays, comeForAny } = await aSubscriber();
+    const { publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
     await publish();
     await allSucceed(1);
     const answer = keepAnswers();
@@ -89,22 +89,22 @@ describe("what is due of other days, while today's is sent", () => {
     await publish(many);
     await given.receiver.waitFor(1 + many);
     await dueOfOtherDays();
-    await comeForAny();
+    await drainAnyDay();
     answer();
     await allSucceed(1 + many + 2);
   });
 
   it('is sent when somebody came during the claim', async () => {
-    const { subscriptionId, publish, dueOfOtherDays, comeForAny } = await aSubscriber();
+    const { subscriptionId, publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
     await publish();
-    await allSucceed(1); // where it goes is known
+    await allSucceed(1); // now the process knows its host
     const today = { subscriptionId, lane: 'fast', days: oneDay(dayFromNow(0)) } as const;
     await dueOfOtherDays();
     const claiming = await given.stores.database.transaction(async (tx) => {
       await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
       const turn = given.worker.app.get(DrainSubscription).run(today);
       await eventually(async () => (await tx.rows(waiting)).length > 0 || undefined);
-      await comeForAny(); // ends at once: it is looked after
+      await drainAnyDay(); // ends at once: the turn that is claiming suffices
       return { turn };
     });
     await claiming.turn;
@@ -159,7 +159,7 @@ describe('who knows the day of what is due', () => {
 
 const subscription = { subscriptionId: 's', lane: 'fast' } as const;
 
-/** Wake-ups of which nothing comes, and who was woken. */
+/** Wake-ups that begin no drain, and the subscriptions they were for. */
 function wakeUpsAlone(queues: DrainQueues) {
   const woken: DueSubscription[] = [];
   const wakeUps = new WakeUps(queues, createLogger('test', 'silent'));

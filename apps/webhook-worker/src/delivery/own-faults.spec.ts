@@ -22,7 +22,7 @@ describe('while our name server does not answer', () => {
           : Promise.reject(Object.assign(new Error('no answer'), { code: 'ESERVFAIL', syscall: 'queryA' }));
       },
     });
-    // The subscription is made with the first question; its schedule alone would end after four attempts, at the fifth.
+    // Subscribing asks the first question, each attempt one more. The schedule's four attempts alone would end at the fifth question.
     const worker = await startWorker(
       stores,
       {

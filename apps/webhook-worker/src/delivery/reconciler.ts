@@ -82,7 +82,7 @@ export class Reconciler {
     this.loop.start();
   }
 
-  /** Looks now. */
+  /** Has it look now. */
   wake(): void {
     this.loop.wake();
   }

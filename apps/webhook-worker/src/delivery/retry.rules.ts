@@ -2,7 +2,7 @@ import type { Outcome } from '@fulfilment/guarded-fetch';
 
 const longestRetryAfterMs = 24 * 3_600_000;
 const jitter = 0.15;
-/** A receiver that is overwhelmed (429) or too slow is left alone for at least so long … */
+/** A receiver that is overwhelmed (429) or too slow is left alone for at least so long. */
 const breathingSpaceMs = 60_000;
 
 export interface FailedAttempt {
@@ -27,7 +27,7 @@ export function retryDelayMs(
   if (stepMs === undefined) return undefined;
   const spreadMs = Math.round(stepMs * (1 + jitter * (2 * chance - 1)));
   const overwhelmed = failed.outcome === 'timeout' || failed.statusCode === 429;
-  // … but never longer than the schedule's own longest step, so a scaled schedule stays scaled.
+  // Never longer than the schedule's own longest step, so that a scaled schedule stays scaled.
   const leastMs = overwhelmed ? Math.min(breathingSpaceMs, Math.max(...scheduleMs)) : 0;
   return Math.max(spreadMs, leastMs, retryAfterMs(failed.retryAfter, now));
 }

@@ -24,7 +24,7 @@ interface Decided extends Attempt {
   readonly next: NextState;
 }
 
-// Only what is still leased under the same token: a worker that came too late changes nothing. The days as in lease.ts.
+// Only what is still leased under the same token: a worker that comes too late changes nothing. The days are parameters for the reason given in lease.ts.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (
@@ -38,7 +38,7 @@ const settle = statement(
        next_attempt_at = CASE WHEN r.as_before THEN d.prior_next_attempt_at
                               WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
        completed_at = CASE WHEN r.as_before THEN d.prior_completed_at
-                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- after a recovery that was asked for meanwhile
+                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- later than a recovery that was asked for meanwhile
        trigger = CASE WHEN d.test THEN 'test' WHEN r.as_before THEN d.prior_trigger ELSE 'auto' END,
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
@@ -132,7 +132,7 @@ export class SettleAttempts {
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );
     const nowDisabled = new Set(disabled.map(({ id }) => id));
-    // Held before a retry by hand, and held again after it: enabled meanwhile, there is nothing to be held for.
+    // What was held before a retry by hand is held again after it; if the subscription was enabled meanwhile, it is to be released.
     const heldAgain = settled.filter(({ next }) => next.status === 'held');
     const heldThoughActive = subscriptionIds(heldAgain).filter(
       (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),
@@ -177,7 +177,7 @@ export class SettleAttempts {
   }
 }
 
-/** Once in each time of failing: a success ends one. */
+/** Whether the owner has to hear that a delivery failed for good: once between two successes. */
 function toBeTold(after: SubscriptionHealth, before: ReadonlyMap<string, SubscriptionHealth>): boolean {
   const { toldDeliveryFailed, failingSince } = before.get(after.id)?.health ?? after.health;
   return (

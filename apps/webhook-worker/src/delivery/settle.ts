@@ -60,7 +60,7 @@ export class Settlements {
     }
   }
 
-  /** What still has its lease is tried again, before what came later. */
+  /** What still has its lease is tried again, ahead of what came later; the rest has failed. */
   private putBack(batch: readonly Waiting[], error: unknown): void {
     const now = performance.now();
     const lasting = batch.filter(({ attempt }) => attempt.delivery.leaseEndsAtMs > now);

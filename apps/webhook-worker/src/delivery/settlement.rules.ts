@@ -8,7 +8,7 @@ import { retryDelayMs } from './retry.rules.js';
 export interface NextState {
   readonly status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
   readonly failureReason: Exclude<FailureReason, 'expired'> | null;
-  /** Of `retrying`. */
+  /** Null unless it is `retrying`. */
   readonly delayMs: number | null;
   readonly scheduleStep: number;
   /** Reason and times are those from before the retry by hand. */
@@ -17,7 +17,7 @@ export interface NextState {
 
 export interface Situation {
   readonly subscription: SubscriptionState;
-  /** The URL is still the one that was posted to; else the answer speaks for a receiver that is none any more. */
+  /** The URL is still the one that was posted to; if not, the answer is of a receiver that was replaced. */
   readonly sameUrl: boolean;
   readonly scheduleMs: readonly number[];
   readonly chance: number;
@@ -28,7 +28,7 @@ type Attempted = Pick<Leased, 'number' | 'test' | 'trigger' | 'scheduleStep' | '
 
 export function nextState(delivery: Attempted, exchange: Exchange, situation: Situation): NextState {
   const { scheduleMs } = situation;
-  // What failed because of us is made up for, up to as many attempts again as the schedule has: our name server cannot use it up.
+  // A failure of ours spends no step of the schedule, up to as many attempts again as it has: a broken name server of ours cannot use it up.
   const madeUpFor = exchange.ourFault && delivery.number < 2 * scheduleMs.length;
   // What the owner asks for by hand comes on top of the schedule.
   const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' || madeUpFor ? 0 : 1);
@@ -44,7 +44,7 @@ export function nextState(delivery: Attempted, exchange: Exchange, situation: Si
     becomes('failed', { failureReason });
   if (exchange.outcome === 'succeeded') return becomes('succeeded');
   const { priorStatus } = delivery;
-  // What had ended stays as it had: a failed delivery failed for the same reason, a succeeded one was received.
+  // A delivery that had ended stays as it was: failed for the reason it had, or succeeded, since it was received.
   if (priorStatus === 'succeeded' || priorStatus === 'failed')
     return becomes(priorStatus, { asBefore: true });
   if (situation.subscription === 'deleted') return failed('subscription_deleted');

@@ -10,7 +10,7 @@ import {
 import { drainsAtATime } from './lanes.rules.js';
 
 const perClient = 50;
-/** More than a process has turns, its own and BullMQ's together. */
+/** More than the turns a process may have, direct ones and those of jobs together. */
 const silent = 2 * drainsAtATime.fast;
 const timeoutMs = 60_000;
 const soonMs = 10_000;

@@ -117,7 +117,7 @@ async function play() {
       },
       disable: () => client.patch(id, { status: 'disabled' }),
       enable: () => client.patch(id, { status: 'active' }),
-      /** As if it had stood still for too long: what it hears then changes nothing. */
+      /** As if the worker had stood still for longer than its leases: answers that it reads then change nothing. */
       lose: async () => {
         const late = [...held].filter(([, response]) => !response.writableEnded);
         await stores.database.run(loseLeases, [uuid]);
@@ -130,20 +130,20 @@ async function play() {
       },
       delete: () => client.delete(id),
     },
-    /** Resolves when nothing happens any more before the test does something. */
+    /** Resolves when nothing more happens until the test does something. */
     quiet: () => {
       let last = '';
       return eventually(
         async () => {
-          const [found, standing] = [await rows(), await subscription()];
-          last = JSON.stringify({ found, standing, held: [...held.keys()] });
+          const [found, state] = [await rows(), await subscription()];
+          last = JSON.stringify({ found, state, held: [...held.keys()] });
           const underWay = found.filter(({ status }) => status === 'in_flight');
           const arrived = underWay.every((row) =>
             held.has(`${publicId('whd', row.id)} ${row.attempt_count}`),
           );
           // A failing receiver gets one at a time.
           const waits = found.some(({ planned }) => planned) && underWay.length === 0;
-          return arrived && !waits && standing?.moving === false ? true : undefined;
+          return arrived && !waits && state?.moving === false ? true : undefined;
         },
         15_000,
         () => last,
@@ -171,7 +171,7 @@ async function play() {
 }
 type Play = Awaited<ReturnType<typeof play>>;
 
-/** As the receiver knows it: delivery and number. */
+/** An attempt as the receiver knows it: delivery and number. */
 function attemptOf(row: Row): string {
   return `${publicId('whd', row.id)} ${row.attempt_count}`;
 }
@@ -182,7 +182,7 @@ function problemsOf(row: Row, recovered: boolean): string[] {
   const told = attempts.map((attempt) => attempt.split(' '));
   const numbers = told.map(([number]) => Number(number));
   const ended = ['succeeded', 'failed'].includes(status);
-  /** Of the schedule: what is asked for by hand, and what was lost, spends no step. */
+  /** Attempts that spent a step of the schedule: those asked for by hand and lost ones do not. */
   const scheduled = told.filter(([, trigger, outcome]) => trigger !== 'manual' && outcome !== 'lost').length;
   const wrong: [string, boolean][] = [
     ['is leased and not under way, or the other way round', row.leased !== (status === 'in_flight')],

@@ -8,7 +8,7 @@ type Table = (typeof tables)[number];
 const daysAhead = 7;
 const daysKept = 30;
 const dayMs = 86_400_000;
-/** Rows of a day that may be moved while nobody reads the table beside: well within a second. */
+/** Rows of a day that may be moved at most: nobody can use the table meanwhile, for well under a second. */
 const mostMoved = 20_000;
 const mostForgotten = 5_000;
 
@@ -22,12 +22,12 @@ const existing = statement(
   `SELECT child.relname AS name FROM pg_inherits i JOIN pg_class child ON child.oid = i.inhrelid
    WHERE i.inhparent = ANY(ARRAY['webhook_deliveries', 'webhook_attempts', 'webhook_events']::regclass[])`,
 );
-// A partition is made or dropped at once or a minute later: never by keeping deliveries waiting behind a queue of locks.
+// A partition that cannot be made or dropped at once is left for a minute later: whoever came after a lock that is waited for would wait, too.
 const doNotWait = statement('partitions.do-not-wait', "SET LOCAL lock_timeout = '200ms'");
 
 /**
- * A partition for each day, from yesterday to a week ahead; what was written for the day before it had one moves in. Each is made on
- * its own, so that one that cannot be made now is no more than that.
+ * Makes a partition for each day from yesterday to a week ahead; rows that were written for a day before it had one move in. Each is made on its own,
+ * so that one that cannot be made keeps no other from it.
  */
 export async function createDayPartitions(database: Database, logger: Logger): Promise<void> {
   const [day, names] = [await dayOfToday(database), await partitions(database)];
@@ -40,7 +40,7 @@ export async function createDayPartitions(database: Database, logger: Logger): P
   }
 }
 
-/** Drops whole days of more than 30 days ago, whatever their size, and forgets what lies in no day's partition as late. */
+/** Drops whole days of more than 30 days ago, whatever their size, and deletes rows as old that lie in no day's partition, 5000 at a time. */
 export async function dropOldDays(database: Database, logger: Logger): Promise<void> {
   const [oldest, names] = [addDays(await dayOfToday(database), -daysKept), await partitions(database)];
   for (const old of daysBefore(oldest, names)) {
@@ -50,7 +50,7 @@ export async function dropOldDays(database: Database, logger: Logger): Promise<v
       const dropped = await attempt(logger, 'dropped', table, old, () =>
         inTurn(database, (tx) => tx.run({ name: '', text: `DROP TABLE IF EXISTS ${name}` })),
       );
-      if (!dropped) break; // the day's other tables go with it the next time
+      if (!dropped) break; // the day's other tables are dropped with it, the next time
     }
   }
   for (const table of tables) await forget(database, table, oldest);
@@ -94,11 +94,11 @@ async function inTurn(database: Database, work: (tx: Transaction) => Promise<unk
 }
 
 /**
- * All is made before the table is locked, so work on it stops for some milliseconds only. It has to stop: a row on its way into the
+ * The partition is made before the table is locked, so work on it stops for some milliseconds only. It has to stop: a row on its way into the
  * default partition while the day gets one of its own would be refused. DDL takes no parameters; the names are made of a fixed table
- * and a date. An unnamed statement is not kept.
+ * and a date. A statement without a name is not kept prepared.
  *
- * @throws when a day has too many rows outside to be moved while others wait: it stays where it is, which works, but is slower
+ * @throws when a day has too many rows outside to be moved while others wait: they stay where they are, which works, but is slower
  */
 async function createPartition(database: Database, table: Table, day: string): Promise<void> {
   const [name, outside] = [partitionName(table, day), `${table}_other_days`];

@@ -27,7 +27,7 @@ function isMoment(text: string): boolean {
 }
 
 export class ListDeliveriesDto extends StorePageDto {
-  @Description('Only deliveries that stand there now')
+  @Description('Only deliveries that have this status now')
   @IsOptional()
   @IsIn(deliveryStatuses, { message: `must be one of ${deliveryStatuses.join(', ')}` })
   status?: DeliveryStatus;

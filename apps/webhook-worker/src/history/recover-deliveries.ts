@@ -10,7 +10,7 @@ import type { Recoverable } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
 import { lockOwned } from './owned-subscription.js';
 
-// What an earlier recovery will still set going is not counted again. Under the subscription's lock nothing fails meanwhile.
+// What an earlier recovery will still set going is not counted again. The subscription is locked, so no delivery of it fails meanwhile.
 const counted = (status: Recoverable, means: string): string =>
   `(SELECT count(*) FROM webhook_deliveries d
     WHERE '${status}' = ANY($4::text[]) AND d.subscription_id = $1 AND d.status = '${status}' AND NOT d.test
@@ -63,7 +63,7 @@ export class RecoverDeliveries {
     });
   }
 
-  /** What the id in the answer is good for. */
+  /** So that support finds a recovery by the id in its answer. */
   private log({ id, matched }: Recovery, subscriptionId: string, wish: RecoverDeliveriesDto): void {
     const { since, until = null, statuses } = wish;
     this.logger.info(

@@ -121,7 +121,7 @@ describe('a retry of one', () => {
     const one = await withDeliveries(1, 'failed');
     given.receiver.answerWith(() => undefined); // never
     await given.stores.broker.publish(orderCreated(one.client.creatorId));
-    await given.receiver.waitFor(3); // a failing given.receiver gets one at a time, so what is asked for now waits
+    await given.receiver.waitFor(3); // a failing receiver gets one at a time, so what is asked for now waits
     const failed = (await one.client.get(`/${one.id}/deliveries?status=failed`)).body.data[0];
     const retry = () => one.client.post({}, `/${one.id}/deliveries/${failed.id}/retry`).expect(202);
     await given.stores.database.run(failing, [parsePublicId('whk', one.id)]);

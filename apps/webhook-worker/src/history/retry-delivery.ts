@@ -8,12 +8,12 @@ import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
 import { countSend } from './sends-by-hand.js';
 
-// Waits for a worker that is taking it at this moment, and then sees that it has.
+// Waits for a worker that is claiming it at this moment, and then finds it in flight.
 const lock = statement(
   'history.lock-delivery',
   'SELECT status, test FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
 );
-// Where the delivery goes back to when the attempt fails. A second wish before the attempt does not change what the first one found.
+// Keeps what the delivery goes back to when the attempt fails. A second request before the attempt does not change what the first one found.
 const remember = statement(
   'history.remember',
   `UPDATE webhook_deliveries SET prior_status = status, prior_failure_reason = failure_reason, prior_trigger = trigger,

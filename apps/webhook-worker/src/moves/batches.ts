@@ -8,13 +8,13 @@ const mostHeld = 10_000;
 /** With so many due a receiver has enough to do: no more are set going before it has taken some. */
 const enoughDue = 500;
 
-// Each finds its rows by an index of its own, and their partition by the day: a plan that joined whole days would take all of them.
+// Each statement is to find its batch by an index of its own, and the rows by day and key. Other joins than that would read whole days.
 const byIndex = statement(
   'moves.by-index',
   "SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)",
 );
 
-// What the owner asked for by hand runs all the same.
+// What the owner asked for by hand is sent all the same.
 const hold = statement(
   'moves.hold',
   `WITH batch AS (
@@ -25,7 +25,7 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// IS NOT DISTINCT FROM is no condition of an index: the batch is found by its key, not by looking through all that are held.
+// IS NOT DISTINCT FROM cannot be looked up in an index, so PostgreSQL finds the batch by its keys and does not look through all that are held.
 const expireExcess = statement(
   'moves.expire-excess',
   `WITH batch AS (
@@ -56,7 +56,7 @@ const release = statement(
    UPDATE webhook_deliveries d SET status = 'retrying', next_attempt_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// What had ended and was only to be tried again by hand stays as it had ended. What is under way is ended when it is settled.
+// A delivery that had ended, and was open for a retry by hand only, ends as it had ended. One in flight ends when it is settled.
 const cancelOf = (statuses: string): string =>
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries WHERE subscription_id = $1 AND status IN (${statuses})
@@ -108,7 +108,7 @@ export interface OpenRecovery {
   readonly subscription_id: string;
 }
 
-// They start the schedule anew. What failed after it was asked for is not meant, so a delivery is set going once.
+// Recovered deliveries begin the schedule anew. What failed after the recovery was asked for is left out, so each is set going once.
 const recover = statement(
   'moves.recover',
   `WITH wanted AS (SELECT * FROM webhook_recoveries WHERE id = $1), batch AS (
@@ -126,7 +126,7 @@ const recover = statement(
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status = batch.status`,
 );
 
-/** Sets a batch of what a recovery means going. Answers whether there may be more. */
+/** Sets going a batch of what a recovery is for. Answers whether there may be more. */
 export async function recoverBatch(tx: Transaction, recovery: OpenRecovery): Promise<boolean> {
   await tx.row(byIndex);
   return (await tx.run(recover, [recovery.id, recovery.subscription_id])) > 0;

@@ -9,7 +9,7 @@ import {
   type Worker,
 } from '../webhook-worker.fixture.js';
 
-/** More than any one statement may touch. */
+/** More than one batch, and more than are held for a subscription. */
 const many = 12_500;
 const longAgo = '2020-01-01T00:00:00Z';
 
@@ -71,7 +71,7 @@ async function withDeliveries(count: number, status: 'held' | 'failed' | 'retryi
   return { client, id, uuid };
 }
 
-/** How many deliveries of a subscription stand where, once they do. */
+/** Resolves when a subscription has so many deliveries of each status, or failure reason. */
 async function standing(uuid: string | undefined, expected: Record<string, number>): Promise<void> {
   let last: Record<string, number> = {};
   await eventually(

@@ -40,7 +40,7 @@ const delayRecovery = statement(
   'moves.delay-recovery',
   "UPDATE webhook_recoveries SET due_at = now() + $2 * interval '1 second' WHERE id = $1",
 );
-// Keeps a PATCH waiting for the time of one batch, so that it comes before or after; settling attempts goes on.
+// A PATCH waits for the time of one batch, so that it comes before or after; attempts are settled meanwhile.
 const lockSubscription = statement(
   'moves.lock-subscription',
   `SELECT CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END AS state, lane
@@ -53,10 +53,10 @@ interface Locked {
 }
 
 /**
- * Moves deliveries that are many: held when their subscription is disabled, released when it is enabled, cancelled when it is deleted,
+ * Moves many deliveries at once: held when their subscription is disabled, released when it is enabled, cancelled when it is deleted,
  * set going by a recovery, given up when they were held too long. What is left to do stands in PostgreSQL, and is done a batch at a time,
  * each in a transaction of its own: no number of deliveries makes a request or a settlement wait. What is released or recovered comes
- * as the receiver takes it. All replicas run it; each step one of them has the turn.
+ * as the receiver takes it. All replicas run it; one of them has the turn at each step.
  */
 @Injectable()
 export class MoveDeliveries {
@@ -83,7 +83,7 @@ export class MoveDeliveries {
     return this.loop.stop();
   }
 
-  /** To be called in the transaction that moves the subscriptions, or that leaves deliveries where their subscription says they are not to be. */
+  /** To be called in the transaction that changes the subscriptions' state, or that leaves deliveries where it says they do not belong. */
   async align(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
     await requestAlignment(tx, subscriptionIds);
@@ -115,9 +115,9 @@ export class MoveDeliveries {
     const next = await tx.row<{ subscription_id: string }>(nextAlignment);
     if (next === undefined) return false;
     const id = next.subscription_id;
-    await tx.row<Locked>(lockSubscription, [id]); // first, as a PATCH does
-    await tx.rows(lockAlignment, [id]); // whoever asks for it now, asks for the next
-    // Read after that: whoever asked before may have moved it while we waited for him.
+    await tx.row<Locked>(lockSubscription, [id]); // first, in the order in which a PATCH locks
+    await tx.rows(lockAlignment, [id]); // whoever asks from here on asks for another alignment
+    // Read again: whoever asked for this one may have changed the subscription while we waited for them.
     const subscription = await tx.row<Locked>(lockSubscription, [id]);
     if (subscription?.state === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayAlignment, [id, askAgainSeconds.busy]);

@@ -7,8 +7,8 @@ const request = statement(
 );
 
 /**
- * Asks for the deliveries of subscriptions to be brought in line with them, in the transaction that moves these. A running service does it
- * within a second, at once when it was `MoveDeliveries.align` that asked.
+ * Asks for the deliveries of subscriptions to be moved to where these' state says they belong, in the transaction that changes it. A running service
+ * does so within a second; at once when `MoveDeliveries.align` asked.
  */
 export async function requestAlignment(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length > 0) await tx.run(request, [subscriptionIds]);
