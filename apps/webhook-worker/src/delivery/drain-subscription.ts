@@ -184,7 +184,7 @@ export class DrainSubscription {
   }
 
   private async attempt(delivery: Leased): Promise<void> {
-    // In a process that stood still since it claimed, the lease may have ended: then the attempt is for another to make.
+    // A process that stood still since the claim may find too little left of the lease: then the attempt is for another to make.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
     if (delivery.first) {
       deliveryMetrics.eventToFirstAttempt.observe((Date.now() - delivery.occurredAt.getTime()) / 1_000);
