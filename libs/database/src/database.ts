@@ -10,6 +10,7 @@ import {
   type Trace,
   type Transaction,
 } from './sql.js';
+import { arrayParameter } from './array-parameter.js';
 import { together } from './together.js';
 
 interface NamedQuery {
@@ -261,11 +262,11 @@ async function rows<Row extends QueryResultRow>(
   { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  return (await on.query<Row>({ name, text, values: [...values] })).rows;
+  return (await on.query<Row>({ name, text, values: values.map(arrayParameter) })).rows;
 }
 
 async function run(on: Queryable, { name, text }: Statement, values: readonly unknown[]): Promise<number> {
-  return (await on.query({ name, text, values: [...values] })).rowCount ?? 0;
+  return (await on.query({ name, text, values: values.map(arrayParameter) })).rowCount ?? 0;
 }
 
 /** TypeORM keeps its pg pool as the driver's `master`: internal, so a test pins it. */
