@@ -27,8 +27,7 @@ const disconnectedFrom = async (clientId: string) =>
 let people = 0;
 /** Somebody of the organisation. */
 async function person(organisation = 'org_harbour'): Promise<string> {
-  people += 1;
-  const email = `told-${String(people)}@suite.example`;
+  const email = `told-${String(++people)}@suite.example`;
   await makeUser(given.server.database, { email, password, organisation, role: 'member' });
   return email;
 }
