@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /** What began the work in hand, as its log lines name it. */
 export type WorkOrigin = { readonly request_id: string } | { readonly message_id: string };
@@ -24,7 +24,6 @@ export class WorkContext {
 
 const storage = new AsyncLocalStorage<WorkContext>();
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-const [traceBytes, spanBytes] = [16, 8];
 const traceIdPattern = /^(?!0{32})[0-9a-f]{32}$/;
 
 export function inContext<T>(context: WorkContext, work: () => T): T {
@@ -40,23 +39,15 @@ export function currentContext(): WorkContext | undefined {
  * has the form (the gateway's request ids and UUIDs do), so that one id finds all: the gateway's line, ours, and the receiver's.
  */
 export function nextTraceparent(received?: string, originId?: string): string {
-  const span = randomHex(spanBytes);
+  const span = randomHex().slice(0, 16);
   if (received !== undefined && traceparentPattern.test(received)) {
     return `${received.slice(0, 36)}${span}${received.slice(52)}`;
   }
   const own = originId?.replaceAll('-', '') ?? '';
-  return `00-${traceIdPattern.test(own) ? own : randomHex(traceBytes)}-${span}-01`;
+  return `00-${traceIdPattern.test(own) ? own : randomHex()}-${span}-01`;
 }
 
-/** One question to the system serves many spans. */
-const pool = Buffer.alloc(4096);
-let used = pool.length;
-
-function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString('hex', used - bytes, used);
+/** 16 bytes, all but six bits of chance. Of the generators that Node has, this one asks the system once for many. */
+function randomHex(): string {
+  return randomUUID().replaceAll('-', '');
 }
