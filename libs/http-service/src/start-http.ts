@@ -11,9 +11,9 @@ import { AnswerInterceptor } from './answer.js';
 import { type Ahead, putAheadOfExpress } from './ahead-of-express.js';
 import { decodablePath } from './decodable-path.js';
 import {
+  answerUnderWay,
   endConnectionWhenClosing,
   endSilentConnectionsWhenClosing,
-  answerUnderWay,
 } from './ended-connections.js';
 import { healthRoutes, type ReadinessChecks } from './health.js';
 import { inRequestContext } from './request-id.js';
