@@ -17,12 +17,12 @@ export const settings = serviceSettings.extend({
     .describe(
       'Keys that sign cookies and form tokens, comma separated, newest first; the same for all replicas',
     ),
-  RATE_LIMIT_TOKEN: quotaSetting(120, 60, 'the token endpoint, per address'),
-  RATE_LIMIT_REGISTER: quotaSetting(20, 3600, 'client registration, per address'),
+  RATE_LIMIT_TOKEN: quotaSetting(120, 60, 'the token endpoint, per network'),
+  RATE_LIMIT_REGISTER: quotaSetting(20, 3600, 'client registration, per network'),
   RATE_LIMIT_AUTHORIZATION: quotaSetting(
     1200,
     60,
-    'every other endpoint and page of the authorization server, per address',
+    'every other endpoint and page of the authorization server, per network',
   ),
   SIGNING_KEY_ROTATION_DAYS: z.coerce
     .number()
@@ -31,7 +31,7 @@ export const settings = serviceSettings.extend({
     .max(3650)
     .default(90)
     .describe('Days after which the next signing key takes over; 0 rotates by command only'),
-  SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per address'),
+  SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per network'),
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag().describe(
     'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
   ),

@@ -13,6 +13,7 @@ export { startHttp, type HttpOptions } from './start-http.js';
 export type { Ahead } from './ahead-of-express.js';
 export { nameRoute } from './request-metrics.js';
 export { callerAddress, jsonAnswer, type PlainAnswer, sendPlain } from './plain-http.js';
+export { clientNetwork, type ClientNetwork, widerNetworkFactor } from './client-network.rules.js';
 export { p256FromDer } from './p256-signature.js';
 export type { ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';

@@ -28,7 +28,7 @@ export const apiSettings = serviceSettings.extend({
     60,
     'per client and creator, all operations without one of their own',
   ),
-  RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'requests without a good token, per address'),
+  RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'requests without a valid token, per network'),
 });
 export type ApiSettings = z.output<typeof apiSettings>;
 

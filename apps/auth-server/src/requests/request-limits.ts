@@ -5,13 +5,13 @@ import { isPublicDocument } from './kinds-of-path.rules.js';
 
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
-/** Counts by address: before anything is known of the caller. @throws RateLimited */
+/** Counts by the client's network, before the client is known. @throws RateLimited */
 export async function takeFromQuota(
   limiter: RateLimiter<AuthQuota>,
   quota: AuthQuota,
   request: IncomingMessage,
 ): Promise<void> {
-  const decision = await limiter.take(quota, callerAddress(request));
+  const decision = await limiter.takeByAddress(quota, callerAddress(request));
   if (decision === undefined || decision.allowed) return;
   throw new RateLimited(decision.retryAfterSeconds, limiter.headers(quota, decision));
 }

@@ -1,4 +1,4 @@
-import type { Quota, RedisConnection } from '@fulfilment/http-service';
+import { clientNetwork, type Quota, type RedisConnection } from '@fulfilment/http-service';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -124,5 +124,5 @@ export function waitInWords(seconds: number): string {
 }
 
 function addressKey(ip: string): string {
-  return `sign-in:address:${ip}`;
+  return `sign-in:address:${clientNetwork(ip).network}`;
 }

@@ -54,9 +54,9 @@ export class AccessGuard implements CanActivate {
     return caller;
   }
 
-  /** Nobody we know: counted by address, so that guessing tokens is slow. */
+  /** Nobody we know: counted by network, so that guessing tokens is slow. */
   private async refuse(request: Request, tokenGiven: boolean): Promise<never> {
-    const decision = await this.limiter.take('anonymous', request.ip ?? 'unknown');
+    const decision = await this.limiter.takeByAddress('anonymous', request.ip);
     if (decision?.allowed === false) {
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
     }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { clientNetwork, widerNetworkFactor } from '../client-network.rules.js';
 import type { RedisConnection } from '../redis.js';
 import type { RateLimitName } from './access-rules.js';
 import { type Given, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
@@ -47,10 +48,25 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
 
   /** Takes one request from the caller's quota. Undefined while Redis is away: the request goes on. */
   take(name: Name, who: string): Promise<RateLimitDecision | undefined> {
-    const key = `rate:${name}:${who}`;
+    return this.takeFrom(`rate:${name}:${who}`, this.quotas[name]);
+  }
+
+  /** Takes one request from the quota of the client's network, and of the wider network that an IPv6 address is in. */
+  async takeByAddress(name: Name, address: string | undefined): Promise<RateLimitDecision | undefined> {
+    const { network, widerNetwork } = clientNetwork(address);
+    const decision = await this.take(name, network);
+    if (widerNetwork === undefined || decision?.allowed === false) return decision;
+    const { requests, windowSeconds } = this.quotas[name];
+    const wider = await this.takeFrom(`rate:${name}:${widerNetwork}`, {
+      requests: requests * widerNetworkFactor,
+      windowSeconds,
+    });
+    return wider?.allowed === false ? wider : decision;
+  }
+
+  private takeFrom(key: string, quota: Quota): Promise<RateLimitDecision | undefined> {
     let share = this.shares.get(key);
     if (share === undefined) {
-      const quota = this.quotas[name];
       share = new QuotaShare(quota, (...numbers) => this.ask(key, quota, numbers), this.nowMs);
       this.shares.set(key, share);
     }

@@ -2,7 +2,7 @@
 import { revokedTokenKey } from '@fulfilment/contracts';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { Redis } from 'ioredis';
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { z } from 'zod';
 import { eventually } from '../../eventually.js';
@@ -211,6 +211,26 @@ describe('access to an API', () => {
     expect(refused.headers['ratelimit-policy']).toBe('"anonymous";q=5;w=60');
     await send('get', '/store/notes', 'nonsense').expect(401);
     await send('get', '/store/notes', await maker.token({ scope: 'orders:read' }), address).expect(200);
+  });
+
+  it('counts every address of an IPv6 /64 together, and of a /56 with four times the limit', async () => {
+    const site = `2001:db8:${randomBytes(2).toString('hex')}`;
+    for (let network = 0; network < 4; network += 1) {
+      for (let host = 1; host <= 5; host += 1) {
+        await send('get', '/store/notes', 'nonsense', `${site}:10${network}::${host}`).expect(401);
+      }
+      await send('get', '/store/notes', 'nonsense', `${site}:10${network}::ffff`).expect(429);
+    }
+    await send('get', '/store/notes', 'nonsense', `${site}:1fe::1`).expect(429);
+    await send('get', '/store/notes', 'nonsense', `${site}:200::1`).expect(401);
+  });
+
+  it('counts an IPv4-mapped IPv6 address as the IPv4 address', async () => {
+    const address = freshAddress();
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      await send('get', '/store/notes', 'nonsense', `::ffff:${address}`).expect(401);
+    }
+    await send('get', '/store/notes', 'nonsense', address).expect(429);
   });
 
   it('checks in order: 401, 429, 403, 400', async () => {

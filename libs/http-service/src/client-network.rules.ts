@@ -1,0 +1,58 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** What a limit by address counts. */
+export interface ClientNetwork {
+  /** An IPv4 address, or the /64 of an IPv6 address: one host can use every address of its /64. */
+  readonly network: string;
+  /** The /56 of an IPv6 address, which one subscriber commonly gets; undefined for IPv4. */
+  readonly widerNetwork: string | undefined;
+}
+
+/** The limit of a wider network is the configured limit, multiplied. */
+export const widerNetworkFactor = 4;
+
+/**
+ * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the IPv4 address;
+ * text that is not an address is one network of its own, so that invented texts do not each get a limit.
+ */
+export function clientNetwork(address: string | undefined): ClientNetwork {
+  const [text = ''] = (address ?? '').slice(0, maxAddressLength).split('%');
+  if (isIPv4(text)) return { network: text, widerNetwork: undefined };
+  if (!isIPv6(text)) return { network: 'unknown', widerNetwork: undefined };
+  const groups = groupsOf(text);
+  if (isIPv4Mapped(groups)) return { network: mappedIPv4(groups), widerNetwork: undefined };
+  const [first = 0, second = 0, third = 0, fourth = 0] = groups;
+  const prefixOf = (subnet: number): string =>
+    [first, second, third, subnet].map((group) => group.toString(16)).join(':');
+  return { network: `${prefixOf(fourth)}::/64`, widerNetwork: `${prefixOf(fourth & 0xff00)}::/56` };
+}
+
+/** An IPv6 address has at most 45 characters; a zone id follows. */
+const maxAddressLength = 64;
+
+/** The eight groups of an IPv6 address in any of its spellings (RFC 4291 §2.2). */
+function groupsOf(address: string): number[] {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1); // without dotted IPv4 parts
+  const [head = '', tail] = canonical.split('::');
+  const leading = numbersOf(head);
+  if (tail === undefined) return leading;
+  const trailing = numbersOf(tail);
+  const zeros = Array<number>(8 - leading.length - trailing.length).fill(0);
+  return [...leading, ...zeros, ...trailing];
+}
+
+function numbersOf(groups: string): number[] {
+  return groups === '' ? [] : groups.split(':').map((group) => Number.parseInt(group, 16));
+}
+
+/** `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
+function isIPv4Mapped(groups: readonly number[]): boolean {
+  return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+}
+
+function mappedIPv4(groups: readonly number[]): string {
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');
+}
