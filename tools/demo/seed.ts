@@ -78,7 +78,7 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
       dashboardRedirect,
       '--first-party',
     ],
-    ['client', 'create', '--id', 'resource_server', '--name', 'Resource server', '--confidential'],
+    ['client', 'create', '--id', 'resource_server', '--name', 'Resource server', '--resource-server'],
   ];
   const { results } = batchResults.parse(
     await operate(site, 'auth-server', ['batch'], JSON.stringify(commands)),

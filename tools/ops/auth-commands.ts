@@ -93,12 +93,13 @@ const creatorCommands = [
 
 const clientCommands = [
   authCommand(['client', 'create'], {
-    usage: '--name N --redirect-uri U [--first-party] [--confidential]',
+    usage: '--name N --redirect-uri U [--first-party] [--confidential] [--resource-server]',
     flags: {
       name: word,
       'redirect-uri': { type: 'string', multiple: true },
       'first-party': alone,
       confidential: alone,
+      'resource-server': alone,
     },
     arguments: z
       .object({
@@ -106,9 +107,9 @@ const clientCommands = [
         'redirect-uri': z.array(text(2048)).optional(),
         'first-party': flag,
         confidential: flag,
+        'resource-server': flag,
       })
-      // A confidential client without one is a resource server, which introspects.
-      .refine((given) => given.confidential === true || given['redirect-uri'] !== undefined, {
+      .refine((given) => given.confidential || given['resource-server'] || given['redirect-uri'], {
         path: ['redirect-uri'],
         error: 'is missing',
       }),

@@ -41,6 +41,7 @@ const clientPage = z.object({
       name: z.string().nullable(),
       first_party: z.boolean(),
       confidential: z.boolean(),
+      resource_server: z.boolean(),
       redirect_uris: z.array(z.string()),
       registered_at: z.string(),
     }),
@@ -55,7 +56,7 @@ export function clientTable(result: unknown): string {
     one.client_id,
     one.name ?? '-',
     `${one.first_party ? 'first' : 'third'} party`,
-    one.confidential ? 'confidential' : 'public',
+    one.resource_server ? 'resource server' : one.confidential ? 'confidential' : 'public',
     one.registered_at,
     one.redirect_uris.join(' ') || '-',
   ]);

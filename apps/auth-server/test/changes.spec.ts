@@ -113,7 +113,14 @@ describe('creators', () => {
     const make = () =>
       createClient(
         database,
-        { id: 'a-resource-server', name: 'RS', redirectUris: [], firstParty: false, confidential: true },
+        {
+          id: 'a-resource-server',
+          name: 'RS',
+          redirectUris: [],
+          firstParty: false,
+          confidential: true,
+          resourceServer: true,
+        },
         secrets,
       );
     expect(await make()).toEqual(await make());

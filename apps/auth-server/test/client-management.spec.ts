@@ -109,6 +109,8 @@ describe('client management (RFC 7592)', () => {
 
   it.each([
     ['first_party', { first_party: true }],
+    ['resource_server', { resource_server: true }],
+    ['no redirect address', { redirect_uris: undefined, response_types: [] }],
     ['client_credentials', { grant_types: ['client_credentials'] }],
     ['jwks_uri', { jwks_uri: 'https://app.example/jwks' }],
     ['sector_identifier_uri', { sector_identifier_uri: 'https://app.example/sector' }],

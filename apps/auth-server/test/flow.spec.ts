@@ -179,6 +179,7 @@ describe('first-party clients', () => {
         redirectUris: ['http://127.0.0.1:8976/callback'],
         firstParty: true,
         confidential: false,
+        resourceServer: false,
       },
       server.secrets,
     );

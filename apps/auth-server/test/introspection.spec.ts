@@ -3,6 +3,8 @@ import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from './ages.js';
 import { App, thirdPartyRedirect } from './app.js';
+import { createClient } from '../src/registration/create-client.js';
+import { auditRecords } from './audit-records.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -50,13 +52,41 @@ describe('introspection (RFC 7662)', () => {
       sub: server.people.owner.user_id,
       exp: expect.any(Number),
     });
-    expect(await told(resourceServer, tokens.refresh_token ?? '')).toMatchObject({ active: true });
   });
 
-  it('tells a public client nothing about another’s (§4)', async () => {
-    const stranger = await App.registered(server);
-    expect(await told(stranger, tokens.access_token)).toEqual(inactive);
-    expect(await told(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
+  it('returns {"active": false} to a resource server for a refresh token of another client, and audits it', async () => {
+    expect(await told(resourceServer, tokens.refresh_token ?? '')).toEqual(inactive);
+    expect(
+      await auditRecords(server, { event: 'introspection_rejected', clientId: resourceServer.clientId }),
+    ).toEqual([
+      expect.objectContaining({ details: { token: 'refresh_token', token_client_id: app.clientId } }),
+    ]);
+  });
+
+  it.each(['none', 'client_secret_basic', 'client_secret_post'])(
+    'returns {"active": false} to a client that registered itself (%s) for the tokens of another client (§4)',
+    async (token_endpoint_auth_method) => {
+      const stranger = await App.registered(server, { token_endpoint_auth_method });
+      expect(await told(stranger, tokens.access_token)).toEqual(inactive);
+      expect(await told(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
+    },
+  );
+
+  it('returns {"active": false} to a confidential client of the operator that is not marked as a resource server', async () => {
+    const { client_id, client_secret } = await createClient(
+      server.database,
+      { name: 'Reports', redirectUris: [], firstParty: false, confidential: true, resourceServer: false },
+      server.secrets,
+    );
+    const reports = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    expect(await told(reports, tokens.access_token)).toEqual(inactive);
+  });
+
+  it('shows a confidential client its own tokens, access and refresh', async () => {
+    const own = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const { tokens: issued } = await own.signIn('offline_access');
+    for (const token of [issued.access_token, issued.refresh_token ?? ''])
+      expect(await told(own, token)).toMatchObject({ active: true, client_id: own.clientId });
   });
 
   it.each(['access_token', 'refresh_token', 'nonsense'])(

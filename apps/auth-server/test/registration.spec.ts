@@ -50,6 +50,8 @@ describe('registration (RFC 7591)', () => {
     ['implicit', { grant_types: ['implicit'], response_types: ['token'] }],
     ['first_party', { first_party: true }],
     ['first_party that is false', { first_party: false }],
+    ['resource_server', { resource_server: true }],
+    ['resource_server that is false', { resource_server: false }],
     ['jwks_uri', { jwks_uri: 'https://app.example/jwks' }],
     ['jwks', { jwks: { keys: [] } }],
     ['sector_identifier_uri', { sector_identifier_uri: 'https://app.example/sector' }],
@@ -98,6 +100,26 @@ describe('registration (RFC 7591)', () => {
     const response = await register(server, { redirect_uris });
     expect(response.status).toBe(400);
     expect(['invalid_redirect_uri', 'invalid_client_metadata']).toContain((await json(response)).error);
+  });
+
+  it.each([
+    ['no redirect address', { redirect_uris: undefined }],
+    ['no redirect address and no response type', { redirect_uris: undefined, response_types: [] }],
+    ['an empty list of redirect addresses and no response type', { redirect_uris: [], response_types: [] }],
+    [
+      'only a way to authenticate',
+      {
+        client_name: undefined,
+        redirect_uris: undefined,
+        grant_types: undefined,
+        response_types: [],
+        token_endpoint_auth_method: 'client_secret_basic',
+      },
+    ],
+  ])('rejects a registration with %s (RFC 7591 §3.2.2)', async (_, metadata) => {
+    const response = await register(server, metadata);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ error: 'invalid_redirect_uri' });
   });
 
   it('makes a client that is sent anywhere but to https a native one, and cleans its name', async () => {

@@ -139,12 +139,24 @@ async function population(database: Database, secrets: SecretBox) {
     nobody: await user('nobody@nowhere.example'),
     dashboard: await createClient(
       database,
-      { name: 'Dashboard', redirectUris: [firstPartyRedirect], firstParty: true, confidential: false },
+      {
+        name: 'Dashboard',
+        redirectUris: [firstPartyRedirect],
+        firstParty: true,
+        confidential: false,
+        resourceServer: false,
+      },
       secrets,
     ),
     resourceServer: await createClient(
       database,
-      { name: 'Resource server', redirectUris: [], firstParty: false, confidential: true },
+      {
+        name: 'Resource server',
+        redirectUris: [],
+        firstParty: false,
+        confidential: true,
+        resourceServer: true,
+      },
       secrets,
     ),
   };

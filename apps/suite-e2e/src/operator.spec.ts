@@ -112,8 +112,8 @@ describe("the operator's commands", () => {
     expect((await tryOps(['dead-letters', 'show', ...named])).status).toBe(1);
   });
 
-  it('make a confidential client, with a secret told once', async () => {
-    const made = await operate(['client', 'create', '--name', 'Resource server', '--confidential']);
+  it('make a resource server, and print its secret once', async () => {
+    const made = await operate(['client', 'create', '--name', 'Resource server', '--resource-server']);
     expect(made).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
   });
 

@@ -83,7 +83,7 @@ export class AuthProcess {
     );
     const resourceServer = createdClient
       .required()
-      .parse(await this.operate('client create --confidential --name Resources'));
+      .parse(await this.operate('client create --resource-server --name Resources'));
     const browser = new FormBrowser();
     const refreshTokens: string[] = [];
     for (let caller = 0; caller < callers; caller += 1)

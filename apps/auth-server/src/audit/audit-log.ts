@@ -25,6 +25,7 @@ export const auditEvents = [
   'client_deleted',
   'code_issued',
   'token_issued',
+  'introspection_rejected',
   'token_revoked',
   'token_race_lost',
   'token_family_ended',

@@ -25,7 +25,7 @@ afterEach(() => stores.drop());
 const confidential = (id: string, secrets: SecretBox) =>
   createClient(
     stores.database,
-    { id, name: id, redirectUris: [], firstParty: false, confidential: true },
+    { id, name: id, redirectUris: [], firstParty: false, confidential: true, resourceServer: true },
     secrets,
   );
 const factorsOf = (secrets: SecretBox) =>

@@ -3,6 +3,7 @@ import { AccountSecurity } from './0002-account-security.js';
 import { AuditIndexes } from './0003-audit-indexes.js';
 import { PaymentMethods } from './0004-payment-methods.js';
 import { ConsentsOfCreators } from './0005-consents-of-creators.js';
+import { ResourceServers } from './0010-resource-servers.js';
 
 export const migrations = [
   AccountsAndTokens,
@@ -10,4 +11,5 @@ export const migrations = [
   AuditIndexes,
   PaymentMethods,
   ConsentsOfCreators,
+  ResourceServers,
 ] as const;

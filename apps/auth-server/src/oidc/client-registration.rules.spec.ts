@@ -41,7 +41,9 @@ describe('redirect addresses', () => {
 });
 
 it('counts a name in characters, not in code units', () => {
-  expect(registrationRefusal({ client_name: '🎵'.repeat(100) })).toBeUndefined();
+  expect(
+    registrationRefusal({ client_name: '🎵'.repeat(100), redirect_uris: ['https://app.example/'] }),
+  ).toBeUndefined();
   expect(registrationRefusal({ client_name: '🎵'.repeat(101) })).toEqual({
     member: 'client_name',
     reason: 'must be at most 100 characters',

@@ -5,7 +5,7 @@ const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** What a client that registers itself may be given tokens for. */
 export const openGrants: readonly string[] = ['authorization_code', 'refresh_token'];
 /** Refused on open registration: each makes us fetch what a stranger names, or gives a client what only the operator may give. */
-const operatorOnly = ['first_party', 'jwks', 'jwks_uri', 'sector_identifier_uri'] as const;
+const operatorOnly = ['first_party', 'resource_server', 'jwks', 'jwks_uri', 'sector_identifier_uri'] as const;
 
 /** What a client asks to be; the members that decide. */
 export interface RequestedClient {
@@ -30,10 +30,17 @@ export function registrationRefusal(client: RequestedClient): Refusal | undefine
   if (Array.isArray(client.grant_types) && client.grant_types.some((grant: unknown) => !isOpenGrant(grant))) {
     return { member: 'grant_types', reason: 'can only contain authorization_code and refresh_token' };
   }
+  if (!isFilled(client.redirect_uris))
+    return { member: 'redirect_uris', reason: 'must contain at least one address' };
   return (
     urisRefusal('redirect_uris', client.redirect_uris) ??
     urisRefusal('post_logout_redirect_uris', client.post_logout_redirect_uris)
   );
+}
+
+/** A client without a redirect address can sign nobody in; what is no array is rejected as such. */
+function isFilled(uris: unknown): boolean {
+  return uris !== undefined && (!Array.isArray(uris) || uris.length > 0);
 }
 
 function urisRefusal(member: string, uris: unknown): Refusal | undefined {

@@ -18,6 +18,8 @@ export function judgeRegistration(
 ): void {
   if (ctx === undefined) return;
   const refusal = registrationRefusal(metadata);
+  if (refusal?.member === 'redirect_uris')
+    throw new errors.InvalidRedirectUri(`${refusal.member} ${refusal.reason}`); // RFC 7591 §3.2.2
   if (refusal !== undefined) throw new errors.InvalidClientMetadata(`${refusal.member} ${refusal.reason}`);
   if (metadata.client_name !== undefined) metadata.client_name = presentableName(metadata.client_name);
   if (metadata.redirect_uris !== undefined)

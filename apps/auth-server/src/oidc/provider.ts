@@ -1,6 +1,6 @@
 import { issuer } from '@fulfilment/contracts';
 import type { Clock, Logger } from '@fulfilment/runtime';
-import Provider, { type Client, type Configuration } from 'oidc-provider';
+import Provider, { type Configuration } from 'oidc-provider';
 import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
@@ -28,6 +28,7 @@ import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
 import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
 import { interactionRules } from './interaction-policy.js';
+import { allowIntrospection } from './introspection-policy.js';
 import { describeSwappedToken } from './introspection-swap.js';
 import { judgeAuthorization } from './judge-authorization.js';
 import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
@@ -120,7 +121,7 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
     extraParams: { creator: judgeAuthorization },
-    extraClientMetadata: { properties: ['first_party'], validator: judgeRegistration },
+    extraClientMetadata: { properties: ['first_party', 'resource_server'], validator: judgeRegistration },
     ttl: {
       AuthorizationCode: lifetimes.authorizationCode,
       AccessToken: lifetimes.accessToken,
@@ -141,7 +142,7 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
       registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
       introspection: {
         enabled: true,
-        allowedPolicy: (_ctx, client, token) => mayIntrospect(client, token),
+        allowedPolicy: allowIntrospection(work),
       },
       revocation: {
         enabled: true,
@@ -154,19 +155,6 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
     },
     renderError: problemPage,
   };
-}
-
-/**
- * Any client may introspect its own tokens; a confidential client any access token; one without redirect URIs (operator-made) refresh
- * tokens too.
- */
-function mayIntrospect(
-  client: Client,
-  token: { readonly kind: string; readonly clientId?: string },
-): boolean {
-  if (token.clientId === client.clientId) return true;
-  if (client.clientAuthMethod === 'none') return false;
-  return token.kind !== 'RefreshToken' || (client.redirectUris ?? []).length === 0;
 }
 
 /** Who signs in, and what they are asked. */

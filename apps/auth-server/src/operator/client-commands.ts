@@ -17,6 +17,7 @@ export const clientCommands = {
       'redirect-uri': 'texts',
       'first-party': 'alone',
       confidential: 'alone',
+      'resource-server': 'alone',
       id: 'text',
     },
     arguments: newClient,

@@ -17,10 +17,12 @@ export interface NewClient {
   readonly redirectUris: readonly string[];
   readonly firstParty: boolean;
   readonly confidential: boolean;
+  /** May introspect access tokens of other clients. It is confidential. */
+  readonly resourceServer: boolean;
   readonly id?: string | undefined;
 }
 
-/** What the operator gives, by the flags as typed. A confidential client without a redirect address is a resource server, which introspects. */
+/** The operator's arguments, by the flags as typed. A resource server is confidential, and needs no redirect address. */
 export const newClient = z
   .object({
     name: z
@@ -31,25 +33,25 @@ export const newClient = z
     'redirect-uri': z.array(redirectUri).default([]),
     'first-party': z.boolean().default(false),
     confidential: z.boolean().default(false),
+    'resource-server': z.boolean().default(false),
     id: z
       .string()
       .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
       .refine((id) => id !== accountClientId, 'is taken by the account pages')
       .optional(),
   })
-  .refine(({ 'redirect-uri': uris, confidential }) => confidential || uris.length > 0, {
+  .refine((given) => given.confidential || given['resource-server'] || given['redirect-uri'].length > 0, {
     message: 'is missing: a public client needs one',
     path: ['redirect-uri'],
   })
-  .transform(
-    ({ name, 'redirect-uri': redirectUris, 'first-party': firstParty, confidential, id }): NewClient => ({
-      name,
-      redirectUris,
-      firstParty,
-      confidential,
-      id,
-    }),
-  );
+  .transform(({ name, id, confidential, ...flags }): NewClient => ({
+    name,
+    redirectUris: flags['redirect-uri'],
+    firstParty: flags['first-party'],
+    confidential: confidential || flags['resource-server'],
+    resourceServer: flags['resource-server'],
+    id,
+  }));
 
 export interface CreatedClient {
   readonly client_id: string;
@@ -75,11 +77,11 @@ export async function createClient(
   const stored = sealedClient(secrets, clientId, metadataOf(clientId, client));
   await database.transaction(async (tx) => {
     if ((await tx.run(insert, [clientId, stored])) === 0) return;
-    const { name, firstParty, confidential } = client;
+    const { name, firstParty, confidential, resourceServer } = client;
     await auditOperator(tx, {
       event: 'client_registered',
       clientId,
-      details: { name, first_party: firstParty, confidential },
+      details: { name, first_party: firstParty, confidential, resource_server: resourceServer },
     });
   });
   const sealed = (await database.row<{ sealed: string | null }>(findSealed, [clientId]))?.sealed;
@@ -105,6 +107,7 @@ function metadataOf(clientId: string, client: NewClient) {
       ? { client_secret: randomBytes(32).toString('base64url'), client_secret_expires_at: 0 }
       : {}),
     ...(client.firstParty ? { first_party: true } : {}),
+    ...(client.resourceServer ? { resource_server: true } : {}),
   };
 }
 

@@ -5,6 +5,7 @@ export interface ListedClient {
   readonly name: string | null;
   readonly first_party: boolean;
   readonly confidential: boolean;
+  readonly resource_server: boolean;
   readonly redirect_uris: readonly string[];
   readonly registered_at: Date;
   /** When one that registered itself and was never used is forgotten. */
@@ -21,6 +22,7 @@ const page = statement(
   'clients.page',
   `SELECT id AS client_id, payload ->> 'client_name' AS name, coalesce((payload ->> 'first_party')::boolean, false) AS first_party,
      payload ->> 'token_endpoint_auth_method' IS DISTINCT FROM 'none' AS confidential,
+     coalesce((payload ->> 'resource_server')::boolean, false) AS resource_server,
      payload -> 'redirect_uris' AS redirect_uris, created_at AS registered_at, expires_at
    FROM oidc_model WHERE model = 'Client' AND id > $1 AND (expires_at IS NULL OR expires_at > now())
    ORDER BY id LIMIT $2`,
