@@ -67,6 +67,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     NODE_ENV: 'production',
     LOG_LEVEL: 'info',
     ALLOW_LOOPBACK_TARGETS: 'true',
+    PAYMENT_PROVIDER: 'sandbox',
     CURSOR_SECRET: secrets.cursorSecret,
     KEY_ENCRYPTION_KEY: secrets.keyEncryptionKey,
     SECRET_ENCRYPTION_KEY: secrets.secretEncryptionKey,

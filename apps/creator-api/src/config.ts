@@ -1,4 +1,4 @@
-import { guardedClientSettings } from '@fulfilment/guarded-fetch';
+import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
 import { delaysSetting, keyPrefix, milliseconds } from '@fulfilment/runtime';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const mebibyte = 1024 * 1024;
 
-export const creatorApiSettings = apiSettings.extend({
+const fields = apiSettings.extend({
   RATE_LIMIT_STATS: operationQuotaSettings.RATE_LIMIT_STATS,
   TRACK_UPLOAD_MAX_BYTES: z.coerce
     .number()
@@ -63,6 +63,7 @@ export const creatorApiSettings = apiSettings.extend({
   ),
   ...guardedClientSettings,
 });
+export const creatorApiSettings = fields.superRefine(rejectLoopbackTargetsInPublic);
 export type CreatorApiSettings = z.output<typeof creatorApiSettings>;
 
 /** Nest's token for the settings. */

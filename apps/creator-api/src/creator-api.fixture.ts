@@ -71,7 +71,7 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
   );
   messaging.consume(factsConsumer(() => void bookWaiting(database)));
   messaging.consume(replayConsumer(() => void bookWaiting(database)));
-  const client = openGuardedClient(settings, logger);
+  const client = openGuardedClient(settings);
   const uploadQueue = new UploadQueue(settings, logger);
   const parts = {
     config: settings,

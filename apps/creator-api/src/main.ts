@@ -1,4 +1,4 @@
-import { openGuardedClient } from '@fulfilment/guarded-fetch';
+import { openGuardedClient, relaxedTargetSettings } from '@fulfilment/guarded-fetch';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig, systemClock } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
@@ -13,9 +13,14 @@ import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
 
 const config = readConfig(creatorApiSettings);
-const service = openService({ name: 'creator-api', settings: config, migrations });
+const service = openService({
+  name: 'creator-api',
+  settings: config,
+  migrations,
+  relaxed: relaxedTargetSettings(config),
+});
 const { database, messaging, logger, shutdown } = service;
-const client = openGuardedClient(config, logger);
+const client = openGuardedClient(config);
 shutdown.add('outbound connections', () => client.close());
 const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());

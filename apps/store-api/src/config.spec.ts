@@ -1,4 +1,4 @@
-import { storeApiSettings } from './config.js';
+import { relaxedStoreSettings, storeApiSettings } from './config.js';
 
 const needed = {
   PORT: '0',
@@ -9,31 +9,44 @@ const needed = {
   BASE_URL: 'https://suite.example',
   AUTH_URL: 'https://suite.example',
   CURSOR_SECRET: 'x'.repeat(32),
+  PAYMENT_PROVIDER: 'sandbox',
 };
 const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_test_standin' };
-const refused = (given: Readonly<Record<string, string | undefined>>) =>
+const rejected = (given: Readonly<Record<string, string | undefined>>) =>
   storeApiSettings.safeParse({ ...needed, ...given }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('the settings of the store-api', () => {
-  it('charges nobody unless told to', () => {
-    expect(storeApiSettings.parse(needed).PAYMENT_PROVIDER).toBe('sandbox');
-    expect(refused({ PAYMENT_PROVIDER: 'stripe' })).toEqual(['STRIPE_SECRET_KEY']);
-    expect(refused({ ...stripe, STRIPE_SECRET_KEY: 'pk_test_public' })).toEqual(['STRIPE_SECRET_KEY']);
-    expect(refused(stripe)).toBeUndefined();
+  it('name the payment provider, because a forgotten one must not pass for paid orders', () => {
+    expect(rejected({ PAYMENT_PROVIDER: undefined })).toEqual(['PAYMENT_PROVIDER']);
+    expect(rejected({ PAYMENT_PROVIDER: undefined, NODE_ENV: 'development' })).toEqual(['PAYMENT_PROVIDER']);
+  });
+
+  it('report sandbox payments and test mode as relaxed, and Stripe in production not', () => {
+    const relaxed = (given: Readonly<Record<string, string>>) =>
+      relaxedStoreSettings(storeApiSettings.parse({ ...needed, ...given })).map(({ setting }) => setting);
+    expect(relaxed({ NODE_ENV: 'test' })).toEqual(['NODE_ENV', 'PAYMENT_PROVIDER']);
+    expect(relaxed({ NODE_ENV: 'production' })).toEqual(['PAYMENT_PROVIDER']);
+    expect(relaxed(stripe)).toEqual([]);
+  });
+
+  it('need a secret key of Stripe where Stripe charges', () => {
+    expect(rejected({ PAYMENT_PROVIDER: 'stripe' })).toEqual(['STRIPE_SECRET_KEY']);
+    expect(rejected({ ...stripe, STRIPE_SECRET_KEY: 'pk_test_public' })).toEqual(['STRIPE_SECRET_KEY']);
+    expect(rejected(stripe)).toBeUndefined();
   });
 
   it('waits for the provider no longer than a process has to stop', () => {
-    expect(refused({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
-    expect(refused({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
+    expect(rejected({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
+    expect(rejected({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
   });
 
   it.each([{}, { NODE_ENV: 'production' }, { NODE_ENV: 'development' }])(
     'takes what is made for tests in tests only (%j)',
     (environment) => {
       const plain = { ...stripe, STRIPE_API_URL: 'http://127.0.0.1:1' };
-      expect(refused({ ...environment, FAULT_POINT: 'charged' })).toEqual(['FAULT_POINT']);
-      expect(refused({ ...environment, ...plain })).toEqual(['STRIPE_API_URL']);
-      expect(refused({ ...plain, NODE_ENV: 'test', FAULT_POINT: 'charged' })).toBeUndefined();
+      expect(rejected({ ...environment, FAULT_POINT: 'charged' })).toEqual(['FAULT_POINT']);
+      expect(rejected({ ...environment, ...plain })).toEqual(['STRIPE_API_URL']);
+      expect(rejected({ ...plain, NODE_ENV: 'test', FAULT_POINT: 'charged' })).toBeUndefined();
     },
   );
 });

@@ -1,4 +1,5 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
+import type { RelaxedSetting } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { faultPoints } from './orders/fault-point.rules.js';
 
@@ -34,8 +35,7 @@ export const storeApiSettings = apiSettings
       ),
     PAYMENT_PROVIDER: z
       .enum(['sandbox', 'stripe'])
-      .default('sandbox')
-      .describe('Who charges creators; the sandbox moves no money'),
+      .describe('Who charges creators. `sandbox` moves no money and is for development and rehearsals'),
     STRIPE_SECRET_KEY: z
       .string()
       .regex(/^(sk|rk)_\w{1,250}$/, "must be one of Stripe's secret or restricted keys")
@@ -61,6 +61,19 @@ export const storeApiSettings = apiSettings
     if (settings.FAULT_POINT !== undefined) refuse('FAULT_POINT', 'must not be set unless NODE_ENV is test');
   });
 export type StoreApiSettings = z.output<typeof storeApiSettings>;
+
+/** The settings in force that production should not have. */
+export function relaxedStoreSettings(
+  settings: Pick<StoreApiSettings, 'NODE_ENV' | 'PAYMENT_PROVIDER'>,
+): RelaxedSetting[] {
+  const relaxed: RelaxedSetting[] = [];
+  const relax = (setting: string, consequence: string): void => void relaxed.push({ setting, consequence });
+  if (settings.NODE_ENV === 'test')
+    relax('NODE_ENV', 'NODE_ENV is test: settings that are made for tests are accepted.');
+  if (settings.PAYMENT_PROVIDER === 'sandbox')
+    relax('PAYMENT_PROVIDER', 'PAYMENT_PROVIDER is sandbox: orders count as paid, and no money moves.');
+  return relaxed;
+}
 
 /** Nest's token for the settings. */
 export const CONFIG = Symbol('CONFIG');

@@ -2,7 +2,7 @@ import { storeScopes } from '@fulfilment/contracts';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
-import { storeApiSettings } from './config.js';
+import { relaxedStoreSettings, storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { HoldReports } from './orders/hold-reports.js';
 import { RefundCharges } from './orders/refund-charges.js';
@@ -12,7 +12,12 @@ import { StoreApiModule } from './store-api.module.js';
 import { Upkeep } from './upkeep.js';
 
 const config = readConfig(storeApiSettings);
-const service = openService({ name: 'store-api', settings: config, migrations });
+const service = openService({
+  name: 'store-api',
+  settings: config,
+  migrations,
+  relaxed: relaxedStoreSettings(config),
+});
 const app = await startApi({
   ...service,
   settings: config,

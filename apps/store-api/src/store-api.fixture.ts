@@ -110,6 +110,7 @@ export async function startStoreApi(
     BASE_URL: tokens.baseUrl,
     AUTH_URL: tokens.authUrl,
     JWKS_URL: tokens.jwksUrl,
+    PAYMENT_PROVIDER: 'sandbox',
     CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
     ...environment,
   });

@@ -11,6 +11,7 @@ export async function startStoreProcess(
   environment: Readonly<Record<string, string>> = {},
 ) {
   const { signal, kill, ...served } = await serviceProcess(program, config, {
+    PAYMENT_PROVIDER: config.PAYMENT_PROVIDER,
     PAYMENT_TIMEOUT_MS: String(config.PAYMENT_TIMEOUT_MS),
     RESUME_AFTER_MS: String(config.RESUME_AFTER_MS),
     ...environment,

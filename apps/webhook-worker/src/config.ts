@@ -1,4 +1,4 @@
-import { guardedClientSettings } from '@fulfilment/guarded-fetch';
+import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
 import { delaysSetting, keyPrefix, keyring, milliseconds } from '@fulfilment/runtime';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const defaultScheduleMs = [
   24 * hour,
 ];
 
-export const webhookWorkerSettings = apiSettings.extend({
+const fields = apiSettings.extend({
   SECRET_ENCRYPTION_KEY: keyring().describe(
     "32 bytes in base64 that encrypt the subscriptions' secrets. To rotate, put the new key before the old, with a comma",
   ),
@@ -63,6 +63,7 @@ export const webhookWorkerSettings = apiSettings.extend({
   ),
   ...guardedClientSettings,
 });
+export const webhookWorkerSettings = fields.superRefine(rejectLoopbackTargetsInPublic);
 export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
 
 /** Nest's token for the settings. */

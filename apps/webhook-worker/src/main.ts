@@ -1,5 +1,5 @@
 import { storeScopes } from '@fulfilment/contracts';
-import { openGuardedClient } from '@fulfilment/guarded-fetch';
+import { openGuardedClient, relaxedTargetSettings } from '@fulfilment/guarded-fetch';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
@@ -9,8 +9,14 @@ import { migrations } from './migrations/index.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';
 
 const config = readConfig(webhookWorkerSettings);
-const service = openService({ name: 'webhook-worker', settings: config, migrations, onePlan: true });
-const client = openGuardedClient(config, service.logger);
+const service = openService({
+  name: 'webhook-worker',
+  settings: config,
+  migrations,
+  onePlan: true,
+  relaxed: relaxedTargetSettings(config),
+});
+const client = openGuardedClient(config);
 service.shutdown.add('outbound connections', () => client.close());
 const app = await startApi({
   ...service,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { resealSecrets } from './subscriptions/reseal-secrets.js';
-import { SecretBox } from '@fulfilment/runtime';
+import { SecretBox, serviceSettings } from '@fulfilment/runtime';
 import { supportCommands } from './subscriptions/support-commands.js';
 
 type Site = OperatorSite<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
@@ -11,7 +11,9 @@ type Site = OperatorSite<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
 await operateService({
   name: 'webhook-worker',
   migrations,
-  settings: webhookWorkerSettings.pick({ DATABASE_URL: true, SECRET_ENCRYPTION_KEY: true }),
+  settings: serviceSettings
+    .pick({ DATABASE_URL: true })
+    .extend({ SECRET_ENCRYPTION_KEY: webhookWorkerSettings.shape.SECRET_ENCRYPTION_KEY }),
   context: (site): Site => site,
   commands: {
     ...supportCommands,

@@ -4,4 +4,9 @@ export { outcomes, type Outcome } from './outcome.rules.js';
 export { addressRule, type AddressPolicy, type AddressRule } from './address.rules.js';
 export { hostAndPort, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 export type { ResolveAddresses, ResolvedAddress } from './resolve-addresses.js';
-export { guardedClientSettings, openGuardedClient } from './settings.js';
+export {
+  guardedClientSettings,
+  openGuardedClient,
+  rejectLoopbackTargetsInPublic,
+  relaxedTargetSettings,
+} from './settings.js';

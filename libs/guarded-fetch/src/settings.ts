@@ -1,11 +1,11 @@
-import { flag, type Logger, type ServiceSettings } from '@fulfilment/runtime';
+import { flag, hasLoopbackHost, type RelaxedSetting, type ServiceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { GuardedClient } from './guarded-client.js';
 
-/** What a service that calls addresses of strangers is told beside its own settings. */
+/** Further settings of a service that connects to addresses of strangers. */
 export const guardedClientSettings = {
   ALLOW_LOOPBACK_TARGETS: flag().describe(
-    'Development only: URLs that callers give may name this machine, over http too',
+    'Development only: URLs that callers give may name this machine, over http too. Accepted only where the host of BASE_URL is loopback',
   ),
   BLOCKED_NETWORKS: z
     .string()
@@ -21,13 +21,28 @@ type Settings = Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'> & {
   readonly BLOCKED_NETWORKS: readonly string[];
 };
 
-/** The client as a service's settings want it. Whoever opens it closes it. */
-export function openGuardedClient(settings: Settings, logger: Logger): GuardedClient {
-  if (settings.ALLOW_LOOPBACK_TARGETS) {
-    logger.warn(
-      'ALLOW_LOOPBACK_TARGETS is on: callers may make the service talk to this machine. Never set it in production.',
-    );
-  }
+/** For `superRefine` of the service's settings: a public suite cannot be opened to its own machine by mistake. */
+export function rejectLoopbackTargetsInPublic(
+  settings: Pick<Settings, 'BASE_URL' | 'ALLOW_LOOPBACK_TARGETS'>,
+  context: Pick<z.RefinementCtx, 'addIssue'>,
+): void {
+  if (!settings.ALLOW_LOOPBACK_TARGETS || hasLoopbackHost(settings.BASE_URL)) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['ALLOW_LOOPBACK_TARGETS'],
+    message: 'may be true only where the host of BASE_URL is loopback (localhost, 127.0.0.0/8, ::1)',
+  });
+}
+
+export function relaxedTargetSettings(settings: Pick<Settings, 'ALLOW_LOOPBACK_TARGETS'>): RelaxedSetting[] {
+  if (!settings.ALLOW_LOOPBACK_TARGETS) return [];
+  const consequence =
+    'ALLOW_LOOPBACK_TARGETS is true: callers may make this service connect to ports of this machine.';
+  return [{ setting: 'ALLOW_LOOPBACK_TARGETS', consequence }];
+}
+
+/** Opens the client as the settings say. The caller closes it. */
+export function openGuardedClient(settings: Settings): GuardedClient {
   return new GuardedClient({
     allowLoopback: settings.ALLOW_LOOPBACK_TARGETS,
     blockedNetworks: settings.BLOCKED_NETWORKS,

@@ -13,6 +13,12 @@ export { currentContext, inContext, nextTraceparent, WorkContext } from './work-
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
 export { startInternalServer, type InternalRoute } from './internal-server.js';
+export {
+  hasLoopbackHost,
+  relaxedServiceSettings,
+  reportRelaxedSettings,
+  type RelaxedSetting,
+} from './relaxed-settings.js';
 export { SecretBox } from './secret-box.js';
 export { Shutdown } from './shutdown.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';

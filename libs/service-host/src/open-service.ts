@@ -5,6 +5,9 @@ import {
   collectProcessMetrics,
   createLogger,
   type Logger,
+  relaxedServiceSettings,
+  type RelaxedSetting,
+  reportRelaxedSettings,
   type ServiceSettings,
   Shutdown,
   startInternalServer,
@@ -35,9 +38,12 @@ export function openService(options: {
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** For tables of many partitions, and for statements of arrays of keys (libs/database). */
   readonly onePlan?: boolean;
+  /** Of the service's own settings, those that production should not have. */
+  readonly relaxed?: readonly RelaxedSetting[];
 }): Service {
-  const { name, settings, migrations, onePlan = false } = options;
+  const { name, settings, migrations, onePlan = false, relaxed = [] } = options;
   const logger = createLogger(name, settings.LOG_LEVEL);
+  reportRelaxedSettings([...relaxedServiceSettings(settings), ...relaxed], logger);
   const shutdown = new Shutdown(logger);
   shutdown.listen();
   collectProcessMetrics();

@@ -21,7 +21,7 @@ export const criticalRule = 'urn:example:rule';
 
 /** Stands in for the authorization server where only its keys are needed. */
 export async function tokenMaker(): Promise<TokenMaker> {
-  const baseUrl = 'https://suite.example';
+  const baseUrl = 'https://suite.localhost';
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'ES256', use: 'sig' };
   const server = createServer((_request, response) => {

@@ -39,6 +39,7 @@ export class StoreProcess {
       BASE_URL: tokens.baseUrl,
       AUTH_URL: tokens.authUrl,
       JWKS_URL: tokens.jwksUrl,
+      PAYMENT_PROVIDER: 'sandbox',
       CURSOR_SECRET: randomBytes(32).toString('hex'),
       RATE_LIMIT_DEFAULT: unlimited,
       RATE_LIMIT_ORDERS_CREATE: unlimited,

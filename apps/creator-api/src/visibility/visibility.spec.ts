@@ -119,7 +119,7 @@ describe('who sees what', () => {
     });
 
     it('wants a token for this API', async () => {
-      const { status, body } = await ask(api, { ...operator, aud: 'https://suite.example/store' });
+      const { status, body } = await ask(api, { ...operator, aud: 'https://suite.localhost/store' });
       expect(status).toBe(401);
       expect(body).toMatchObject({ code: 'UNAUTHORIZED' });
     });

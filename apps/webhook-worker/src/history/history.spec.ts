@@ -212,7 +212,7 @@ describe('a test event', () => {
       event: 'order.shipped',
       event_id: expect.stringMatching(/^evt_test_/),
     });
-    expect(headers['location']).toBe(`https://suite.example/store/v1/webhooks/${id}/deliveries/${body.id}`);
+    expect(headers['location']).toBe(`https://suite.localhost/store/v1/webhooks/${id}/deliveries/${body.id}`);
     const [delivery] = await given.receiver.waitFor(1);
     expect(delivery?.headers['x-service-test']).toBe('true');
     expect(

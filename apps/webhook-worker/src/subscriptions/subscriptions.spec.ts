@@ -46,7 +46,7 @@ describe('POST /v1/webhooks', () => {
       last_failure_at: null,
       disabled_at: null,
     });
-    expect(answer.headers['location']).toBe(`https://suite.example/store/v1/webhooks/${answer.body.id}`);
+    expect(answer.headers['location']).toBe(`https://suite.localhost/store/v1/webhooks/${answer.body.id}`);
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('POST /v1/webhooks', () => {
     [{ ...wish, url: 'https://169.254.169.254/latest' }, 'url'],
     [{ ...wish, url: 'https://user:pass@8.8.8.8/' }, 'url'],
     [{ ...wish, url: `https://8.8.8.8/${'a'.repeat(2048)}` }, 'url'],
-    [{ ...wish, url: 'https://suite.example/hook' }, 'url'],
+    [{ ...wish, url: 'https://suite.localhost/hook' }, 'url'],
     [{ ...wish, secret: '' }, 'secret'],
     [{ ...wish, secret: null }, 'secret'],
     [{ ...wish, secret: 'a'.repeat(257) }, 'secret'],

@@ -1,0 +1,31 @@
+import { serviceSettings } from '@fulfilment/runtime';
+import { guardedClientSettings, rejectLoopbackTargetsInPublic, relaxedTargetSettings } from './settings.js';
+
+const schema = serviceSettings
+  .pick({ BASE_URL: true })
+  .extend(guardedClientSettings)
+  .superRefine(rejectLoopbackTargetsInPublic);
+const rejected = (BASE_URL: string, ALLOW_LOOPBACK_TARGETS: string) =>
+  schema.safeParse({ BASE_URL, ALLOW_LOOPBACK_TARGETS }).error?.issues.map(({ path }) => path.join('.'));
+
+describe('ALLOW_LOOPBACK_TARGETS', () => {
+  it.each(['https://localhost:8443', 'https://suite.localhost', 'http://127.0.0.1:8443', 'https://[::1]'])(
+    'may be true where the suite itself is at %s',
+    (baseUrl) => expect(rejected(baseUrl, 'true')).toBeUndefined(),
+  );
+
+  it.each(['https://suite.example', 'https://10.0.0.7', 'https://localhost.example'])(
+    'stops the start where the suite is at %s',
+    (baseUrl) => {
+      expect(rejected(baseUrl, 'true')).toEqual(['ALLOW_LOOPBACK_TARGETS']);
+      expect(rejected(baseUrl, 'false')).toBeUndefined();
+    },
+  );
+
+  it('is reported as relaxed while it is true', () => {
+    expect(relaxedTargetSettings({ ALLOW_LOOPBACK_TARGETS: true })).toMatchObject([
+      { setting: 'ALLOW_LOOPBACK_TARGETS' },
+    ]);
+    expect(relaxedTargetSettings({ ALLOW_LOOPBACK_TARGETS: false })).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import type { ServiceSettings } from './config.js';
+import type { Logger } from './logger.js';
+import { Gauge, metrics } from './metrics.js';
+
+/** A setting whose value gives up a protection that production has. */
+export interface RelaxedSetting {
+  /** Its name, as in the environment. */
+  readonly setting: string;
+  /** One sentence for the operator: what the value allows. Without the value itself. */
+  readonly consequence: string;
+}
+
+const relaxedGauge = new Gauge({
+  name: 'relaxed_settings',
+  help: 'Settings in force that production should not have: 1 for each, by its name',
+  labelNames: ['setting'],
+  registers: [metrics],
+});
+
+/** Logs a warning for each relaxed setting and shows it as a metric. Call it once, at start. */
+export function reportRelaxedSettings(relaxed: readonly RelaxedSetting[], logger: Logger): void {
+  for (const { setting, consequence } of relaxed) {
+    logger.warn({ setting }, consequence);
+    relaxedGauge.set({ setting }, 1);
+  }
+}
+
+/** Of the settings that every service has. */
+export function relaxedServiceSettings(
+  settings: Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'>,
+): RelaxedSetting[] {
+  return (['BASE_URL', 'AUTH_URL'] as const)
+    .filter((setting) => settings[setting].startsWith('http:'))
+    .map((setting) => ({
+      setting,
+      consequence: `${setting} is plain http: tokens and personal data cross the network unencrypted.`,
+    }));
+}
+
+/** Whether only this machine can reach the URL's host: `localhost`, names below it, 127.0.0.0/8 and ::1. */
+export function hasLoopbackHost(url: string): boolean {
+  const host = new URL(url).hostname.replace(/\.$/, '');
+  return (
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    host === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(host)
+  );
+}
