@@ -45,6 +45,7 @@ export interface Infrastructure {
   readonly config: Config;
   readonly logger: Logger;
   readonly database: Database;
+  readonly background: Database;
   readonly redis: RedisConnection;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -62,16 +63,17 @@ export class AuthServerModule {
 }
 
 /** Everything below the pages, made in the order in which one stands on another. */
-function providersOver({ config, logger, database, redis, outbox, clock }: Infrastructure): Provider[] {
+function providersOver(infrastructure: Infrastructure): Provider[] {
+  const { config, logger, database, background, redis, outbox, clock } = infrastructure;
   const accounts = new ReadAccounts(database);
   const audit = new AuditLog(database, logger);
   const consents = new Consents(database);
-  const denyList = new DenyList(database, redis, logger);
+  const denyList = new DenyList(background, redis, logger);
   const work = new UnitOfWork(database, denyList, audit);
   const families = new Families(work, outbox);
   const grants = new ExistingGrants(accounts, consents);
   const secrets = new SecretBox(config.KEY_ENCRYPTION_KEY);
-  const keys = new SigningKeys(database, secrets, clock);
+  const keys = new SigningKeys(background, secrets, clock);
   const browsers = new BrowserSessions(database, work);
   const factors = new SecondFactors(database, {
     secrets,

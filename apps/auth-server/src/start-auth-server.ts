@@ -28,12 +28,13 @@ export async function startAuthServer(parts: {
   readonly config: Config;
   readonly logger: Logger;
   readonly database: Database;
+  readonly background: Database;
   readonly redis: RedisConnection;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly readiness: ReadinessChecks;
 }): Promise<AuthServer> {
-  const { config, logger, database, redis, outbox, clock, readiness } = parts;
+  const { config, logger, database, background, redis, outbox, clock, readiness } = parts;
   const limiter = new RateLimiter<AuthQuota>(redis, {
     token: config.RATE_LIMIT_TOKEN,
     register: config.RATE_LIMIT_REGISTER,
@@ -41,7 +42,7 @@ export async function startAuthServer(parts: {
     documents: config.RATE_LIMIT_AUTHORIZATION, // of their own: the APIs must get our keys whatever else a neighbour asks
   });
   const app = await startHttp({
-    module: AuthServerModule.with({ config, logger, database, redis, outbox, clock }),
+    module: AuthServerModule.with({ config, logger, database, background, redis, outbox, clock }),
     host: config.HOST,
     port: config.PORT,
     logger,
@@ -62,7 +63,9 @@ export async function startAuthServer(parts: {
         round: () =>
           sweepGently(
             async () =>
-              (await sweepExpired(database)) || (await denyList.prune()) || (await browsers.prune()),
+              (await sweepExpired(background)) ||
+              (await denyList.prune()) ||
+              (await browsers.prune(background)),
           ),
       });
       const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);

@@ -76,6 +76,7 @@ export async function runningServer(
     config,
     logger,
     database,
+    background: database,
     redis,
     outbox: new Outbox(),
     clock: systemClock,

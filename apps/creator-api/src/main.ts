@@ -19,12 +19,12 @@ const service = openService({
   migrations,
   relaxed: relaxedTargetSettings(config),
 });
-const { database, messaging, logger, shutdown } = service;
+const { database, background, messaging, logger, shutdown } = service;
 const client = openGuardedClient(config);
 shutdown.add('outbound connections', () => client.close());
 const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());
-const waitingBookings = keepBooking(database, logger);
+const waitingBookings = keepBooking(background, logger);
 messaging.consume(factsConsumer(() => waitingBookings.wake()));
 messaging.consume(replayConsumer(() => waitingBookings.wake()));
 const parts = { config, database, outbox: messaging.outbox, client, uploadQueue, clock: systemClock };
@@ -39,6 +39,6 @@ const app = await startApi({
 });
 await service.run(app, () => {
   waitingBookings.start();
-  keepProcessing({ ...parts, logger }, shutdown);
+  keepProcessing({ ...parts, database: background, logger }, shutdown);
   shutdown.add('waiting bookings', () => waitingBookings.stop());
 });

@@ -130,6 +130,7 @@ export async function startStoreApi(
       config,
       logger,
       database: overLine === undefined ? stores.database : new Database(overLine),
+      background: stores.database,
       messaging,
     }),
     redis,

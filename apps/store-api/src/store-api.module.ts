@@ -1,4 +1,4 @@
-import { Database } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { SignedCursors } from '@fulfilment/http-service';
 import { Messaging, Outbox } from '@fulfilment/messaging';
 import { CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
@@ -41,6 +41,7 @@ export interface Infrastructure {
   readonly config: StoreApiSettings;
   readonly logger: Logger;
   readonly database: Database;
+  readonly background: Database;
   readonly messaging: Messaging;
 }
 
@@ -83,7 +84,7 @@ export interface Infrastructure {
   ],
 })
 export class StoreApiModule {
-  static with({ config, logger, database, messaging }: Infrastructure): DynamicModule {
+  static with({ config, logger, database, background, messaging }: Infrastructure): DynamicModule {
     return {
       module: StoreApiModule,
       providers: [
@@ -91,6 +92,7 @@ export class StoreApiModule {
         { provide: LOGGER, useValue: logger },
         { provide: CLOCK, useValue: systemClock },
         { provide: Database, useValue: database },
+        { provide: BACKGROUND_DATABASE, useValue: background },
         { provide: Messaging, useValue: messaging },
         { provide: Outbox, useValue: messaging.outbox },
         { provide: SignedCursors, useValue: new SignedCursors(config.CURSOR_SECRET) },

@@ -1,4 +1,4 @@
-import { Database } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
@@ -12,7 +12,7 @@ export class Upkeep {
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly keys: IdempotencyKeys,
     @Inject(LOGGER) logger: Logger,
   ) {
@@ -34,7 +34,7 @@ export class Upkeep {
 
   /** A batch of each. Answers whether there may be more. */
   private async round(): Promise<boolean> {
-    const manyKeys = await this.keys.forgetOld();
+    const manyKeys = await this.keys.forgetOld(this.database);
     const manyQuotes = await forgetQuotes(this.database);
     return manyKeys || manyQuotes;
   }

@@ -1,6 +1,6 @@
 import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
-import { delaysSetting, keyPrefix, keyring, milliseconds } from '@fulfilment/runtime';
+import { delaysSetting, keyPrefix, keyring, milliseconds, poolSize } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const second = 1_000;
@@ -27,6 +27,9 @@ const defaultScheduleMs = [
 ];
 
 const fields = apiSettings.extend({
+  DATABASE_DELIVERY_POOL_SIZE: poolSize(4).describe(
+    'Maximum number of PostgreSQL connections for claiming deliveries and settling attempts',
+  ),
   SECRET_ENCRYPTION_KEY: keyring().describe(
     "32 bytes in base64 that encrypt the subscriptions' secrets. To rotate, put the new key before the old, with a comma",
   ),
@@ -66,5 +69,7 @@ const fields = apiSettings.extend({
 export const webhookWorkerSettings = fields.superRefine(rejectLoopbackTargetsInPublic);
 export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
 
+/** Nest's token for the `Database` that claims deliveries and settles attempts: no request and no background job can exhaust its pool. */
+export const DELIVERY_DATABASE = Symbol('DELIVERY_DATABASE');
 /** Nest's token for the settings. */
 export const CONFIG = Symbol('CONFIG');

@@ -16,6 +16,7 @@ const service = openService({
   onePlan: true,
   relaxed: relaxedTargetSettings(config),
 });
+const delivery = service.openPool('delivery', config.DATABASE_DELIVERY_POOL_SIZE);
 const client = openGuardedClient(config);
 service.shutdown.add('outbound connections', () => client.close());
 const app = await startApi({
@@ -24,6 +25,6 @@ const app = await startApi({
   api: 'store',
   resourceName: 'Store API',
   scopes: Object.keys(storeScopes),
-  module: WebhookWorkerModule.with({ config, client, ...service }),
+  module: WebhookWorkerModule.with({ config, client, delivery, ...service }),
 });
 await service.run(app, (shutdown) => startBackground(app, shutdown));

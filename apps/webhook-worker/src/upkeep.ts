@@ -1,4 +1,4 @@
-import { Database, statement } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
@@ -22,7 +22,7 @@ export class Upkeep {
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly owners: TellOwners,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {

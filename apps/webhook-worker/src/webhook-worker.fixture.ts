@@ -20,7 +20,7 @@ import { startBackground } from './background.js';
 import { webhookWorkerSettings } from './config.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { migrations } from './migrations/index.js';
-import { WebhookWorkerModule } from './webhook-worker.module.js';
+import { WebhookWorkerModule, type WebhookWorkerParts } from './webhook-worker.module.js';
 
 /** Every answer of the tests is held against the reference. */
 const documented = new DocumentedAnswers(readDocument('store'), '/store');
@@ -96,13 +96,18 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
   };
 }
 
+/** Connection pools of a worker that are not the test's own. */
+export type WorkerPools = Partial<Pick<WebhookWorkerParts, 'database' | 'background' | 'delivery'>>;
+
 /** A webhook-worker of the test's own, on real stores. */
 export async function startWorker(
   stores: WebhookStores,
   environment: Readonly<Record<string, string>> = {},
   client?: GuardedClient,
+  pools: WorkerPools = {},
 ) {
-  const { broker, database } = stores;
+  const { broker } = stores;
+  const { database = stores.database, background = stores.database, delivery = stores.database } = pools;
   const log: string[] = [];
   const shown = process.env['TEST_LOG_LEVEL'];
   const logger =
@@ -119,7 +124,7 @@ export async function startWorker(
   const redis = new RedisConnection(storeUrl('TEST_REDIS_URL'), logger);
   const messaging = new Messaging(
     { url: broker.url, service: 'webhook-worker', namespace: broker.namespace },
-    database,
+    background,
     logger,
   );
   const guarded =
@@ -134,7 +139,15 @@ export async function startWorker(
     resourceName: 'Store API',
     scopes: Object.keys(storeScopes),
     settings: config,
-    module: WebhookWorkerModule.with({ config, logger, database, messaging, client: guarded }),
+    module: WebhookWorkerModule.with({
+      config,
+      logger,
+      database,
+      background,
+      delivery,
+      messaging,
+      client: guarded,
+    }),
     redis,
     logger,
     readiness: { postgres: () => database.ping() },

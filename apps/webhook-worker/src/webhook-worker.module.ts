@@ -1,10 +1,10 @@
-import { Database } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { SignedCursors } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { type Logger, LOGGER, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { CONFIG, type WebhookWorkerSettings } from './config.js';
+import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from './config.js';
 import { DirectDrains } from './delivery/direct-drains.js';
 import { DrainJobs } from './delivery/drain.job.js';
 import { DrainQueues } from './delivery/drain-queues.js';
@@ -39,6 +39,8 @@ export interface WebhookWorkerParts {
   readonly config: WebhookWorkerSettings;
   readonly logger: Logger;
   readonly database: Database;
+  readonly background: Database;
+  readonly delivery: Database;
   readonly messaging: Messaging;
   readonly client: GuardedClient;
 }
@@ -55,7 +57,7 @@ const subscriptions = [
   SigningKeys,
 ];
 const fanOut = [FanOut, EventsConsumer];
-const delivery = [
+const deliveryWork = [
   DirectDrains,
   DrainJobs,
   DrainQueues,
@@ -72,7 +74,8 @@ const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent
 
 @Module({})
 export class WebhookWorkerModule {
-  static with({ config, logger, database, messaging, client }: WebhookWorkerParts): DynamicModule {
+  static with(parts: WebhookWorkerParts): DynamicModule {
+    const { config, logger, database, background, delivery, messaging, client } = parts;
     return {
       module: WebhookWorkerModule,
       controllers,
@@ -80,6 +83,8 @@ export class WebhookWorkerModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: Database, useValue: database },
+        { provide: BACKGROUND_DATABASE, useValue: background },
+        { provide: DELIVERY_DATABASE, useValue: delivery },
         { provide: Messaging, useValue: messaging },
         { provide: GuardedClient, useValue: client },
         { provide: SecretBox, useValue: new SecretBox(config.SECRET_ENCRYPTION_KEY) },
@@ -87,7 +92,7 @@ export class WebhookWorkerModule {
         ...subscriptions,
         ...fanOut,
         MoveDeliveries,
-        ...delivery,
+        ...deliveryWork,
         ...history,
         Upkeep,
       ],

@@ -60,6 +60,9 @@ class RolledBack extends Error {
   }
 }
 
+/** Nest's token for the `Database` of consumers, background loops and jobs: requests use another pool and cannot exhaust this one. */
+export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
+
 /**
  * Named SQL on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL would plan it anew
  * each time (0.44 of a bare server against 0.78 named: docs/adr/0003).

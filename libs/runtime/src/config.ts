@@ -19,13 +19,10 @@ export const serviceSettings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .describe("PostgreSQL address of the service's own database"),
-  DATABASE_POOL_SIZE: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(200)
-    .default(10)
-    .describe('Most connections to PostgreSQL'),
+  DATABASE_POOL_SIZE: poolSize(7).describe('Maximum number of PostgreSQL connections for HTTP requests'),
+  DATABASE_BACKGROUND_POOL_SIZE: poolSize(4).describe(
+    'Maximum number of PostgreSQL connections for message consumers, the outbox relay, background loops and jobs',
+  ),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('Redis address'),
   RABBITMQ_URL: z.url({ protocol: /^amqps?$/ }).describe('RabbitMQ address'),
   RABBITMQ_NAMESPACE: z
@@ -37,6 +34,11 @@ export const serviceSettings = z.object({
   AUTH_URL: publicUrl().describe('Public address of the authorization server, without a trailing slash'),
 });
 export type ServiceSettings = z.infer<typeof serviceSettings>;
+
+/** Size of a connection pool. */
+export function poolSize(byDefault: number) {
+  return z.coerce.number().int().min(1).max(200).default(byDefault);
+}
 
 export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');

@@ -4,6 +4,7 @@ export {
   keyPrefix,
   keyring,
   milliseconds,
+  poolSize,
   publicUrl,
   readConfig,
   serviceSettings,

@@ -13,23 +13,31 @@ import {
   startInternalServer,
 } from '@fulfilment/runtime';
 import type { INestApplication } from '@nestjs/common';
-import type { MigrationInterface } from 'typeorm';
+import type { DataSource, MigrationInterface } from 'typeorm';
 
 /** What every service stands on. Nothing of it is connected yet; all of it may be handed on. */
 export interface Service {
   readonly logger: Logger;
+  /** The connection pool of HTTP requests. */
   readonly database: Database;
+  /** The connection pool of consumers, the outbox relay, background loops and jobs. Requests cannot take its connections. */
+  readonly background: Database;
   readonly redis: RedisConnection;
   readonly messaging: Messaging;
   /** Holds while PostgreSQL, Redis and RabbitMQ answer. */
   readonly readiness: ReadinessChecks;
   readonly shutdown: Shutdown;
   /**
+   * A further connection pool, for work that neither requests nor the background may delay. `run` connects it.
+   * @param purpose what `pg_stat_activity` shows behind the service's name
+   */
+  openPool(purpose: string, poolSize: number): Database;
+  /**
    * From a listening HTTP port to a working service: waits for the database however long it takes, then starts messaging and
    * what else works without being asked.
    * @param startBackground adds to the shutdown what it starts
    */
-  run(app: INestApplication, startBackground?: (shutdown: Shutdown) => void): Promise<void>;
+  run(app: Pick<INestApplication, 'close'>, startBackground?: (shutdown: Shutdown) => void): Promise<void>;
 }
 
 export function openService(options: {
@@ -47,43 +55,55 @@ export function openService(options: {
   const shutdown = new Shutdown(logger);
   shutdown.listen();
   collectProcessMetrics();
-  const dataSource = createDataSource({
-    url: settings.DATABASE_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    applicationName: name,
-    migrations,
-    onePlan,
-  });
-  const database = new Database(dataSource);
+  const dataSources: DataSource[] = [];
+  const open = (applicationName: string, poolSize: number): Database => {
+    const dataSource = createDataSource({
+      url: settings.DATABASE_URL,
+      poolSize,
+      applicationName,
+      migrations,
+      onePlan,
+    });
+    dataSources.push(dataSource);
+    return new Database(dataSource);
+  };
+  const database = open(name, settings.DATABASE_POOL_SIZE);
+  const background = open(`${name} background`, settings.DATABASE_BACKGROUND_POOL_SIZE);
   const redis = new RedisConnection(settings.REDIS_URL, logger);
   const messaging = new Messaging(
     { url: settings.RABBITMQ_URL, service: name, namespace: settings.RABBITMQ_NAMESPACE },
-    database,
+    background,
     logger,
   );
   // The last added stops first: HTTP, then RabbitMQ, then the background, then what they stood on.
   shutdown.add('postgres', async () => {
-    if (dataSource.isInitialized) await dataSource.destroy();
+    const connected = dataSources.filter((source) => source.isInitialized);
+    await Promise.all(connected.map((source) => source.destroy()));
   });
   shutdown.add('redis', () => redis.stop());
   return {
     logger,
     database,
+    background,
     redis,
     messaging,
     shutdown,
+    openPool: (purpose, poolSize) => open(`${name} ${purpose}`, poolSize),
     readiness: {
-      postgres: () => database.ping(),
+      // Says whether PostgreSQL can be reached. A pool that requests have used up is no reason to take the replica away.
+      postgres: () => background.ping(),
       redis: () => redis.client.ping(),
       rabbitmq: () => messaging.connected,
     },
     run: async (app, startBackground) => {
       const { HOST: host, INTERNAL_PORT: port } = settings;
-      const internal = await startInternalServer({ host, port, routes: [messageOutcomes(database)] });
+      const internal = await startInternalServer({ host, port, routes: [messageOutcomes(background)] });
       shutdown.add('internal port', () => internal.close());
-      await connectWhenUp(dataSource, (error) => {
-        logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.');
-      });
+      for (const dataSource of dataSources) {
+        await connectWhenUp(dataSource, (error) => {
+          logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.');
+        });
+      }
       startBackground?.(shutdown);
       messaging.start();
       shutdown.add('messaging', () => messaging.stop());

@@ -1,4 +1,4 @@
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, type Sql, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
@@ -56,7 +56,7 @@ export class BrowserSessions {
   }
 
   /** Forgets sessions that are long over, a batch at a time. Answers whether there may be more. */
-  async prune(): Promise<boolean> {
-    return (await this.database.run(forget)) === prunedAtOnce;
+  async prune(sql: Sql): Promise<boolean> {
+    return (await sql.run(forget)) === prunedAtOnce;
   }
 }

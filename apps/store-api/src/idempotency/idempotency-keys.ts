@@ -173,8 +173,8 @@ export class IdempotencyKeys {
   }
 
   /** Deletes a batch of keys past their day. Answers whether there may be more. */
-  async forgetOld(): Promise<boolean> {
-    return (await this.database.run(forgetOld)) === 1000;
+  async forgetOld(sql: Sql): Promise<boolean> {
+    return (await sql.run(forgetOld)) === 1000;
   }
 }
 

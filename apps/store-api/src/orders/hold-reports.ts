@@ -1,5 +1,5 @@
 import { InvalidMessage, type Message, parseEnvelope, parseMessage } from '@fulfilment/contracts';
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { Outbox, recordOutcome, RefusedMessage } from '@fulfilment/messaging';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -69,7 +69,7 @@ export class HoldReports {
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly outbox: Outbox,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,

@@ -1,4 +1,4 @@
-import { Database, statement } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
 import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
@@ -39,7 +39,7 @@ export class RefundCharges {
   private readonly loop: SlotLoop<RefundRequest>;
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly payments: PaymentGateway,
     private readonly faultPoints: FaultPoints,
     @Inject(CONFIG) private readonly config: StoreApiSettings,

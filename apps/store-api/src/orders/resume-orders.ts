@@ -1,4 +1,4 @@
-import { Database, statement } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
 import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
@@ -30,7 +30,7 @@ export class ResumeOrders {
   private readonly loops: readonly SlotLoop<OpenCharge>[];
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly chargeOrder: ChargeOrder,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,

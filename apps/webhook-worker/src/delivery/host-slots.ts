@@ -1,7 +1,7 @@
 import { Database, statement } from '@fulfilment/database';
 import { hostAndPort } from '@fulfilment/guarded-fetch';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { deliveriesAtATime, type Lane, lanes } from './lanes.rules.js';
 import { type DueSubscription, WakeUps } from './wake-ups.js';
 
@@ -42,7 +42,7 @@ export class HostSlots {
   private readonly hosts = new Map<string, string>();
 
   constructor(
-    private readonly database: Database,
+    @Inject(DELIVERY_DATABASE) private readonly database: Database,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) config: WebhookWorkerSettings,
   ) {

@@ -2,7 +2,7 @@ import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { isOutage } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { cover, type DaySpan } from './day-span.rules.js';
 import type { DeliveryStatus, Trigger } from './delivery.rules.js';
 import { deliveriesAtATime, failingAfterFailures, type Lane } from './lanes.rules.js';
@@ -126,7 +126,7 @@ export class Lease {
   private readonly claims: GatheredStatements<DatedRequest, Claimed>;
 
   constructor(
-    private readonly database: Database,
+    @Inject(DELIVERY_DATABASE) private readonly database: Database,
     @Inject(CONFIG) config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS' | 'WEBHOOK_LEASE_SLACK_MS'>,
   ) {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;

@@ -1,4 +1,4 @@
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
@@ -63,7 +63,7 @@ export class Reconciler {
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly wakeUps: WakeUps,
     private readonly moves: MoveDeliveries,
     private readonly directDrains: DirectDrains,

@@ -3,7 +3,7 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { Exchange } from '@fulfilment/guarded-fetch';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { cover, oneDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
@@ -58,7 +58,7 @@ const settle = statement(
 @Injectable()
 export class SettleAttempts {
   constructor(
-    private readonly database: Database,
+    @Inject(DELIVERY_DATABASE) private readonly database: Database,
     private readonly wakeUps: WakeUps,
     private readonly moves: MoveDeliveries,
     private readonly owners: TellOwners,

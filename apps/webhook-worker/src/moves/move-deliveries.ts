@@ -1,4 +1,4 @@
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
@@ -63,7 +63,7 @@ export class MoveDeliveries {
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly wakeUps: WakeUps,
     @Inject(LOGGER) logger: Logger,
   ) {

@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
@@ -38,7 +38,7 @@ const takeToBeDisabled = statement(
 @Injectable()
 export class TellOwners {
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly messaging: Messaging,
     @Inject(CONFIG)
     private readonly config: Pick<

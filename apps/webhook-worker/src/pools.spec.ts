@@ -1,0 +1,53 @@
+import { Database, statement } from '@fulfilment/database';
+import { openService } from '@fulfilment/service-host';
+import { webhookWorkerSettings } from './config.js';
+import { migrations } from './migrations/index.js';
+import { webhookStores, workerEnvironment } from './webhook-worker.fixture.js';
+
+const readNames = statement(
+  'test.application-names',
+  `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+   WHERE datname = current_database() AND application_name LIKE 'webhook-worker%' ORDER BY 1`,
+);
+
+describe('a service', () => {
+  it('has connection pools that cannot exhaust each other, each named in pg_stat_activity', async () => {
+    const stores = await webhookStores();
+    const settings = webhookWorkerSettings.parse({
+      ...workerEnvironment(stores),
+      HOST: '127.0.0.1',
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      LOG_LEVEL: 'fatal',
+      DATABASE_POOL_SIZE: '1',
+      DATABASE_BACKGROUND_POOL_SIZE: '1',
+      DATABASE_DELIVERY_POOL_SIZE: '1',
+    });
+    const service = openService({ name: 'webhook-worker', settings, migrations, onePlan: true });
+    const delivery = service.openPool('delivery', settings.DATABASE_DELIVERY_POOL_SIZE);
+    try {
+      await service.run({ close: () => Promise.resolve() });
+      const [requests, deliveries] = [await held(service.database), await held(delivery)];
+      await service.readiness.postgres?.();
+      await deliveries.rollback();
+      const background = await held(service.background);
+      await delivery.ping();
+      expect(await stores.database.rows(readNames)).toEqual([
+        { name: 'webhook-worker' },
+        { name: 'webhook-worker background' },
+        { name: 'webhook-worker delivery' },
+      ]);
+      for (const open of [requests, background]) await open.rollback();
+    } finally {
+      await service.shutdown.run();
+      await stores.stop();
+    }
+  });
+});
+
+/** A transaction that keeps a connection of a pool. */
+async function held(database: Database) {
+  const open = await database.begin();
+  await open.tx.rows(readNames);
+  return open;
+}
