@@ -10,5 +10,14 @@ export { GatheredStatements, type GatheredStatementsOptions } from './gathered-s
 export { BACKGROUND_DATABASE, Database } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
+export {
+  ask,
+  buildConcurrently,
+  buildForPartitions,
+  changeBriefly,
+  dropConcurrently,
+  hasColumn,
+  type PartitionedIndex,
+} from './online-changes.js';
 export { connectWhenUp } from './wait-for-database.js';
 export { together } from './together.js';

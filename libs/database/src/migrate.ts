@@ -1,22 +1,42 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inBriefTransaction, longestLockTimeout } from './brief-transaction.js';
 
 const migrationLock = 7_391_002; // any number, the same for all replicas of a service
-const askAgainMs = 100;
+const retryDelayMs = 100;
 
-/** Applies what is pending, once however many replicas start it together. Answers the names of what was applied. */
-export async function migrate(dataSource: DataSource): Promise<string[]> {
-  const runner = dataSource.createQueryRunner();
+/**
+ * Applies pending migrations once, however many replicas start it at the same time, while services read and write. Returns the names of those
+ * it applied. A migration runs in one brief transaction, unless it says `transaction = false`; no statement waits long for a lock.
+ */
+export async function migrate(
+  dataSource: DataSource,
+  runner: QueryRunner = dataSource.createQueryRunner(),
+): Promise<string[]> {
   await runner.connect();
-  // Asked for, not waited for: who waits has a snapshot all the while, for whose end CREATE INDEX CONCURRENTLY of the other would wait in turn.
   try {
-    while (!(await hasLock(runner))) await delay(askAgainMs);
-    const applied = await dataSource.runMigrations();
-    return applied.map((migration) => migration.name);
+    // Polled: a session that waits for the lock has a snapshot, for whose end CREATE INDEX CONCURRENTLY of the other would wait in turn.
+    while (!(await hasLock(runner))) await delay(retryDelayMs);
+    await runner.query(`SET lock_timeout = '${longestLockTimeout}'`);
+    return await applyPending(new MigrationExecutor(dataSource, runner), runner);
   } finally {
-    await runner.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
-    await runner.release();
+    if (!runner.isReleased) {
+      await runner.query('RESET lock_timeout');
+      await runner.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
+      await runner.release();
+    }
   }
+}
+
+async function applyPending(executor: MigrationExecutor, runner: QueryRunner): Promise<string[]> {
+  const applied: string[] = [];
+  for (const migration of await executor.getPendingMigrations()) {
+    const apply = () => executor.executeMigration(migration);
+    if (migration.instance?.transaction === false) await apply();
+    else await inBriefTransaction(runner, migration.name, apply);
+    applied.push(migration.name);
+  }
+  return applied;
 }
 
 async function hasLock(runner: QueryRunner): Promise<boolean> {

@@ -1,11 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
 import {
   buildConcurrently,
   buildForPartitions,
   changeBriefly,
   type PartitionedIndex,
-  withPartitionsKept,
-} from './online-changes.js';
+} from '@fulfilment/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { withPartitionsKept } from './with-partitions-kept.js';
 
 interface Key extends Pick<PartitionedIndex, 'table'> {
   readonly dayLast: string;

@@ -1,5 +1,5 @@
+import { changeBriefly } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { changeBriefly } from './online-changes.js';
 
 const setDefault = (value: string): string =>
   `ALTER TABLE webhook_deliveries ALTER COLUMN created_at SET DEFAULT ${value}`;

@@ -1,6 +1,6 @@
+import { ask, buildConcurrently, changeBriefly } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, buildConcurrently, changeBriefly } from './online-changes.js';
 
 // A subscription is worth as much as the access it was made by (subscriptions/ended-access.ts).
 const columns = `

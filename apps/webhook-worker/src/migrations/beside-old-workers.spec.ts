@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { createDayPartitions } from '../history/day-partitions.js';
 import { migrations } from './index.js';
-import { buildForPartitions, changeBriefly } from './online-changes.js';
 
 const before = migrations.slice(0, 4);
 /** With partitions of their own, and without. */
@@ -83,18 +82,6 @@ describe('migrations from the keys that end with the day on', () => {
     expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
   });
 
-  it('keep nobody waiting behind a change that has to wait for a writer', async () => {
-    const runner = stores.dataSource.createQueryRunner();
-    try {
-      await besideOldWorkers(async (getOn) => {
-        const change = 'ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_pkey';
-        await whileOneWrites(getOn, () => changeBriefly(runner, change));
-      });
-    } finally {
-      await runner.release();
-    }
-  });
-
   it('are made in the end however often that is interrupted, and given up again', async () => {
     const asBefore = await schemaOf(stores);
     const today = `webhook_deliveries_${dayFromNow(0).replaceAll('-', '_')}`;
@@ -108,28 +95,6 @@ describe('migrations from the keys that end with the day on', () => {
     expect(await interruptedUntilDone(stores.url, undo)).toBeGreaterThan(5);
     expect(await schemaOf(stores)).toEqual(asBefore);
     expect(await stores.database.rows(twice)).toEqual([]);
-  });
-
-  it('make the index of which an earlier run had left out a partition that is gone since', async () => {
-    const runner = stores.dataSource.createQueryRunner();
-    try {
-      await runner.query(`
-        CREATE TABLE parts (id int, day int) PARTITION BY RANGE (day);
-        CREATE TABLE parts_a PARTITION OF parts FOR VALUES FROM (1) TO (2);
-        CREATE TABLE parts_b PARTITION OF parts FOR VALUES FROM (2) TO (3);
-        CREATE UNIQUE INDEX parts_key ON ONLY parts (id, day);
-        CREATE UNIQUE INDEX parts_a_key ON parts_a (id, day);
-        ALTER INDEX parts_key ATTACH PARTITION parts_a_key;
-        DROP TABLE parts_b`);
-      const key = { table: 'parts', name: 'parts_key', suffix: '_key', columns: 'id, day' };
-      await buildForPartitions(runner, { ...key, kind: 'UNIQUE INDEX' });
-      const valid = await runner.query(
-        "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE 'parts%' ORDER BY 1",
-      );
-      expect(valid).toEqual([{ name: 'parts_a_key' }, { name: 'parts_key' }]);
-    } finally {
-      await runner.release();
-    }
   });
 });
 

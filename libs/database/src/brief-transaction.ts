@@ -1,0 +1,63 @@
+import { QueryFailedError, type QueryRunner } from 'typeorm';
+import { setTimeout as delay } from 'node:timers/promises';
+
+// Every statement that comes after a lock request has to wait behind it, so the request ends soon and is repeated: in between, they get on.
+// The last tries wait longer than PostgreSQL's deadlock_timeout, upon which an automatic vacuum gives way.
+const phases = [
+  { tries: 120, lockTimeout: '200ms' },
+  { tries: 10, lockTimeout: '1500ms' },
+];
+const retryDelayMs = 300;
+const lockWasNotFree = new Set(['55P03', '40P01']); // lock_not_available, deadlock_detected
+
+/** The longest that any statement of a migration waits for a lock, unless it sets another limit. */
+export const longestLockTimeout = '1500ms';
+
+/**
+ * Runs schema changes in one transaction that never waits long for a lock. The whole transaction is repeated while other transactions hold
+ * the locks, for little more than a minute.
+ *
+ * @param description what was not done when the locks stay taken
+ */
+export async function inBriefTransaction<Result>(
+  runner: QueryRunner,
+  description: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (const { tries, lockTimeout } of phases) {
+    for (let tried = 0; tried < tries; tried += 1) {
+      const done = await attempt(runner, lockTimeout, work);
+      if (done !== undefined) return done.result;
+      await delay(retryDelayMs);
+    }
+  }
+  throw new Error(
+    `Other transactions held the locks for too long; run the migrations again. Not done: ${description}`,
+  );
+}
+
+/** Returns undefined when a lock was not free. */
+async function attempt<Result>(
+  runner: QueryRunner,
+  lockTimeout: string,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result } | undefined> {
+  await runner.startTransaction();
+  try {
+    await runner.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
+    const result = await work();
+    await runner.commitTransaction();
+    return { result };
+  } catch (error) {
+    if (!runner.isReleased) await runner.rollbackTransaction();
+    if (isLockConflict(error)) return undefined;
+    throw error;
+  }
+}
+
+function isLockConflict(error: unknown): boolean {
+  if (!(error instanceof QueryFailedError)) return false;
+  const cause: unknown = error.driverError;
+  if (typeof cause !== 'object' || cause === null) return false;
+  return 'code' in cause && typeof cause.code === 'string' && lockWasNotFree.has(cause.code);
+}
