@@ -10,6 +10,15 @@ const mebibyte = 1024 * 1024;
 
 const fields = apiSettings.extend({
   RATE_LIMIT_STATS: operationQuotaSettings.RATE_LIMIT_STATS,
+  STATISTICS_CLOSE_DAY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(28)
+    .default(5)
+    .describe(
+      'Day of the following month on which a month of statistics closes, at 00:00 UTC. What is posted later counts in the first open month, so statements of a closed month never change. 0 closes no month: only for rebuilding a lost ledger',
+    ),
   TRACK_UPLOAD_MAX_BYTES: z.coerce
     .number()
     .int()

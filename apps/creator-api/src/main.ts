@@ -8,6 +8,7 @@ import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { referenceDocument } from './reference-document.js';
 import { replayConsumer } from './replay.consumer.js';
+import { closeMonths } from './statistics/close-months.js';
 import { keepBooking } from './statistics/keep-booking.js';
 import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
@@ -24,7 +25,7 @@ const client = openGuardedClient(config);
 shutdown.add('outbound connections', () => client.close());
 const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());
-const waitingBookings = keepBooking(background, logger);
+const waitingBookings = keepBooking(background, config, logger);
 messaging.consume(factsConsumer(() => waitingBookings.wake()));
 messaging.consume(replayConsumer(() => waitingBookings.wake()));
 const parts = { config, database, outbox: messaging.outbox, client, uploadQueue, clock: systemClock };
@@ -37,7 +38,8 @@ const app = await startApi({
   reference: referenceDocument,
   module: CreatorApiModule.with(parts),
 });
-await service.run(app, () => {
+await service.run(app, async () => {
+  await closeMonths(background, config.STATISTICS_CLOSE_DAY); // before the first message is posted
   waitingBookings.start();
   keepProcessing({ ...parts, database: background, logger }, shutdown);
   shutdown.add('waiting bookings', () => waitingBookings.stop());

@@ -35,9 +35,12 @@ export interface Service {
   /**
    * From a listening HTTP port to a working service: waits for the database however long it takes, then starts messaging and
    * what else works without being asked.
-   * @param startBackground adds to the shutdown what it starts
+   * @param startBackground adds to the shutdown what it starts; messages are consumed once it has resolved
    */
-  run(app: Pick<INestApplication, 'close'>, startBackground?: (shutdown: Shutdown) => void): Promise<void>;
+  run(
+    app: Pick<INestApplication, 'close'>,
+    startBackground?: (shutdown: Shutdown) => void | Promise<void>,
+  ): Promise<void>;
 }
 
 export function openService(options: {
@@ -104,7 +107,7 @@ export function openService(options: {
           logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.');
         });
       }
-      startBackground?.(shutdown);
+      await startBackground?.(shutdown);
       messaging.start();
       shutdown.add('messaging', () => messaging.stop());
       shutdown.add('http', () => app.close());

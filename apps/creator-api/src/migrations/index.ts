@@ -2,10 +2,12 @@ import { CreatorsAndOrders1763600000001 } from './0001-creators-and-orders.js';
 import { Statistics1763600000002 } from './0002-statistics.js';
 import { Editions1763600000003 } from './0003-editions.js';
 import { TrackUploads1763600000004 } from './0004-track-uploads.js';
+import { ClosedMonths1764000000005 } from './0005-closed-months.js';
 
 export const migrations = [
   CreatorsAndOrders1763600000001,
   Statistics1763600000002,
   Editions1763600000003,
   TrackUploads1763600000004,
+  ClosedMonths1764000000005,
 ] as const;

@@ -1,5 +1,6 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import { bookingOf, type PaidLine } from './booking.rules.js';
+import { holdMonthsOpen, postingMonth } from './close-months.js';
 import { rateOfPayment } from './rate-of-payment.js';
 
 const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
@@ -9,7 +10,7 @@ const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period,
 const bookOwnCurrency = statement(
   'ledger.book_own_currency',
   `INSERT INTO ledger (${ledgerColumns})
-   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), i.release_id,
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, o.currency, i.total_amount, i.vat_amount,
      i.royalty_amount
    FROM orders o JOIN order_items i ON i.order_id = o.id JOIN creators c ON c.id = o.creator_id
@@ -34,7 +35,7 @@ const readPaidLines = statement(
 const bookSales = statement(
   'ledger.book_sales',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
-   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), i.release_id,
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, b.settlement_currency,
      b.settled_revenue, b.settled_vat, b.settled_royalty, b.rate_date, b.rate_from, b.rate_to
    FROM jsonb_to_recordset($1::jsonb) AS b(item_id uuid, settlement_currency text, settled_revenue bigint,
@@ -48,7 +49,7 @@ const bookSales = statement(
 const bookRefunds = statement(
   'ledger.book_refunds',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
-   SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, to_char(o.refunded_at AT TIME ZONE 'UTC', 'YYYY-MM'),
+   SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, ${postingMonth('o.refunded_at')},
      s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
      -s.settled_revenue, -s.settled_vat, -s.settled_royalty, s.rate_date, s.rate_from, s.rate_to
    FROM orders o JOIN order_items i ON i.order_id = o.id JOIN ledger s ON s.item_id = i.id AND s.kind = 'sale'
@@ -91,13 +92,15 @@ interface PaidLineRow extends PaidLine {
 
 /**
  * Books the money that moved for these orders: a sale per line in the month it was paid, a refund per line in the month it
- * was given back, and both into the sums of their months. Each is booked once, however often this runs. An order whose creator
- * or exchange rate is not known yet waits whole. The caller holds the orders' row locks.
+ * was refunded, and both into the sums of their months. When such a month is closed, they go to the first open month
+ * (ADR 28). Each is booked once, however often this runs. An order whose creator or exchange rate is not known yet waits
+ * whole. The caller holds the orders' row locks.
  */
 export async function bookOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return;
   const refund = (): Promise<BookedRow[]> => tx.rows<BookedRow>(bookRefunds, [orderIds]);
-  const [own, refundedFirst] = await Promise.all([
+  const [, own, refundedFirst] = await Promise.all([
+    tx.run(holdMonthsOpen), // before the statements that choose months
     tx.rows<BookedRow>(bookOwnCurrency, [orderIds]),
     refund(), // goes out with it, and sees its rows
   ]);

@@ -1,6 +1,8 @@
 import { type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import type { CreatorApiSettings } from '../config.js';
 import { bookWaiting } from './book-waiting.js';
+import { closeMonths } from './close-months.js';
 
 const lookEveryMs = 2_000;
 
@@ -20,13 +22,20 @@ const measure = statement(
   `SELECT count(*) AS orders, COALESCE(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds FROM waiting_bookings`,
 );
 
-/** Books what waited as soon as a creator or a rate is there; any number of replicas may run it. */
-export function keepBooking(database: Database, logger: Logger): BackgroundLoop {
+/** Closes months, and books what waited as soon as a creator or a rate is there; any number of replicas may run it. */
+export function keepBooking(
+  database: Database,
+  { STATISTICS_CLOSE_DAY: closeDay }: Pick<CreatorApiSettings, 'STATISTICS_CLOSE_DAY'>,
+  logger: Logger,
+): BackgroundLoop {
   return new BackgroundLoop({
     name: 'waiting-bookings',
     intervalMs: lookEveryMs,
     logger,
     round: async () => {
+      const firstOpenMonth = await closeMonths(database, closeDay);
+      if (firstOpenMonth !== undefined)
+        logger.info({ first_open_month: firstOpenMonth }, 'Closed the months before this one.');
       const more = await bookWaiting(database);
       const measured = await database.row<{ orders: number; seconds: number }>(measure);
       waiting.set(measured?.orders ?? 0);
