@@ -125,7 +125,13 @@ const clientCommands = [
 ];
 
 const securityCommands = [
+  authCommand(['keys', 'list'], { usage: '', arguments: z.object({}) }),
   authCommand(['keys', 'rotate'], { usage: '', arguments: z.object({}) }),
+  authCommand(['keys', 'remove'], {
+    usage: 'KEY',
+    positionals: ['KEY'],
+    arguments: z.object({ KEY: text() }),
+  }),
   authCommand(['keys', 'reseal'], { usage: '', arguments: z.object({}) }),
   authCommand(['audit'], {
     usage: '[--event E] [--user USER] [--client C] [--since T] [--until T] [--limit N] [--before K]',

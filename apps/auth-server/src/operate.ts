@@ -1,27 +1,12 @@
-import { operateService, operatorCommand } from '@fulfilment/service-host/operator';
-import { z } from 'zod';
+import { operateService } from '@fulfilment/service-host/operator';
 import { settings } from './config.js';
-import { resealSecrets } from './keys/reseal-secrets.js';
-import { SigningKeys } from './keys/signing-keys.js';
 import { migrations } from './migrations/index.js';
 import { accountCommands } from './operator/account-commands.js';
 import { auditCommands } from './operator/audit-commands.js';
 import { clientCommands } from './operator/client-commands.js';
 import { creatorCommands } from './operator/creator-commands.js';
-import { operatorContext, type OperatorContext } from './operator/operator-context.js';
-
-const keyCommands = {
-  'keys rotate': operatorCommand({
-    arguments: z.object({}),
-    run: async ({ database, secrets, clock }: OperatorContext) => ({
-      active: await new SigningKeys(database, secrets, clock).rotate(),
-    }),
-  }),
-  'keys reseal': operatorCommand({
-    arguments: z.object({}),
-    run: ({ database, secrets }: OperatorContext) => resealSecrets(database, secrets),
-  }),
-};
+import { keyCommands } from './operator/key-commands.js';
+import { operatorContext } from './operator/operator-context.js';
 
 await operateService({
   name: 'auth-server',

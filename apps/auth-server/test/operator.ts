@@ -3,10 +3,17 @@ import { accountCommands } from '../src/operator/account-commands.js';
 import { auditCommands } from '../src/operator/audit-commands.js';
 import { clientCommands } from '../src/operator/client-commands.js';
 import { creatorCommands } from '../src/operator/creator-commands.js';
+import { keyCommands } from '../src/operator/key-commands.js';
 import { operatorContext } from '../src/operator/operator-context.js';
 import { type RunningServer, runningServer } from './running-server.js';
 
-const commands = { ...accountCommands, ...creatorCommands, ...clientCommands, ...auditCommands };
+const commands = {
+  ...accountCommands,
+  ...creatorCommands,
+  ...clientCommands,
+  ...keyCommands,
+  ...auditCommands,
+};
 
 /** The operator's program on a running server's stores, without a process of its own. */
 function operatorOf(server: RunningServer) {

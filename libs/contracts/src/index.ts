@@ -11,6 +11,7 @@ export {
 export { identityScopes, storeScopes, type IdentityScope, type StoreScope } from './scopes.js';
 export {
   accessTokenClaims,
+  accessTokenLifetimeSeconds,
   audiences,
   issuer,
   organisationRoles,

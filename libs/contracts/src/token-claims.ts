@@ -20,6 +20,9 @@ export const accessTokenClaims = z.object({
 });
 export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;
 
+/** The lifetime of every access token. No API accepts one that is valid for longer. */
+export const accessTokenLifetimeSeconds = 3600;
+
 /** What a token is for. Third-party tokens hold the Store's only, first-party tokens both. */
 export function audiences(baseUrl: string): { store: string; creator: string } {
   return { store: `${baseUrl}/store`, creator: `${baseUrl}/creator` };

@@ -1,3 +1,4 @@
+import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
 import { tokenMaker, type TokenMaker } from '@fulfilment/testing/token-maker';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -65,12 +66,12 @@ export class CreatorProcess {
     await this.tokens.stop();
   }
 
-  /** An access token of the bench's organisation that lasts as long as any measurement. */
+  /** An access token of the bench’s organisation, of the longest lifetime that an API accepts. */
   token(): Promise<string> {
     return this.tokens.token({
       org_id: organisation,
       org_role: 'owner',
-      exp: Math.floor(Date.now() / 1000) + 7200,
+      exp: Math.floor(Date.now() / 1000) + accessTokenLifetimeSeconds,
     });
   }
 }

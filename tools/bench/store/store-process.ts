@@ -1,3 +1,4 @@
+import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
 import { tokenMaker, type TokenMaker } from '@fulfilment/testing/token-maker';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -76,7 +77,11 @@ export class StoreProcess {
   /** An access token of a creator that lasts as long as any measurement. */
   token(creatorId: string): Promise<string> {
     const scope = 'orders:read orders:create releases:read';
-    return this.tokens.token({ creator_id: creatorId, scope, exp: Math.floor(Date.now() / 1000) + 7200 });
+    return this.tokens.token({
+      creator_id: creatorId,
+      scope,
+      exp: Math.floor(Date.now() / 1000) + accessTokenLifetimeSeconds,
+    });
   }
 
   cpuMs(): number | undefined {

@@ -38,6 +38,7 @@ export const auditEvents = [
   'creator_registered',
   'creator_changed',
   'keys_rotated',
+  'signing_key_removed',
   'secrets_resealed',
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];

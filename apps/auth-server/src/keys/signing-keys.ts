@@ -17,6 +17,16 @@ export interface SigningKey {
   readonly state: State;
 }
 
+/** What an operator may see of a key. */
+export interface ListedKey {
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly state: State;
+  readonly created_at: Date;
+  readonly activated_at: Date | null;
+  readonly retired_at: Date | null;
+}
+
 /** The keys as they stand, those that sign first. */
 export interface KeySet {
   readonly keys: readonly SigningKey[];
@@ -61,6 +71,13 @@ const activateNext = statement(
 const forgetRetired = statement(
   'keys.forget',
   `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
+);
+const removeKey = statement('keys.remove', `DELETE FROM signing_keys WHERE kid = $1 AND state <> 'active'`);
+const findKey = statement('keys.find', 'SELECT 1 FROM signing_keys WHERE kid = $1');
+const listKeys = statement(
+  'keys.list',
+  `SELECT kid, alg, state, created_at, activated_at, retired_at FROM signing_keys
+   ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`,
 );
 const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 
@@ -113,6 +130,31 @@ export class SigningKeys {
   /** Stops publishing keys whose signatures nobody shows any more. */
   async forgetRetired(): Promise<void> {
     await this.database.run(forgetRetired, [this.clock()]);
+  }
+
+  /**
+   * Stops publishing a key that leaked: what it signed is no longer accepted, valid tokens included. A removed next key is replaced.
+   * @throws Error for an active key, which still signs, and for an unknown one
+   */
+  async remove(kid: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.run(lockKeys);
+      if ((await tx.run(removeKey, [kid])) === 0) {
+        const exists = (await tx.row(findKey, [kid])) !== undefined;
+        throw new Error(
+          exists
+            ? `The key ${kid} is active: rotate the keys first (keys rotate).`
+            : `There is no key ${kid}.`,
+        );
+      }
+      await this.makeMissing(tx);
+      await insertAudit(tx, { event: 'signing_key_removed', details: { actor: 'operator', kid } });
+    });
+  }
+
+  /** Those that sign first. */
+  async list(): Promise<readonly ListedKey[]> {
+    return this.database.rows<ListedKey & Record<string, unknown>>(listKeys);
   }
 
   /** Cheap to ask often. */

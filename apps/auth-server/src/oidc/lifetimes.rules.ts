@@ -1,3 +1,5 @@
+import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
+
 const hour = 3600;
 const day = 24 * hour;
 
@@ -7,7 +9,7 @@ const day = 24 * hour;
  */
 export const lifetimes = {
   authorizationCode: 120,
-  accessToken: hour,
+  accessToken: accessTokenLifetimeSeconds,
   idToken: hour,
   refreshToken: 30 * day,
   family: 90 * day,

@@ -1,4 +1,4 @@
-import { accessTokenClaims, issuer } from '@fulfilment/contracts';
+import { accessTokenClaims, accessTokenLifetimeSeconds, issuer } from '@fulfilment/contracts';
 import {
   decodeJwt,
   decodeProtectedHeader,
@@ -29,6 +29,7 @@ export interface TokenVerifierSettings {
 
 interface Verified {
   readonly caller: Caller;
+  readonly keyId: string;
   readonly expiresAtMs: number;
 }
 
@@ -39,16 +40,19 @@ export class KeysUnavailable extends Error {
 
 /**
  * Checks access tokens against the authorization server's public keys: `at+jwt`, ES256, issuer, audience, expiry (RFC 9068 §4).
- * A checked token is remembered by its SHA-256 until it expires: an ES256 verification costs as much as a whole GET.
+ * A verified token is cached by its SHA-256 until it expires or its key is no longer published: an ES256 verification costs as much
+ * as a whole GET. A token that is valid for longer than the authorization server issues tokens for, or that was issued in the future,
+ * is forged, whatever its signature says.
  */
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
   private readonly verified = new LRUCache<string, Verified>({ max: cachedTokens });
 
-  constructor(settings: TokenVerifierSettings) {
+  /** @param nowMs a monotonic clock, by which the keys are read again */
+  constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
     this.settings = settings;
-    this.keys = new PublishedKeys(settings.jwksUrl);
+    this.keys = new PublishedKeys(settings.jwksUrl, nowMs);
   }
 
   /** The caller, or undefined when the token is not good here. @throws KeysUnavailable */
@@ -56,9 +60,11 @@ export class TokenVerifier {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
     const known = this.verified.get(digest);
-    if (known !== undefined) return known.expiresAtMs > Date.now() ? known.caller : undefined;
+    if (known !== undefined && known.expiresAtMs > Date.now() && this.keys.isPublished(known.keyId))
+      return known.caller;
     const fresh = await this.check(token);
     if (fresh !== undefined) this.verified.set(digest, fresh);
+    else this.verified.delete(digest);
     return fresh?.caller;
   }
 
@@ -66,11 +72,13 @@ export class TokenVerifier {
     const read = unverified(token);
     if (read === undefined || !isOfAccessToken(read.header) || !this.holdsHere(read.payload))
       return undefined;
-    if (!(await this.isSigned(token, read.header))) return undefined;
+    const { kid: keyId } = read.header;
+    if (keyId === undefined || !(await this.isSigned(token, read.header))) return undefined;
     const { data: claims } = accessTokenClaims.safeParse(read.payload);
     // A token bound to a key (RFC 9449 §7.2) is no bearer token.
     if (claims === undefined || claims.cnf !== undefined) return undefined;
     return {
+      keyId,
       expiresAtMs: (claims.exp + clockToleranceSeconds) * 1000, // as one that is read for the first time
       caller: {
         subject: claims.sub,
@@ -100,13 +108,16 @@ export class TokenVerifier {
   }
 
   /** Issuer, audience and time (RFC 9068 §4, RFC 7519 §4.1). */
-  private holdsHere({ iss, aud, exp, nbf = 0 }: JWTPayload): boolean {
+  private holdsHere({ iss, aud, iat, exp, nbf = 0 }: JWTPayload): boolean {
     const now = Date.now() / 1000;
     return (
       iss === issuer(this.settings.authUrl) &&
       [aud].flat().includes(this.settings.audience) &&
       typeof exp === 'number' &&
       exp > now - clockToleranceSeconds &&
+      typeof iat === 'number' &&
+      iat <= now + clockToleranceSeconds &&
+      exp - iat <= accessTokenLifetimeSeconds + clockToleranceSeconds &&
       typeof nbf === 'number' &&
       nbf <= now + clockToleranceSeconds
     );

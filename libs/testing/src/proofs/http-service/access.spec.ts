@@ -148,9 +148,15 @@ describe('access to an API', () => {
         maker.token({ scope: 'orders:read', exp: Math.floor(Date.now() / 1000) - 10 }),
       'a token that is not valid yet': () =>
         maker.token({ scope: 'orders:read', nbf: Math.floor(Date.now() / 1000) + 300 }),
+      'a token that is valid for longer than the authorization server issues tokens for': () =>
+        maker.token({ scope: 'orders:read', exp: Math.floor(Date.now() / 1000) + 3_610 }),
+      'a token that was issued in the future': () =>
+        maker.token({ scope: 'orders:read', iat: Math.floor(Date.now() / 1000) + 30 }),
+      'a token whose time of issue is text': () => maker.token({ scope: 'orders:read', iat: '0' }),
+      'a token that names no key': () => maker.token({ scope: 'orders:read' }, { kid: undefined }),
       'a token bound to a key': () => maker.token({ scope: 'orders:read', cnf: { jkt: 'thumbprint' } }),
       ...Object.fromEntries(
-        ['exp', 'sub', 'jti', 'client_id', 'aud', 'iss'].map((claim) => [
+        ['exp', 'iat', 'sub', 'jti', 'client_id', 'aud', 'iss'].map((claim) => [
           `a token without ${claim}`,
           () => maker.token({ scope: 'orders:read', [claim]: undefined }),
         ]),

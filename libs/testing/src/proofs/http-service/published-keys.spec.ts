@@ -4,6 +4,7 @@ import { TokenVerifier } from '@fulfilment/http-service';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { eventually } from '../../eventually.js';
 import { listen } from '../../listen.js';
 
 const baseUrl = 'https://suite.example';
@@ -22,6 +23,12 @@ async function publisher() {
     url: `http://127.0.0.1:${port}/jwks`,
     reads: () => reads,
     close,
+    remove: (kid: string) => {
+      published.splice(
+        published.findIndex((key) => key.kid === kid),
+        1,
+      );
+    },
     publish: async () => {
       const { privateKey, publicKey } = await generateKeyPair('ES256');
       const kid = randomUUID();
@@ -46,13 +53,11 @@ function token({ kid, privateKey }: { kid: string; privateKey: CryptoKey }): Pro
 describe('the keys that tokens are verified with', () => {
   let keys: Awaited<ReturnType<typeof publisher>>;
   let tokens: TokenVerifier;
+  let nowMs = performance.now();
   beforeEach(async () => {
     keys = await publisher();
-    tokens = new TokenVerifier({
-      authUrl: baseUrl,
-      jwksUrl: keys.url,
-      audience: audiences(baseUrl).store,
-    });
+    const settings = { authUrl: baseUrl, jwksUrl: keys.url, audience: audiences(baseUrl).store };
+    tokens = new TokenVerifier(settings, () => nowMs);
   });
   afterEach(() => keys.close());
 
@@ -83,6 +88,17 @@ describe('the keys that tokens are verified with', () => {
     const fresh = await keys.publish();
     expect(await tokens.verify(await token(fresh))).toBeDefined();
     await storm;
+  });
+
+  it('are read again every minute, so that a remembered token ends with its key and the others stay', async () => {
+    const [removed, kept] = [await keys.publish(), await keys.publish()];
+    const [ended, other] = [await token(removed), await token(kept)];
+    for (const one of [ended, ended, other]) expect(await tokens.verify(one)).toBeDefined();
+    keys.remove(removed.kid);
+    nowMs += 60_001;
+    await eventually(async () => ((await tokens.verify(ended)) === undefined ? true : undefined));
+    expect(await tokens.verify(other)).toBeDefined();
+    expect(keys.reads()).toBeLessThanOrEqual(3); // the last one for the token that names a removed key
   });
 
   it('stay in use while they cannot be read; a key nobody knows is then no reason for a 401', async () => {
