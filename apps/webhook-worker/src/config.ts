@@ -27,7 +27,7 @@ const defaultScheduleMs = [
 ];
 
 const fields = apiSettings.extend({
-  DATABASE_DELIVERY_POOL_SIZE: poolSize(4).describe(
+  DATABASE_DELIVERY_POOL_SIZE: poolSize(5).describe(
     'Maximum number of PostgreSQL connections for claiming deliveries and settling attempts',
   ),
   SECRET_ENCRYPTION_KEY: keyring().describe(

@@ -9,7 +9,7 @@ import { cover, oneDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { Leased } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
-import { loadHealth, saveHealth, type SubscriptionHealth } from './subscription-health.js';
+import { lockSubscriptions, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import { afterAttempts } from './health.rules.js';
 import { type DisabledByUs, type FailingSubscription, TellOwners } from '../subscriptions/tell-owners.js';
 import { WakeUps } from './wake-ups.js';
@@ -66,10 +66,14 @@ export class SettleAttempts {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async run(attempts: readonly Attempt[]): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      const { now, subscriptions } = await loadHealth(tx, subscriptionIds(attempts));
-      const decided = attempts.map((attempt) => this.decide(attempt, subscriptions, now));
+  /** Leaves out the attempts of subscriptions that others have locked. @returns the ids of those subscriptions */
+  async run(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
+    return this.database.transaction(async (tx) => {
+      const { now, lockedByOthers, subscriptions } = await lockSubscriptions(tx, subscriptionIds(attempts));
+      const decided = attempts
+        .filter(({ delivery }) => !lockedByOthers.has(delivery.subscriptionId))
+        .map((attempt) => this.decide(attempt, subscriptions, now));
+      if (decided.length === 0) return lockedByOthers;
       const settled = await writeSettled(tx, decided);
       await this.updateHealth(
         tx,
@@ -78,6 +82,7 @@ export class SettleAttempts {
         now,
       );
       tx.afterCommit(() => this.wakeForRetries(decided, subscriptions));
+      return lockedByOthers;
     });
   }
 

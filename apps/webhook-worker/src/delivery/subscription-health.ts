@@ -9,31 +9,48 @@ export interface SubscriptionHealth {
   readonly health: Health;
 }
 
-// Locked in one order, so two processes that settle for the same subscriptions cannot block each other.
+// A row that others have locked is left out and not waited for, since a batch has attempts of many tenants. Rows of deleted subscriptions are locked, too:
+// a row that is missing from the result is therefore locked by others.
 const lockHealth = statement(
   'subscriptions.lock-health',
   `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
      last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
      disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
-     told_delivery_failed AS "toldDeliveryFailed"
-   FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
+     told_delivery_failed AS "toldDeliveryFailed", deleted_at IS NOT NULL AS "isDeleted"
+   FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
-/** The subscriptions that still exist, locked, and PostgreSQL's time. */
-export async function loadHealth(
+interface HealthRow extends Health, Omit<SubscriptionHealth, 'health'> {
+  readonly now: Date;
+  readonly isDeleted: boolean;
+}
+
+export interface LockedSubscriptions {
+  /** PostgreSQL's time. */
+  readonly now: Date;
+  /** Ids of those that this transaction could not lock, since another one has. */
+  readonly lockedByOthers: ReadonlySet<string>;
+  /** Those that this transaction has locked, without deleted ones. */
+  readonly subscriptions: ReadonlyMap<string, SubscriptionHealth>;
+}
+
+/** Locks subscriptions without waiting for those that are locked. */
+export async function lockSubscriptions(
   tx: Transaction,
   ids: readonly string[],
-): Promise<{ now: Date; subscriptions: Map<string, SubscriptionHealth> }> {
-  const rows = await tx.rows<
-    Health & { id: string; creatorId: string; clientId: string; url: string; now: Date }
-  >(lockHealth, [ids]);
+): Promise<LockedSubscriptions> {
+  const rows = await tx.rows<HealthRow & Record<string, unknown>>(lockHealth, [ids]);
+  const locked = new Set(rows.map(({ id }) => id));
   const subscriptions = new Map(
-    rows.map(({ id, creatorId, clientId, url, now: _, ...health }) => [
-      id,
-      { id, creatorId, clientId, url, health },
-    ]),
+    rows
+      .filter((row) => !row.isDeleted)
+      .map(({ id, creatorId, clientId, url, now: _, isDeleted: __, ...health }) => [
+        id,
+        { id, creatorId, clientId, url, health },
+      ]),
   );
-  return { now: rows[0]?.now ?? new Date(), subscriptions };
+  const lockedByOthers = new Set(ids.filter((id) => !locked.has(id)));
+  return { now: rows[0]?.now ?? new Date(), lockedByOthers, subscriptions };
 }
 
 const update = statement(
