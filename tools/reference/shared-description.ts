@@ -1,7 +1,7 @@
 /** Paragraphs of a reference that are true of both APIs. */
 
 export const requests =
-  'Bodies are JSON (`Content-Type: application/json`) of at most 256 KiB. Members that are not documented are ignored; `null` for an optional member is the same as leaving it out. A query\n' +
+  'Bodies are JSON (`Content-Type: application/json`) of at most the size that the operation names (413), with at most 5000 members, nested at most 32 deep. Members that are not documented are ignored; `null` for an optional member is the same as leaving it out. A query\n' +
   'parameter may be given once.';
 
 export const answers = `

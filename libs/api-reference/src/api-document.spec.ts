@@ -23,7 +23,6 @@ const route: Route = {
   status: 200,
   operation: readNote,
   access: { scopes: ['notes:read'], quota: 'default' },
-  readsBody: false,
   headers: [],
 };
 const quotas = { default: { requests: 10, windowSeconds: 60 } };
@@ -46,8 +45,10 @@ describe('the document of an API', () => {
   it('tells of every error that the way into an operation brings', () => {
     const { responses = {} } = partOf({}).paths['/notes/{id}']?.get ?? {};
     expect(Object.keys(responses)).toEqual(['200', '401', '403', '404', '429', '500', '503']);
-    const withBody = partOf({ method: 'post', readsBody: true }).paths['/notes/{id}']?.post?.responses ?? {};
+    const withBody =
+      partOf({ method: 'post', bodyLimitBytes: 4096 }).paths['/notes/{id}']?.post?.responses ?? {};
     expect(Object.keys(withBody)).toEqual(expect.arrayContaining(['400', '413', '415']));
+    expect(withBody['413']).toMatchObject({ description: 'The body is larger than 4 KiB.' });
   });
 
   it('asks for no token where anyone may call', () => {

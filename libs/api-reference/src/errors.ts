@@ -98,17 +98,21 @@ const malformed = new ValidationFailed(
 );
 
 /** What the shape of a request may be refused for. */
-function errorsOfInput({ readsBody, body, query, params, headers }: Route): ErrorDoc[] {
+function errorsOfInput({ bodyLimitBytes, body, query, params, headers }: Route): ErrorDoc[] {
   const checked = [body, query, params].some((dto) => dto !== undefined) || headers.length > 0;
-  if (!checked && !readsBody) return [];
+  if (!checked && bodyLimitBytes === undefined) return [];
   const bad: ErrorDoc = {
     when: 'The request does not have the documented shape; `details` name members, parameters or headers that are wrong.',
-    example: readsBody ? malformed : new ValidationFailed([wrongParameter({ query, params })]),
+    example:
+      bodyLimitBytes === undefined ? new ValidationFailed([wrongParameter({ query, params })]) : malformed,
   };
-  if (!readsBody) return [bad];
+  if (bodyLimitBytes === undefined) return [bad];
   return [
     bad,
-    { when: 'The body is larger than 256 KiB.', example: new PayloadTooLarge(262_144) },
+    {
+      when: `The body is larger than ${bodyLimitBytes / 1024} KiB.`,
+      example: new PayloadTooLarge(bodyLimitBytes),
+    },
     {
       when: 'The body is not JSON by its `Content-Type`, or compressed.',
       example: new UnsupportedMediaType(),

@@ -14,8 +14,8 @@ export interface Route {
   readonly status: number;
   readonly operation: OperationDoc;
   readonly access: 'public' | { readonly scopes: readonly string[]; readonly quota: string };
-  /** Whether a JSON body is read, and refused when it is none. */
-  readonly readsBody: boolean;
+  /** The largest JSON body that is read; undefined when none is read. */
+  readonly bodyLimitBytes?: number;
   readonly body?: Class;
   readonly query?: Class;
   readonly params?: Class;

@@ -85,6 +85,14 @@ describe('DtoPipe', () => {
     expect(detailsOf({ items: [], ...deep })).toEqual([{ field: 'body', reason: 'is nested too deeply' }]);
   });
 
+  it.each([
+    ['elements of a list', { items: Array(80_000).fill({}) }],
+    ['elements of an unknown member', { items: [], other: Array(80_000).fill({}) }],
+    ['members', Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, 1]))],
+  ])('rejects a body with too many %s before it walks them', (_what, body) => {
+    expect(detailsOf(body)).toEqual([{ field: 'body', reason: 'must have at most 5000 members' }]);
+  });
+
   it('does not let a body change prototypes', () => {
     read(JSON.parse('{"items":[],"__proto__":{"polluted":true}}'));
     expect(Reflect.get({}, 'polluted')).toBeUndefined();

@@ -2,6 +2,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/c
 import { type ClassConstructor, plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { LRUCache } from 'lru-cache';
+import { boundedCopy } from './bounded-copy.js';
 import type { ErrorDetail } from './envelope.js';
 import { ValidationFailed } from './problems.js';
 
@@ -43,7 +44,7 @@ export class DtoPipe implements PipeTransform {
 }
 
 function checked(metatype: ClassConstructor<object>, value: object): object {
-  const dto = plainToInstance(metatype, withoutNulls(value), { exposeDefaultValues: true });
+  const dto = plainToInstance(metatype, boundedCopy(value), { exposeDefaultValues: true });
   const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
   if (errors.length > 0) throw new ValidationFailed(details(errors));
   return dto;
@@ -59,24 +60,6 @@ function refuseRepeated(query: object): void {
   if (repeated.length > 0) {
     throw new ValidationFailed(repeated.map(([field]) => ({ field, reason: 'must be given once' })));
   }
-}
-
-/** More than any body of ours is deep. */
-const deepest = 32;
-
-/** Names that mean something on every object: class-transformer would take what a caller put there for the class of a value. */
-const inherited = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Deep copy without members that are null. Elements of arrays stay: they have a place. */
-function withoutNulls(value: unknown, depth = 0): unknown {
-  if (depth > deepest) throw new ValidationFailed([{ field: 'body', reason: 'is nested too deeply' }]);
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, member]) => member !== null && !inherited.has(name))
-      .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
-  );
 }
 
 function details(errors: readonly ValidationError[], path = ''): ErrorDetail[] {

@@ -1,22 +1,27 @@
 import { UnsupportedMediaType, ValidationFailed } from '@fulfilment/error-envelope';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
 import express, { type Request, type Response } from 'express';
 import { isUtf8 } from 'node:buffer';
+import { bodyLimitOf } from './body-limit.js';
 
-const limitBytes = 256 * 1024;
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
-const parse = express.json({
-  limit: limitBytes,
-  strict: false, // `null` is JSON, and what is wrong with it is said below
-  inflate: false,
-  type: () => true,
-  verify: (_request, _response, bytes, charset) => {
-    // Decoded, what is no UTF-8 would become other text than was sent.
-    if (charset === 'utf-8' && !isUtf8(bytes)) throw new MalformedText();
-  },
-});
+type Parse = ReturnType<typeof express.json>;
 
-/** The JSON parser answers 400 by the error's type. */
+function parserOf(limitBytes: number): Parse {
+  return express.json({
+    limit: limitBytes,
+    strict: false, // `null` is JSON, and what is wrong with it is said below
+    inflate: false,
+    type: () => true,
+    verify: (_request, _response, bytes, charset) => {
+      // Decoded, what is no UTF-8 would become other text than was sent.
+      if (charset === 'utf-8' && !isUtf8(bytes)) throw new MalformedText();
+    },
+  });
+}
+
+/** The JSON parser responds with 400 by the error's type. */
 class MalformedText extends Error {
   readonly status = 400;
   readonly type = 'entity.parse.failed';
@@ -24,6 +29,10 @@ class MalformedText extends Error {
 
 /** Reads the JSON body once the caller is known to be allowed, so 401, 429 and 403 come before any 400, 413 or 415. */
 export class JsonBodyGuard implements CanActivate {
+  private readonly parsers = new Map<number, Parse>();
+
+  constructor(private readonly reflector: Reflector) {}
+
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (!methodsWithBody.has(request.method) || request.body !== undefined) return true;
@@ -33,11 +42,19 @@ export class JsonBodyGuard implements CanActivate {
     }
     // `application/*+json` is JSON too (RFC 6839 §3.1).
     if (request.is(['application/json', 'application/*+json']) === false) throw new UnsupportedMediaType();
-    const body = await readBody(request, context.switchToHttp().getResponse<Response>());
+    const limitBytes = bodyLimitOf(this.reflector, [context.getHandler(), context.getClass()]);
+    const response = context.switchToHttp().getResponse<Response>();
+    const body = await readBody(this.parser(limitBytes), request, response);
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ValidationFailed([{ field: 'body', reason: 'must be an object' }]);
     }
     return true;
+  }
+
+  private parser(limitBytes: number): Parse {
+    let parser = this.parsers.get(limitBytes);
+    if (parser === undefined) this.parsers.set(limitBytes, (parser = parserOf(limitBytes)));
+    return parser;
   }
 }
 
@@ -46,7 +63,7 @@ function hasNoBody(request: Request): boolean {
   return request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0');
 }
 
-function readBody(request: Request, response: Response): Promise<unknown> {
+function readBody(parse: Parse, request: Request, response: Response): Promise<unknown> {
   return new Promise((resolve, reject) => {
     parse(request, response, (error: unknown) => {
       if (error === undefined) resolve(request.body);

@@ -55,7 +55,7 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
         new RateLimiter(redis, quotasOf(settings)),
         `${settings.BASE_URL}${metadataPath}`,
       ),
-      new JsonBodyGuard(),
+      new JsonBodyGuard(app.get(Reflector)),
     ],
     before: (app) => {
       app.use(metadataPath, (_request: Request, response: Response) => {

@@ -16,3 +16,4 @@ export { severableProxy, type SeverableProxy } from './severable-proxy.js';
 export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';
 export { fetchTrusting, testGateway, type TestGateway } from './gateway.js';
+export { rejectLongBlocks, rejectLongBlocksByText } from './hostile-bodies.js';

@@ -20,6 +20,24 @@ describe('passwords', () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
+  it('are rejected by their length before they are normalised', async () => {
+    const stored = await hashPassword('secret');
+    const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
+    const started = process.threadCpuUsage();
+    expect(await verifyPassword(marks, stored)).toBe(false);
+    await expect(hashPassword(marks)).rejects.toThrow(RangeError);
+    const { user, system } = process.threadCpuUsage(started);
+    expect((user + system) / 1_000).toBeLessThan(50);
+  });
+
+  it('have at most 1024 UTF-16 code units, and no part of a longer one is a password', async () => {
+    const longest = 'x'.repeat(1024);
+    const stored = await hashPassword(longest);
+    expect(await verifyPassword(longest, stored)).toBe(true);
+    expect(await verifyPassword(`${longest}x`, stored)).toBe(false);
+    expect(await verifyPassword(`${longest}x`, await hashPassword(''))).toBe(false);
+  });
+
   it('take about as long without a user as with a wrong password', async () => {
     const stored = await hashPassword('secret');
     await verifyPassword('warm up', stored);

@@ -15,15 +15,26 @@ export function isReadableWhenDecoded(encoded: Buffer | string): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Whether all text in JSON is readable. @throws SyntaxError when it is none */
+/** Deeper, and more, than any metadata of a client. */
+const maxDepth = 8;
+const maxMembers = 500;
+
+/**
+ * Whether JSON is UTF-8, all its text is readable, and it is neither deeper nor larger than the metadata of a client can be.
+ * @throws SyntaxError when it is no JSON
+ */
 export function isReadableJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false;
-  let readable = true;
-  JSON.parse(body.toString(), (name: string, value: unknown) => {
-    readable &&= isReadable(name) && (typeof value !== 'string' || isReadable(value));
-    return value;
-  });
-  return readable;
+  let left = maxMembers;
+  const isAcceptable = (value: unknown, depth: number): boolean => {
+    if (typeof value === 'string') return isReadable(value);
+    if (typeof value !== 'object' || value === null) return true;
+    const members = Object.entries(value);
+    left -= members.length;
+    if (left < 0 || depth === maxDepth) return false;
+    return members.every(([name, member]) => isReadable(name) && isAcceptable(member, depth + 1));
+  };
+  return isAcceptable(JSON.parse(body.toString()), 0);
 }
 
 function byteOf(_escape: string, hex: string): string {

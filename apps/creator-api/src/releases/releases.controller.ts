@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Post } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
@@ -11,6 +11,7 @@ export class ReleasesController {
 
   @Post()
   @Scopes()
+  @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
   create(@Principal() who: Caller, @Body() release: CreateReleaseDto) {
     return this.createRelease.run(who, release);

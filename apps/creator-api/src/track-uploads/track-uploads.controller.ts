@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
@@ -16,6 +16,7 @@ export class TrackUploadsController {
   @Post('releases/:id/track-upload')
   @HttpCode(202)
   @Scopes()
+  @BodyLimit(16 * 1024)
   @Operation(reference.registerTrackUpload)
   register(@Principal() who: Caller, @Param() { id }: ReleasePath, @Body() upload: RegisterTrackUploadDto) {
     return this.registerTrackUpload.run(who, id, upload);

@@ -1,5 +1,12 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, IdempotencyKey, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
+import {
+  BodyLimit,
+  type Caller,
+  IdempotencyKey,
+  Principal,
+  RateLimit,
+  Scopes,
+} from '@fulfilment/http-service';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ListOrdersDto } from './list-orders.dto.js';
 import * as reference from './orders.reference.js';
@@ -17,6 +24,7 @@ export class OrdersController {
   @Post()
   @Scopes('orders:create')
   @RateLimit('orders-create')
+  @BodyLimit(64 * 1024)
   @Operation(reference.placeOrder)
   place(@Principal() who: Caller, @Body() order: PlaceOrderDto, @IdempotencyKey() key: string | undefined) {
     return this.placeOrder.run(who, order, key);

@@ -1,9 +1,8 @@
 import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { IntegerField, ObjectField, ObjectList, TextField } from '@fulfilment/http-service';
-import { Transform } from 'class-transformer';
 import { IsIn, IsOptional } from 'class-validator';
-import { IsCountryCode } from './country-code.js';
+import { IsCountryCode, UpperCaseCode } from './country-code.js';
 
 export class MoneyDto {
   @Description('In minor units of the currency: 2999 GBP is £29.99, 2999 JPY is ¥2999')
@@ -60,7 +59,7 @@ export class AddressDto {
   province_code?: string;
 
   @Description('ISO 3166-1 alpha-2, officially assigned; lower case is taken too')
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value))
+  @UpperCaseCode()
   @IsCountryCode()
   country_code: string;
 }

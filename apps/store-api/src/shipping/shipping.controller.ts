@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { QuoteRates } from './quote-rates.js';
 import { ReadServices } from './read-services.js';
@@ -17,6 +17,7 @@ export class ShippingController {
   @HttpCode(200)
   @Scopes('shipping:read')
   @RateLimit('quotes')
+  @BodyLimit(64 * 1024)
   @Operation(reference.quoteRates)
   quote(@Principal() who: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
     return this.quoteRates.run(who, parcel, currency);

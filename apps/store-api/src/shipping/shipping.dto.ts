@@ -1,8 +1,8 @@
 import { Description, Field } from '@fulfilment/api-reference';
 import { currencies, type Currency } from '@fulfilment/contracts';
 import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
-import { Transform } from 'class-transformer';
 import { IsIn, IsOptional } from 'class-validator';
+import { UpperCaseCode } from '../orders/country-code.js';
 
 export class CurrencyDto {
   @Description('Of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
@@ -16,7 +16,7 @@ export class QuoteItemDto {
   @Description('Pieces') @IntegerField(1, Number.MAX_SAFE_INTEGER) quantity: number;
 }
 
-/** After `toUpperCase`. Any two letters: where nobody ships to there is no rate, which is an answer. */
+/** After `UpperCaseCode`. Any two letters: where nobody ships to there is no rate, which is an answer. */
 const twoLetters = Field({
   name: 'twoLetters',
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
@@ -26,7 +26,7 @@ const twoLetters = Field({
 
 export class QuoteRatesDto {
   @Description('Where to send it, ISO 3166-1 alpha-2; lower case is taken too')
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value))
+  @UpperCaseCode()
   @twoLetters
   country_code: string;
 

@@ -1,6 +1,6 @@
 import { Operation } from '@fulfilment/api-reference';
 import type { CursorPage } from '@fulfilment/contracts';
-import { type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryDetail, DeliveryView, Recovery } from './delivery.shapes.js';
@@ -11,6 +11,7 @@ import { RetryDelivery } from './retry-delivery.js';
 import { SendTestEvent } from './send-test-event.js';
 
 @Controller('v1/webhooks/:id')
+@BodyLimit(8 * 1024)
 export class DeliveriesController {
   constructor(
     private readonly readDeliveries: ReadDeliveries,

@@ -17,6 +17,7 @@ function SecretField(): PropertyDecorator {
     holds: (value) =>
       typeof value === 'string' &&
       value !== '' &&
+      value.length <= 2 * mostSecretCharacters &&
       !loneSurrogate.test(value) &&
       [...value].length <= mostSecretCharacters,
     reason: () => `must be a string of 1 to ${mostSecretCharacters} characters`,

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
@@ -10,6 +10,7 @@ import * as reference from './subscriptions.reference.js';
 import { UpdateSubscription } from './update-subscription.js';
 
 @Controller('v1/webhooks')
+@BodyLimit(8 * 1024)
 export class SubscriptionsController {
   constructor(
     private readonly createSubscription: CreateSubscription,

@@ -138,6 +138,24 @@ describe('a text', () => {
   });
 });
 
+describe('a title before it is trimmed and composed', () => {
+  const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
+
+  it('is rejected by its length when it is far too long, and never normalised', () => {
+    const started = process.threadCpuUsage();
+    expect(read(TitleDto, { title: marks })).toBeUndefined();
+    expect(read(TextDto, { text: marks })).toBeUndefined();
+    const { user, system } = process.threadCpuUsage(started);
+    expect((user + system) / 1_000).toBeLessThan(50);
+  });
+
+  it('may have up to four UTF-16 code units for each character', () => {
+    expect(read(TitleDto, { title: '\u1112\u1161\u11ab'.repeat(60) })).toEqual({ title: '한'.repeat(60) });
+    expect(read(TitleDto, { title: `${' '.repeat(230)}Tidal Maps` })).toEqual({ title: 'Tidal Maps' });
+    expect(read(TitleDto, { title: `${' '.repeat(231)}Tidal Maps` })).toBeUndefined();
+  });
+});
+
 describe('a UUID', () => {
   it('is taken in either case and becomes lower case', () => {
     fc.assert(

@@ -18,15 +18,19 @@ export function ObjectList(
     ArrayMinSize(least),
     ArrayMaxSize(most),
     ValidateNested({ each: true, message: 'must be an object' }),
-    refusable,
+    validatable(most),
     Type(type),
     Objects(type),
   );
 }
 
-/** class-validator takes null for an object, and looks into a list in the list: both become what it refuses. */
-const refusable = Transform(({ value }: { value: unknown }) =>
-  Array.isArray(value)
-    ? value.map((item: unknown) => (item === null || Array.isArray(item) ? false : item))
-    : value,
-);
+/**
+ * class-validator takes null for an object, and looks into a list in the list: both become what it rejects. It also walks
+ * every element of a list that is too long: one element too many is enough to reject it.
+ */
+const validatable = (most: number): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) =>
+    Array.isArray(value)
+      ? value.slice(0, most + 1).map((item: unknown) => (item === null || Array.isArray(item) ? false : item))
+      : value,
+  );

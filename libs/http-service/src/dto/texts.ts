@@ -13,6 +13,14 @@ const loneSurrogates = /\p{Surrogate}/u;
 const text = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
 const readableText = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
 
+/** UTF-16 code units of a code point. */
+const maxUnitsPerCharacter = 2;
+/**
+ * UTF-16 code units for each character of a text before it is trimmed and composed. Longer texts are rejected as they are: the time of
+ * NFC grows with the square of a run of combining marks.
+ */
+const maxUntidyUnits = 4;
+
 export interface TextBounds {
   /** In Unicode code points; 60 emoji are 60. */
   readonly least?: number;
@@ -27,6 +35,7 @@ export interface TextBounds {
 export function TextField({ least = 1, most, tidy = false, format }: TextBounds): PropertyDecorator {
   const problemWith = (value: unknown): string | undefined => {
     if (typeof value !== 'string') return 'must be a string';
+    if (value.length > maxUnitsPerCharacter * most) return `must be at most ${most} characters`;
     if (tidy && directionControls.test(value)) return 'must not contain controls of the direction of text';
     return textProblem(value, least, most);
   };
@@ -43,7 +52,9 @@ export function TextField({ least = 1, most, tidy = false, format }: TextBounds)
   });
   if (!tidy) return validate;
   const tidied = Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' ? value.trim().normalize('NFC') : value,
+    typeof value === 'string' && value.length <= maxUntidyUnits * most
+      ? value.trim().normalize('NFC')
+      : value,
   );
   return applyDecorators(tidied, validate);
 }

@@ -3,10 +3,12 @@ import { isUuid } from '@fulfilment/contracts';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 
+const uuidLength = 36;
+
 /** A UUID in its usual form. Upper case is taken too (RFC 9562 §4) and becomes the lower case we store. */
 export function UuidField(): PropertyDecorator {
   const lowerCase = Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' ? value.toLowerCase() : value,
+    typeof value === 'string' && value.length === uuidLength ? value.toLowerCase() : value,
   );
   const checked = Field({
     name: 'uuidField',

@@ -19,6 +19,7 @@ import { Reflector } from '@nestjs/core';
 import { z } from 'zod';
 import { publicKey, rateLimitKey, type RateLimitName, scopesKey } from '../access/access-rules.js';
 import type { Quotas } from '../access/rate-limiter.js';
+import { bodyLimitOf } from '../body-limit.js';
 import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
 import { apiSettings, operationQuotaSettings } from '../settings.js';
 
@@ -82,7 +83,9 @@ function routeOf(controller: Controller, name: string, handler: Handler): Route 
     status: status ?? (method === 'post' ? 201 : 200),
     operation,
     access: accessOf(controller, handler),
-    readsBody: ['post', 'put', 'patch'].includes(method),
+    ...(['post', 'put', 'patch'].includes(method) && {
+      bodyLimitBytes: bodyLimitOf(reflector, [handler, controller]),
+    }),
     body: dto(RouteParamtypes.BODY),
     query: dto(RouteParamtypes.QUERY),
     params: dto(RouteParamtypes.PARAM),

@@ -44,7 +44,6 @@ const open = {
   method: 'get',
   status: 200,
   access: 'public',
-  readsBody: false,
   headers: [],
   answersWith: ['Cache-Control'],
 } as const;

@@ -109,6 +109,21 @@ describe('requests to an API', () => {
     });
   });
 
+  it('responds with 413 to a body above the limit of its route', async () => {
+    const send = (bytes: number) =>
+      request(api.url)
+        .post('/store/notes/short')
+        .set('authorization', `Bearer ${token}`)
+        .set('content-type', 'application/json')
+        .send(good.padEnd(bytes));
+    await send(1024).expect(201);
+    const answer = await send(1025).expect(413);
+    expect(answer.body).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'The request body is larger than 1024 bytes.',
+    });
+  });
+
   it.each([
     ['malformed JSON', '{"title":', 'malformed_json'],
     ['an array', '[]', 'must be an object'],

@@ -1,5 +1,6 @@
 import {
   apiSettings,
+  BodyLimit,
   IntegerField,
   operationQuotaSettings,
   type Caller,
@@ -53,6 +54,13 @@ class NotesController {
   @Post()
   @Scopes('orders:create')
   add(@Body() { title, quantity }: NoteDto) {
+    return { title, quantity };
+  }
+
+  @Post('short')
+  @Scopes('orders:create')
+  @BodyLimit(1024)
+  addShort(@Body() { title, quantity }: NoteDto) {
     return { title, quantity };
   }
 }

@@ -1,0 +1,46 @@
+import { rejectLongBlocks } from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import { type CreatorApi, creatorApi, operator } from './creator-api.fixture.js';
+
+let api: CreatorApi;
+let url: string;
+beforeAll(async () => {
+  api = await creatorApi();
+  url = await api.app.getUrl();
+});
+afterAll(() => api.stop());
+
+const sendTo = (path: string) => async (body: string) => {
+  const response = await fetch(`${url}/creator${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await api.tokens.token(operator)}`,
+      'content-type': 'application/json',
+    },
+    body,
+  });
+  expect(response.status).toBeLessThan(500);
+  await response.arrayBuffer();
+};
+
+describe('a request body of up to 256 KiB blocks the event loop of the Creator API for at most 50 ms', () => {
+  it(
+    'when a release is created',
+    () =>
+      rejectLongBlocks(
+        { title: 'Tidal Maps', release_type_id: 1, ean: '5012345678900', creator: randomUUID() },
+        sendTo('/api/v1/releases'),
+      ),
+    120_000,
+  );
+
+  it(
+    'when a track upload is registered',
+    () =>
+      rejectLongBlocks(
+        { track_uuid: randomUUID(), upload_url: 'https://files.example.com/a.wav' },
+        sendTo(`/api/v1/releases/${randomUUID()}/track-upload`),
+      ),
+    120_000,
+  );
+});

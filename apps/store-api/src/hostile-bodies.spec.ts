@@ -1,0 +1,48 @@
+import { rejectLongBlocks } from '@fulfilment/testing';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
+
+let api: StoreApiUnderTest;
+let creator: TestCreator;
+let url: string;
+beforeAll(async () => {
+  api = await startStoreApi();
+  creator = await api.creator();
+  url = await api.app.getUrl();
+});
+afterAll(() => api.stop());
+
+const sendTo = (path: string) => async (body: string) => {
+  const response = await fetch(`${url}/store${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${creator.token}`, 'content-type': 'application/json' },
+    body,
+  });
+  expect(response.status).toBeLessThan(500);
+  await response.arrayBuffer();
+};
+
+describe('a request body of up to 256 KiB blocks the event loop of the Store API for at most 50 ms', () => {
+  it(
+    'when an order is placed',
+    () =>
+      rejectLongBlocks(
+        {
+          ...orderBody('prod_none', 'rate_none'),
+          source: { platform: 'shopify', store_id: 'harbour', external_order_id: '#1' },
+        },
+        sendTo('/v1/orders'),
+        120,
+      ),
+    120_000,
+  );
+
+  it(
+    'when shipping rates are quoted',
+    () =>
+      rejectLongBlocks(
+        { country_code: 'GB', items: [{ sku: 'prod_none', quantity: 1 }] },
+        sendTo('/v1/shipping-rates'),
+      ),
+    120_000,
+  );
+});
