@@ -19,6 +19,15 @@ const fields = apiSettings.extend({
     .describe(
       'Day of the following month on which a month of statistics closes, at 00:00 UTC. What is posted later counts in the first open month, so statements of a closed month never change. 0 closes no month: only for rebuilding a lost ledger',
     ),
+  EXCHANGE_RATES_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      "Where creator-api fetches the ECB's reference rates, as XML or CSV (best the file of the last 90 days); unset, it fetches none and `ops rates load` brings them",
+    ),
+  EXCHANGE_RATES_INTERVAL_MS: milliseconds(minute, 7 * 24 * hour, 6 * hour).describe(
+    'Delay between two fetches of the exchange rates; a failed one is repeated after 5 minutes',
+  ),
   TRACK_UPLOAD_MAX_BYTES: z.coerce
     .number()
     .int()

@@ -18,7 +18,7 @@ const orderFacts = [
 const creatorFacts = [messages.creatorRegistered, messages.creatorChanged] as const;
 
 /** What other services say of creators and orders, into the read models and the ledger. */
-export function factsConsumer(onCreators: () => void): ConsumerOptions {
+export function factsConsumer(onCreators: (ids: readonly string[]) => void): ConsumerOptions {
   return {
     queue: 'creator-api.facts',
     batchSize: 200,
@@ -26,7 +26,11 @@ export function factsConsumer(onCreators: () => void): ConsumerOptions {
   };
 }
 
-async function takeFacts(tx: Transaction, batch: readonly Message[], onCreators: () => void): Promise<void> {
+async function takeFacts(
+  tx: Transaction,
+  batch: readonly Message[],
+  onCreators: (ids: readonly string[]) => void,
+): Promise<void> {
   const creators = batch.flatMap((message) =>
     creatorFacts.flatMap((kind) => (kind.is(message) ? [message.data.creator] : [])),
   );
@@ -35,5 +39,5 @@ async function takeFacts(tx: Transaction, batch: readonly Message[], onCreators:
   );
   await recordCreators(tx, newestOfEach(creators));
   await projectOrders(tx, newestOfEach(orders));
-  if (creators.length > 0) tx.afterCommit(onCreators); // orders may have waited for them
+  if (creators.length > 0) tx.afterCommit(() => onCreators(creators.map((creator) => creator.id))); // orders may have waited for them
 }

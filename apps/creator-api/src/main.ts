@@ -8,8 +8,10 @@ import { factsConsumer } from './facts.consumer.js';
 import { migrations } from './migrations/index.js';
 import { referenceDocument } from './reference-document.js';
 import { replayConsumer } from './replay.consumer.js';
+import { WaitingBookings } from './statistics/book-waiting.js';
 import { closeMonths } from './statistics/close-months.js';
 import { keepBooking } from './statistics/keep-booking.js';
+import { keepRates } from './statistics/keep-rates.js';
 import { keepProcessing } from './track-uploads/keep-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
 
@@ -25,9 +27,18 @@ const client = openGuardedClient(config);
 shutdown.add('outbound connections', () => client.close());
 const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());
-const waitingBookings = keepBooking(background, config, logger);
-messaging.consume(factsConsumer(() => waitingBookings.wake()));
-messaging.consume(replayConsumer(() => waitingBookings.wake()));
+const waitingBookings = new WaitingBookings(background);
+const booking = keepBooking(background, waitingBookings, config, logger);
+const creatorsCame = (ids: readonly string[]): void => {
+  waitingBookings.creatorsCame(ids);
+  booking.wake();
+};
+messaging.consume(factsConsumer(creatorsCame));
+messaging.consume(replayConsumer(creatorsCame));
+const rates = keepRates({ database: background, config, client, logger }, () => {
+  waitingBookings.ratesCame();
+  booking.wake();
+});
 const parts = { config, database, outbox: messaging.outbox, client, uploadQueue, clock: systemClock };
 const app = await startApi({
   ...service,
@@ -40,7 +51,9 @@ const app = await startApi({
 });
 await service.run(app, async () => {
   await closeMonths(background, config.STATISTICS_CLOSE_DAY); // before the first message is posted
-  waitingBookings.start();
+  booking.start();
+  rates.start();
   keepProcessing({ ...parts, database: background, logger }, shutdown);
-  shutdown.add('waiting bookings', () => waitingBookings.stop());
+  shutdown.add('exchange rates', () => rates.stop());
+  shutdown.add('waiting bookings', () => booking.stop());
 });

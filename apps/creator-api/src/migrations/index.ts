@@ -3,6 +3,7 @@ import { Statistics1763600000002 } from './0002-statistics.js';
 import { Editions1763600000003 } from './0003-editions.js';
 import { TrackUploads1763600000004 } from './0004-track-uploads.js';
 import { ClosedMonths1764000000005 } from './0005-closed-months.js';
+import { WaitingGroups1764000000006 } from './0006-waiting-groups.js';
 
 export const migrations = [
   CreatorsAndOrders1763600000001,
@@ -10,4 +11,5 @@ export const migrations = [
   Editions1763600000003,
   TrackUploads1763600000004,
   ClosedMonths1764000000005,
+  WaitingGroups1764000000006,
 ] as const;

@@ -3,6 +3,7 @@ import { bookingOf, type PaidLine } from './booking.rules.js';
 import { holdMonthsOpen, postingMonth } from './close-months.js';
 import { rateOfPayment } from './rate-of-payment.js';
 
+const paidOn = `(o.charged_at AT TIME ZONE 'UTC')::date`;
 const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
      vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty`;
 
@@ -27,7 +28,7 @@ const readPaidLines = statement(
    FROM orders o
    JOIN order_items i ON i.order_id = o.id
    LEFT JOIN creators c ON c.id = o.creator_id
-   LEFT JOIN ${rateOfPayment} ON true
+   LEFT JOIN ${rateOfPayment({ currency: 'o.currency', day: paidOn })} ON true
    WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL
      AND NOT EXISTS (SELECT FROM ledger s WHERE s.item_id = i.id AND s.kind = 'sale')`,
 );
@@ -73,7 +74,11 @@ const addToMonths = statement(
 
 const wait = statement(
   'bookings.wait',
-  'INSERT INTO waiting_bookings (order_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING',
+  `INSERT INTO waiting_bookings AS w (order_id, creator_id, currency, paid_on)
+   SELECT o.id, o.creator_id, o.currency, ${paidOn} FROM orders o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id
+   ON CONFLICT (order_id) DO UPDATE
+     SET creator_id = excluded.creator_id, currency = excluded.currency, paid_on = excluded.paid_on
+     WHERE (w.creator_id, w.currency, w.paid_on) IS DISTINCT FROM (excluded.creator_id, excluded.currency, excluded.paid_on)`,
 );
 const stopWaiting = statement(
   'bookings.stop_waiting',

@@ -38,7 +38,7 @@ export function readEcbRates(text: string): EuroRate[] {
 function readXml(text: string): EuroRate[] {
   const rates: EuroRate[] = [];
   let day: string | undefined;
-  for (const [, attributes = ''] of text.matchAll(/<Cube\b([^>]*)>/g)) {
+  for (const [, attributes = ''] of text.matchAll(/<Cube\b([^<>]{0,200})>/g)) {
     const { time, currency, rate } = Object.fromEntries(
       [...attributes.matchAll(/(\w+)\s*=\s*['"]([^'"]*)['"]/g)].map(([, name = '', value = '']) => [
         name,

@@ -1,14 +1,14 @@
 import { type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
-import { bookWaiting } from './book-waiting.js';
+import type { WaitingBookings } from './book-waiting.js';
 import { closeMonths } from './close-months.js';
 
-const lookEveryMs = 2_000;
+const pollIntervalMs = 2_000;
 
 const waiting = new Gauge({
   name: 'bookings_waiting',
-  help: 'Paid orders that the ledger cannot take yet: their creator or an exchange rate is missing. Alert when above 0 for long.',
+  help: 'Paid orders that the ledger cannot take yet: their creator or an exchange rate is missing. Counted up to 10000. Alert when above 0 for long.',
   registers: [metrics],
 });
 const oldest = new Gauge({
@@ -19,24 +19,26 @@ const oldest = new Gauge({
 
 const measure = statement(
   'bookings.measure',
-  `SELECT count(*) AS orders, COALESCE(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds FROM waiting_bookings`,
+  `SELECT (SELECT count(*) FROM (SELECT FROM waiting_bookings LIMIT 10000) w) AS orders,
+     COALESCE(extract(epoch FROM now() - (SELECT min(since) FROM waiting_bookings)), 0)::float8 AS seconds`,
 );
 
 /** Closes months, and books what waited as soon as a creator or a rate is there; any number of replicas may run it. */
 export function keepBooking(
   database: Database,
+  waitingBookings: WaitingBookings,
   { STATISTICS_CLOSE_DAY: closeDay }: Pick<CreatorApiSettings, 'STATISTICS_CLOSE_DAY'>,
   logger: Logger,
 ): BackgroundLoop {
   return new BackgroundLoop({
     name: 'waiting-bookings',
-    intervalMs: lookEveryMs,
+    intervalMs: pollIntervalMs,
     logger,
     round: async () => {
       const firstOpenMonth = await closeMonths(database, closeDay);
       if (firstOpenMonth !== undefined)
         logger.info({ first_open_month: firstOpenMonth }, 'Closed the months before this one.');
-      const more = await bookWaiting(database);
+      const more = await waitingBookings.round();
       const measured = await database.row<{ orders: number; seconds: number }>(measure);
       waiting.set(measured?.orders ?? 0);
       oldest.set(measured?.seconds ?? 0);

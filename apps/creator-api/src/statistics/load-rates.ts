@@ -8,33 +8,41 @@ const upsert = statement(
    SELECT DISTINCT ON (currency, rate_date) rate_date, currency, per_euro
    FROM jsonb_to_recordset($1::jsonb) AS r(rate_date date, currency text, per_euro numeric)
    ORDER BY currency, rate_date
-   ON CONFLICT (currency, rate_date) DO UPDATE SET per_euro = excluded.per_euro`,
+   ON CONFLICT (currency, rate_date) DO UPDATE SET per_euro = excluded.per_euro
+     WHERE exchange_rates.per_euro <> excluded.per_euro`,
 );
 const countWaiting = statement('rates.waiting', 'SELECT count(*) AS orders FROM waiting_bookings');
 
-export interface LoadedRates {
+interface StoredRates {
   readonly days: number;
   readonly first_day: string;
   readonly last_day: string;
+}
+
+export interface LoadedRates extends StoredRates {
   /** Orders whose money the ledger still cannot take. */
   readonly bookings_waiting: number;
 }
 
 /**
- * Takes a file of the ECB's reference rates and books what waited for them. Loading it again changes nothing; a corrected
- * rate holds for what is booked from then on: a booking keeps the rate it was made with.
+ * Stores a file of the ECB's reference rates. Storing it again changes nothing.
+ * @throws UnreadableRates
+ */
+export async function storeRates(database: Database, file: string): Promise<StoredRates> {
+  const rates = readEcbRates(file);
+  await database.run(upsert, [JSON.stringify(rates)]);
+  const days = [...new Set(rates.map((rate) => rate.rate_date))].sort();
+  return { days: days.length, first_day: days[0] ?? '', last_day: days.at(-1) ?? '' };
+}
+
+/**
+ * Stores a file of rates and books what waited for them. A corrected rate holds for what is booked from then on: a booking
+ * keeps the rate it was made with.
  * @throws UnreadableRates
  */
 export async function loadRates(database: Database, file: string): Promise<LoadedRates> {
-  const rates = readEcbRates(file);
-  await database.run(upsert, [JSON.stringify(rates)]);
-  while (await bookWaiting(database));
-  const days = [...new Set(rates.map((rate) => rate.rate_date))].sort();
+  const stored = await storeRates(database, file);
+  await bookWaiting(database);
   const waiting = await database.row<{ orders: number }>(countWaiting);
-  return {
-    days: days.length,
-    first_day: days[0] ?? '',
-    last_day: days.at(-1) ?? '',
-    bookings_waiting: waiting?.orders ?? 0,
-  };
+  return { ...stored, bookings_waiting: waiting?.orders ?? 0 };
 }
