@@ -30,7 +30,10 @@ import { SecondFactors } from './second-factor/second-factors.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { AbortInteraction } from './sign-in/abort-interaction.js';
 import { AskSecondFactor } from './sign-in/ask-second-factor.js';
+import { DeviceCookies } from './sign-in/device-cookies.js';
+import { FinishSignIn } from './sign-in/finish-sign-in.js';
 import { GiveConsent } from './sign-in/give-consent.js';
+import { GuessCounts } from './sign-in/guess-counts.js';
 import { InteractionController } from './sign-in/interaction.controller.js';
 import { ProveSecondFactor } from './sign-in/prove-second-factor.js';
 import { ShowInteraction } from './sign-in/show-interaction.js';
@@ -75,6 +78,7 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
   const secrets = new SecretBox(config.KEY_ENCRYPTION_KEY);
   const keys = new SigningKeys(background, secrets, clock);
   const browsers = new BrowserSessions(database, work);
+  const guesses = new GuessCounts(database);
   const factors = new SecondFactors(database, {
     secrets,
     requiredForGlobalAdmins: config.SECOND_FACTOR_FOR_GLOBAL_ADMINS,
@@ -106,7 +110,9 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     { provide: OidcServer, useValue: oidc },
     { provide: SigningKeys, useValue: keys },
     { provide: FormTokens, useValue: new FormTokens(config.COOKIE_KEYS, config.AUTH_URL) },
-    { provide: SignInThrottle, useValue: new SignInThrottle(redis, config.SIGN_IN_FAILURES) },
+    { provide: GuessCounts, useValue: guesses },
+    { provide: SignInThrottle, useValue: new SignInThrottle(guesses, config.SIGN_IN_FAILURES) },
+    { provide: DeviceCookies, useValue: new DeviceCookies(config) },
     { provide: UnitOfWork, useValue: work },
     { provide: Outbox, useValue: outbox },
     { provide: Families, useValue: families },
@@ -114,6 +120,7 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     { provide: SecondFactors, useValue: factors },
     { provide: ReadConnectedApps, useValue: new ReadConnectedApps(database) },
     AskSecondFactor,
+    FinishSignIn,
     ShowInteraction,
     SignIn,
     ProveSecondFactor,

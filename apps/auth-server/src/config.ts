@@ -31,7 +31,11 @@ export const settings = serviceSettings.extend({
     .max(3650)
     .default(90)
     .describe('Days after which the next signing key takes over; 0 rotates by command only'),
-  SIGN_IN_FAILURES: quotaSetting(10, 900, 'failed sign-ins, per account and per network'),
+  SIGN_IN_FAILURES: quotaSetting(
+    10,
+    900,
+    'failed sign-ins: per account in one network, per network (once more for each account that signed in there within a day), and per browser that signed in before. An account guessed at from many networks gets one guess at a time, with a delay that grows to this average pace',
+  ),
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag().describe(
     'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
   ),

@@ -13,6 +13,7 @@ import { mountPages } from './pages/mount-pages.js';
 import type { AuthQuota } from './requests/request-limits.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
+import { GuessCounts } from './sign-in/guess-counts.js';
 import { sweepExpired, sweepGently } from './tokens/sweep.js';
 
 const sweepEveryMs = 60_000;
@@ -56,6 +57,7 @@ export async function startAuthServer(parts: {
     startLoops: (shutdown) => {
       const denyList = app.get(DenyList);
       const browsers = app.get(BrowserSessions);
+      const guesses = app.get(GuessCounts);
       const sweep = new BackgroundLoop({
         name: 'sweep',
         intervalMs: sweepEveryMs,
@@ -65,7 +67,9 @@ export async function startAuthServer(parts: {
             async () =>
               (await sweepExpired(background)) ||
               (await denyList.prune()) ||
-              (await browsers.prune(background)),
+              (await browsers.prune(background)) ||
+              (await guesses.recordLocked(background)) ||
+              (await guesses.deleteExpired(background)),
           ),
       });
       const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);

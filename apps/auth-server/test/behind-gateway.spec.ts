@@ -155,7 +155,7 @@ describe('cookies (RFC 6265bis §4.1.3)', () => {
     const cookies = [before, sent, resumed].flatMap(({ headers }) => headers.getSetCookie());
     expect(cookies.some((cookie) => cookie.startsWith('__Host-session='))).toBe(true);
     for (const cookie of cookies) {
-      expect(cookie).toMatch(/^(__Host-session|__Secure-(interaction|resume))(\.sig)?=/);
+      expect(cookie).toMatch(/^(__Host-(session|device)|__Secure-(interaction|resume))(\.sig)?=/);
       expect(cookie).toMatch(/; secure/i);
       expect(cookie).toMatch(/; httponly/i);
       expect(cookie).toMatch(/; samesite=lax/i);

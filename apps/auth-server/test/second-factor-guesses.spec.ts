@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { auditRecords } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
+import { endGuessWindows, forgetNetworkFailures } from './guess-windows.js';
 import { runningServer, type RunningServer } from './running-server.js';
 import { afterPassword, nextCode, person, protectedPerson } from './second-factors.js';
 
@@ -10,8 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 // Only the account's count is looked at here: the address's would lock the password page first.
-const forgetAddress = () =>
-  server.redis.client.del(...['127.0.0.1', '::1', '::ffff:127.0.0.1'].map((ip) => `sign-in:address:${ip}`));
+const forgetAddress = () => forgetNetworkFailures(server);
 beforeEach(forgetAddress);
 
 describe('a wrong password where the second factor is changed', () => {
@@ -44,6 +44,7 @@ describe('a wrong password where the second factor is changed', () => {
     for (let count = 0; count < 6; count += 1)
       statuses.push((await browser.submit(formOf(page, '/remove'), { current_password: 'wrong' })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    await endGuessWindows(server);
     const records = await auditRecords(server, { email, event: 'password_confirmation_failed' });
     expect(records.map(({ details }) => details['locked'])).toEqual([
       false,

@@ -39,7 +39,7 @@ export class ChangePassword {
 
     const text = newPasswordRefusal({ chosen, repeated, current, email: person.email });
     if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
-    const refusal = await this.confirmPassword.refusal(person, current, origin, 'password_changed');
+    const refusal = await this.confirmPassword.rejection(signedIn, current, origin, 'password_changed');
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
     const hash = await hashPassword(chosen);
     await this.work.revoking(async (tx) => {

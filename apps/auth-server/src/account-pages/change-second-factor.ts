@@ -31,7 +31,7 @@ export class ChangeSecondFactor {
       return this.security.page(signedIn, { kind: 'problem', status: 403, text });
     }
     const password = field(request, 'current_password');
-    const refusal = await this.confirmPassword.refusal(person, password, origin, 'second_factor_removed');
+    const refusal = await this.confirmPassword.rejection(signedIn, password, origin, 'second_factor_removed');
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
     await this.database.transaction(async (tx) => {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
@@ -46,7 +46,7 @@ export class ChangeSecondFactor {
     const { person, frame } = signedIn;
     const origin = originOf(request);
     const password = field(request, 'current_password');
-    const refusal = await this.confirmPassword.refusal(person, password, origin, 'recovery_codes_made');
+    const refusal = await this.confirmPassword.rejection(signedIn, password, origin, 'recovery_codes_made');
     if (refusal !== undefined) return this.security.page(signedIn, refusal);
     const codes = await this.database.transaction(async (tx) => {
       const made = await this.factors.newRecoveryCodes(tx, person.id);

@@ -35,7 +35,7 @@ export class SetUpSecondFactor {
     const { person, sessionUid, frame } = signedIn;
     const origin = originOf(request);
     const password = field(request, 'current_password');
-    const refusal = await this.confirmPassword.refusal(person, password, origin, 'second_factor_added');
+    const refusal = await this.confirmPassword.rejection(signedIn, password, origin, 'second_factor_added');
     if (refusal !== undefined) return this.setupPage(signedIn, refusal);
     const code = field(request, 'code');
     const codes = await switchOnSecondFactor(this.work, this.factors, {

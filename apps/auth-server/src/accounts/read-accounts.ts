@@ -17,6 +17,20 @@ export interface Credentials {
   readonly password_hash: string;
 }
 
+/** What an e-mail address as typed means. */
+export interface Named {
+  /** The same for every spelling that means the same account. */
+  readonly canonical: string;
+  /** Undefined when no account has that name, or it is disabled. */
+  readonly user: Credentials | undefined;
+}
+
+interface NamedRow extends Record<string, unknown> {
+  readonly canonical: string;
+  readonly id: string | null;
+  readonly password_hash: string | null;
+}
+
 export interface VisibleCreator {
   readonly id: string;
   readonly name: string | null;
@@ -40,9 +54,15 @@ const findPeople = statement(
    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
    CROSS JOIN LATERAL (${selectPerson('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
+// PostgreSQL alone decides which spellings are one name: lower() here is the lower() of the index users_email.
+const findNamed = statement(
+  'accounts.named',
+  `SELECT lower($1::text) AS canonical, users.id, users.password_hash FROM (SELECT) AS typed
+   LEFT JOIN users ON lower(users.email) = lower($1::text) AND users.disabled_at IS NULL`,
+);
 const findCredentials = statement(
   'accounts.credentials',
-  'SELECT id, password_hash FROM users WHERE lower(email) = lower($1) AND disabled_at IS NULL',
+  'SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL',
 );
 // A whole second later: sign-ins are noted in seconds.
 const findChange = statement(
@@ -87,8 +107,14 @@ export class ReadAccounts {
   }
 
   /** By e-mail, in any case. */
-  credentials(email: string): Promise<Credentials | undefined> {
-    return this.database.row<Credentials & Record<string, unknown>>(findCredentials, [email]);
+  async named(email: string): Promise<Named> {
+    const row = await this.database.row<NamedRow>(findNamed, [email]);
+    const { canonical = '', id = null, password_hash = null } = row ?? {};
+    return { canonical, user: id === null || password_hash === null ? undefined : { id, password_hash } };
+  }
+
+  credentials(userId: string): Promise<Credentials | undefined> {
+    return this.database.row<Credentials & Record<string, unknown>>(findCredentials, [userId]);
   }
 
   /** @param signedInAt in seconds since 1970 */

@@ -9,6 +9,7 @@ export const auditEvents = [
   'sign_in_locked',
   'sign_in_cancelled',
   'second_factor_failed',
+  'second_factor_locked',
   'second_factor_added',
   'second_factor_removed',
   'recovery_codes_made',

@@ -3,6 +3,7 @@ import { AccountSecurity } from './0002-account-security.js';
 import { AuditIndexes } from './0003-audit-indexes.js';
 import { PaymentMethods } from './0004-payment-methods.js';
 import { ConsentsOfCreators } from './0005-consents-of-creators.js';
+import { GuessCounts } from './0006-guess-counts.js';
 import { ResourceServers } from './0010-resource-servers.js';
 
 export const migrations = [
@@ -11,5 +12,6 @@ export const migrations = [
   AuditIndexes,
   PaymentMethods,
   ConsentsOfCreators,
+  GuessCounts,
   ResourceServers,
 ] as const;

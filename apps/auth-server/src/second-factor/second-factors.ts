@@ -1,6 +1,7 @@
 import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import type { Clock, SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
+import { insertAudit } from '../audit/audit-log.js';
 import {
   recoveryCode,
   recoveryCodeCount,
@@ -13,7 +14,14 @@ import { secretBytes, stepOfCode } from './totp.rules.js';
 export interface SecondFactorState {
   readonly confirmed: boolean;
   readonly recoveryCodesLeft: number;
+  /** Too many codes were wrong one after another: only a recovery code, or the operator, helps. */
+  readonly appLocked: boolean;
 }
+
+/** NIST SP 800-63B §3.2.2: at most 100 consecutive failures for one authenticator. */
+export const maxWrongCodes = 100;
+export const appLockedText =
+  'Too many codes were wrong, so codes from your app are not accepted any more. Enter a recovery code, then change your password: someone else may know it. Without a recovery code, ask support.';
 
 /** How somebody proved the second factor. */
 export type ProvedBy = 'code' | 'recovery_code';
@@ -25,7 +33,7 @@ interface StoredFactor {
 
 const findState = statement(
   'second-factors.state',
-  `SELECT confirmed_at IS NOT NULL AS confirmed,
+  `SELECT confirmed_at IS NOT NULL AS confirmed, wrong_codes >= ${maxWrongCodes} AS app_locked,
      (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS codes_left
    FROM second_factors WHERE user_id = $1`,
 );
@@ -48,7 +56,18 @@ const find = statement(
 // RFC 6238 §5.2: a code serves once. Of two requests with the same code one waits for the row and changes nothing.
 const useStep = statement(
   'second-factors.use-step',
-  'UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2 AND confirmed_at IS NOT NULL',
+  `UPDATE second_factors SET last_step = $2, wrong_codes = 0
+   WHERE user_id = $1 AND last_step < $2 AND confirmed_at IS NOT NULL AND wrong_codes < ${maxWrongCodes}`,
+);
+// In the row of the factor, so the count holds for all replicas and ends only with a right code.
+const countWrongCode = statement(
+  'second-factors.count-wrong',
+  `UPDATE second_factors SET wrong_codes = wrong_codes + 1 WHERE user_id = $1 AND confirmed_at IS NOT NULL
+   RETURNING wrong_codes`,
+);
+const resetWrongCodes = statement(
+  'second-factors.reset-wrong',
+  'UPDATE second_factors SET wrong_codes = 0 WHERE user_id = $1 AND wrong_codes > 0',
 );
 const confirm = statement(
   'second-factors.confirm',
@@ -111,8 +130,15 @@ export class SecondFactors {
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {
-    const row = await this.database.row<{ confirmed: boolean; codes_left: number }>(findState, [userId]);
-    return { confirmed: row?.confirmed === true, recoveryCodesLeft: row?.codes_left ?? 0 };
+    const row = await this.database.row<{ confirmed: boolean; codes_left: number; app_locked: boolean }>(
+      findState,
+      [userId],
+    );
+    return {
+      confirmed: row?.confirmed === true,
+      recoveryCodesLeft: row?.codes_left ?? 0,
+      appLocked: row?.app_locked === true,
+    };
   }
 
   /** The secret to put into the app; undefined when a second factor is in use already, whose secret nobody sees again. */
@@ -135,19 +161,35 @@ export class SecondFactors {
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 
-  /** What the code proves: an app's code once, a recovery code once; undefined when it is neither. */
+  /** What the code proves: an app's code once, a recovery code once; undefined for a wrong one, which is counted. */
   async prove(userId: string, typed: string): Promise<ProvedBy | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
-    const step = stepOfCode(stored.secret, typed, this.settings.clock().getTime());
+    const provedBy = await this.provedBy(userId, stored.secret, typed);
+    if (provedBy === undefined) await this.countWrongCode(userId);
+    return provedBy;
+  }
+
+  private async countWrongCode(userId: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const count = await tx.row<{ wrong_codes: number }>(countWrongCode, [userId]);
+      if (count?.wrong_codes === maxWrongCodes)
+        await insertAudit(tx, { event: 'second_factor_locked', userId });
+    });
+  }
+
+  private async provedBy(userId: string, secret: Buffer, typed: string): Promise<ProvedBy | undefined> {
+    const step = stepOfCode(secret, typed, this.settings.clock().getTime());
     if (step !== undefined)
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
     const code = typedRecoveryCode(typed);
     if (code === undefined) return undefined;
-    // Those of before were keyed by the key that seals the secrets, and could not outlive it.
-    const keys = [stored.secret, ...this.settings.secrets.keys];
+    // Earlier ones were keyed by the key that seals the secrets.
+    const keys = [secret, ...this.settings.secrets.keys];
     const hashes = keys.map((key) => recoveryCodeHash(key, userId, code));
-    return (await this.database.run(useRecoveryCode, [userId, hashes])) === 1 ? 'recovery_code' : undefined;
+    if ((await this.database.run(useRecoveryCode, [userId, hashes])) !== 1) return undefined;
+    await this.database.run(resetWrongCodes, [userId]);
+    return 'recovery_code';
   }
 
   /** New recovery codes in place of all before. Undefined when there is no second factor in use. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
@@ -7,12 +8,15 @@ import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
-import { SecondFactors } from '../second-factor/second-factors.js';
+import { appLockedText, type ProvedBy, SecondFactors } from '../second-factor/second-factors.js';
 import { switchOnSecondFactor } from '../second-factor/switch-on.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { AskSecondFactor } from './ask-second-factor.js';
+import { DeviceCookies } from './device-cookies.js';
+import { FinishSignIn } from './finish-sign-in.js';
+import { codeGuess } from './guess-target.rules.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
-import { codesOf, type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
+import { type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** The second half of a sign-in, for those whose password was right: nobody is signed in before this said yes. */
 @Injectable()
@@ -21,7 +25,10 @@ export class ProveSecondFactor {
     private readonly oidc: OidcServer,
     private readonly factors: SecondFactors,
     private readonly work: UnitOfWork,
+    private readonly accounts: ReadAccounts,
     private readonly throttle: SignInThrottle,
+    private readonly devices: DeviceCookies,
+    private readonly finish: FinishSignIn,
     private readonly forms: FormTokens,
     private readonly audit: AuditLog,
     private readonly ask: AskSecondFactor,
@@ -30,41 +37,41 @@ export class ProveSecondFactor {
   /** Takes a code of the app or a recovery code. */
   async run(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
-    const userId = await this.ask.whosePassword(interaction);
-    if (userId === undefined) return showAgain(interaction);
-    const guess = await this.throttle.guess(codesOf(userId), originOf(request).ip, () =>
-      this.factors.prove(userId, field(request, 'code')),
+    const user = await this.userOf(interaction);
+    if (user === undefined) return showAgain(interaction);
+    const guess = await this.guess(interaction, request, user, () =>
+      this.factors.prove(user.id, field(request, 'code')),
     );
-    if (guess.kind !== 'right') return this.refused(interaction, userId, request, guess);
-    return this.signedIn(interaction, userId, request, { second_factor: guess.found });
+    if (guess.kind !== 'right') return this.rejected(interaction, user.id, request, guess);
+    return this.signedIn(interaction, request, response, user, guess.found);
   }
 
   /** Takes the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
     const { uid, appName, formTargets } = interaction;
-    const userId = await this.ask.whosePassword(interaction);
-    if (userId === undefined) return showAgain(interaction);
-    const guess = await this.throttle.guess(codesOf(userId), originOf(request).ip, () =>
+    const user = await this.userOf(interaction);
+    if (user === undefined) return showAgain(interaction);
+    const guess = await this.guess(interaction, request, user, () =>
       switchOnSecondFactor(this.work, this.factors, {
-        userId,
+        userId: user.id,
         code: field(request, 'code'),
         sessionUid: interaction.sessionUid,
         clientId: interaction.client.clientId,
         origin: originOf(request),
       }),
     );
-    if (guess.kind !== 'right') return this.refused(interaction, userId, request, guess);
-    await interaction.remember({ passwordOf: userId, passwordAt: interaction.passwordAt, provedBoth: true });
+    if (guess.kind !== 'right') return this.rejected(interaction, user.id, request, guess);
+    await interaction.remember({ passwordOf: user.id, passwordAt: interaction.passwordAt, provedBoth: true });
     return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.found);
   }
 
   /** The recovery codes were seen. */
   async done(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
-    const userId = await this.ask.whosePassword(interaction);
-    if (userId === undefined || !interaction.provedBoth) return showAgain(interaction);
-    return this.signedIn(interaction, userId, request, { second_factor: 'code' });
+    const user = await this.userOf(interaction);
+    if (user === undefined || !interaction.provedBoth) return showAgain(interaction);
+    return this.signedIn(interaction, request, response, user, 'code');
   }
 
   /** Forgets whose password was right. */
@@ -80,37 +87,57 @@ export class ProveSecondFactor {
     return interaction;
   }
 
-  private async refused(
+  /** Whose password was right; undefined when the sign-in has to begin with it. */
+  private async userOf(interaction: OpenInteraction): Promise<Credentials | undefined> {
+    const userId = await this.ask.whosePassword(interaction);
+    return userId === undefined ? undefined : this.accounts.credentials(userId);
+  }
+
+  private guess<Found>(
+    { client: { clientId } }: OpenInteraction,
+    request: Request,
+    user: Credentials,
+    check: () => Promise<Found | undefined>,
+  ): Promise<Guess<Found>> {
+    const origin = originOf(request);
+    const device = this.devices.of(request, user);
+    const target = codeGuess({ userId: user.id, address: origin.ip, device });
+    const ifLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
+    return this.throttle.guess(target, { origin, ifLocked }, check);
+  }
+
+  private async rejected(
     interaction: OpenInteraction,
     userId: string,
     request: Request,
     guess: Exclude<Guess<unknown>, { kind: 'right' }>,
   ): Promise<Outcome> {
-    const event = guess.kind === 'wrong' ? 'second_factor_failed' : 'sign_in_locked';
-    const { clientId } = interaction.client;
-    await this.audit.write(originOf(request), { event, userId, clientId });
     if (guess.kind === 'locked') {
       const { waitSeconds: retryAfterSeconds } = guess;
       const text = `Too many codes were wrong. ${waitInWords(retryAfterSeconds)}`;
       return this.ask.show(interaction, userId, { status: 429, text, retryAfterSeconds });
     }
-    const text = 'This code is not right, or was used already. Wait for the next one and try again.';
+    const { clientId } = interaction.client;
+    await this.audit.write(originOf(request), { event: 'second_factor_failed', userId, clientId });
+    const { appLocked } = await this.factors.stateOf(userId);
+    const text = appLocked
+      ? appLockedText
+      : 'Incorrect code, or already used. Wait for the next one and try again.';
     return this.ask.show(interaction, userId, { status: 401, text });
   }
 
-  private async signedIn(
+  private signedIn(
     interaction: OpenInteraction,
-    userId: string,
     request: Request,
-    details: Readonly<Record<string, string>>,
+    response: Response,
+    user: Credentials,
+    provedBy: ProvedBy,
   ): Promise<Outcome> {
-    const { clientId } = interaction.client;
-    await this.audit.write(originOf(request), { event: 'signed_in', userId, clientId, details });
-    return {
-      redirect: await interaction.finish({
-        login: { accountId: userId, ts: interaction.passwordAt, amr: [...bothFactors] },
-      }),
-    };
+    return this.finish.run(interaction, request, response, user, {
+      at: interaction.passwordAt,
+      amr: bothFactors,
+      details: { second_factor: provedBy },
+    });
   }
 }
 

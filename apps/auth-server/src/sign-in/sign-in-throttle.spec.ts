@@ -1,54 +1,188 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { RedisConnection } from '@fulfilment/http-service';
-import { createLogger } from '@fulfilment/runtime';
-import { eventually, storeUrl } from '@fulfilment/testing';
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { migrations } from '../migrations/index.js';
+import { GuessCounts } from './guess-counts.js';
+import { codeGuess, confirmationGuess, type GuessTarget, passwordGuess } from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
 
-let redis: RedisConnection;
+let stores: ScratchDatabase;
 beforeAll(async () => {
-  redis = new RedisConnection(storeUrl('TEST_REDIS_URL'), createLogger('auth-server', 'fatal'));
-  await eventually(() => redis.client.status === 'ready' || undefined); // until then nothing is counted
+  stores = await scratchDatabase(migrations);
 });
-afterAll(() => redis.stop());
+afterAll(() => stores.drop());
 
 const requests = 3;
-const throttle = () => new SignInThrottle(redis, { requests, windowSeconds: 60 });
+/** Another replica each time. */
+const throttle = (allowed = requests) =>
+  new SignInThrottle(new GuessCounts(stores.database), { requests: allowed, windowSeconds: 60 });
+const context = (address = '198.51.100.1') => ({
+  origin: { ip: address, userAgent: 'a test' },
+  ifLocked: { event: 'sign_in_locked' } as const,
+});
 const wrong = () => Promise.resolve(undefined);
 const right = () => Promise.resolve('somebody');
-const randomAddress = () => `198.51.${randomInt(256)}.${randomInt(256)}`;
+const randomAddress = () => `198.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+const at = (account: string, address: string, device?: string) => passwordGuess({ account, address, device });
+const guess = (target: GuessTarget, check: () => Promise<string | undefined>, allowed = requests) =>
+  throttle(allowed).guess(target, context(), check);
+const kindsOf = async (guesses: readonly Promise<{ kind: string }>[]) =>
+  (await Promise.all(guesses)).map(({ kind }) => kind);
+const run = (text: string, values: readonly unknown[] = []) =>
+  stores.database.run({ name: `test.${createHash('md5').update(text).digest('hex')}`, text }, values);
+async function user(): Promise<string> {
+  const id = randomUUID();
+  await run(`INSERT INTO users (id, email, password_hash) VALUES ($1::uuid, $1::uuid || '@a.example', '')`, [
+    id,
+  ]);
+  return id;
+}
 
-it('looks at no more guesses than may fail, then tells how long to wait', async () => {
-  const [account, ip] = [randomUUID(), randomAddress()];
-  const guesses = Array.from({ length: 9 }, () => throttle().guess(account, ip, wrong));
-  const kinds = (await Promise.all(guesses)).map(({ kind }) => kind);
-  expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
-  const locked = await throttle().guess(account, ip, right);
-  expect(locked.kind).toBe('locked');
-  expect(locked.kind === 'locked' && locked.waitSeconds > 0 && locked.waitSeconds <= 60).toBe(true);
+describe('an account guessed at from one network', () => {
+  it('gets no more checks than may fail, however many replicas guess in parallel, then a time to wait', async () => {
+    const target = at(randomUUID(), randomAddress());
+    const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
+    expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
+    const locked = await guess(target, right);
+    expect(locked.kind === 'locked' && locked.waitSeconds > 0 && locked.waitSeconds <= 60).toBe(true);
+  });
+
+  it('starts from zero after a right guess, and the network does not', async () => {
+    const [account, address] = [randomUUID(), randomAddress()];
+    await guess(at(account, address), wrong);
+    await guess(at(account, address), wrong);
+    expect(await guess(at(account, address), right)).toEqual({ kind: 'right', found: 'somebody' });
+    await guess(at(account, address), wrong);
+    expect((await guess(at(randomUUID(), address), right)).kind).toBe('locked');
+  });
+
+  it('counts nothing for a guess that could not be checked', async () => {
+    const target = at(randomUUID(), randomAddress());
+    const away = () => Promise.reject(new Error('The store is away.'));
+    for (let count = 0; count <= requests; count += 1)
+      await expect(guess(target, away)).rejects.toThrow('away');
+    expect((await guess(target, right)).kind).toBe('right');
+  });
+
+  it('can be guessed at again when the window is over', async () => {
+    const target = at(randomUUID(), randomAddress());
+    for (let count = 0; count < requests; count += 1) await guess(target, wrong);
+    expect((await guess(target, right)).kind).toBe('locked');
+    await run(`UPDATE guess_counts SET expires_at = now(), failed_at = now() - interval '1 hour'`);
+    expect((await guess(target, right)).kind).toBe('right');
+  });
 });
 
-it('lets the account start afresh after a right guess, not the address', async () => {
-  const [account, ip] = [randomUUID(), randomAddress()];
-  await throttle().guess(account, ip, wrong);
-  await throttle().guess(account, ip, wrong);
-  expect(await throttle().guess(account, ip, right)).toEqual({ kind: 'right', found: 'somebody' });
-  await throttle().guess(account, ip, wrong);
-  expect((await throttle().guess(account, randomAddress(), right)).kind).toBe('right');
-  expect((await throttle().guess(randomUUID(), ip, right)).kind).toBe('locked');
+describe('an account guessed at from many networks', () => {
+  it('gets one guess after a delay instead of a lock for the whole window', async () => {
+    const account = randomUUID();
+    const kinds = await kindsOf(Array.from({ length: 40 }, () => guess(at(account, randomAddress()), wrong)));
+    expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
+    const delayed = await guess(at(account, randomAddress()), right);
+    expect(delayed).toEqual({ kind: 'locked', waitSeconds: 1 });
+    await run(`UPDATE guess_counts SET failed_at = failed_at - interval '2 seconds' WHERE subject = $1`, [
+      `everywhere:${account}`,
+    ]);
+    expect((await guess(at(account, randomAddress()), right)).kind).toBe('right');
+  });
+
+  it('stays open to the browser that signed in before', async () => {
+    const account = randomUUID();
+    for (let count = 0; count < requests; count += 1) await guess(at(account, randomAddress()), wrong);
+    const address = randomAddress();
+    for (let count = 0; count < requests; count += 1) await guess(at(randomUUID(), address), wrong);
+    const device = randomUUID();
+    expect((await guess(at(account, address), right)).kind).toBe('locked');
+    expect((await guess(at(account, address, device), right)).kind).toBe('right');
+    for (let count = 0; count < requests; count += 1) await guess(at(account, address, device), wrong);
+    expect((await guess(at(account, address, device), right)).kind).toBe('locked');
+  });
 });
 
-it('counts nothing for a guess that could not be looked at', async () => {
-  const [account, ip] = [randomUUID(), randomAddress()];
-  const away = () => Promise.reject(new Error('The store is away.'));
-  for (let guess = 0; guess <= requests; guess += 1)
-    await expect(throttle().guess(account, ip, away)).rejects.toThrow('away');
-  expect((await throttle().guess(account, ip, right)).kind).toBe('right');
+describe('a network', () => {
+  it('counts every address of one IPv6 /64 together, and four times as many in a /56', async () => {
+    const prefix = `2001:db8:${randomBytes(2).toString('hex')}`;
+    for (let host = 1; host <= requests; host += 1)
+      await guess(at(randomUUID(), `${prefix}:ab01::${host}`), wrong);
+    expect((await guess(at(randomUUID(), `${prefix}:ab01::ffff`), right)).kind).toBe('locked');
+    for (let host = requests; host < 4 * requests; host += 1)
+      await guess(at(randomUUID(), `${prefix}:ab${(host + 16).toString(16)}::1`), wrong);
+    expect((await guess(at(randomUUID(), `${prefix}:abff::1`), right)).kind).toBe('locked');
+  });
+
+  it('from which several accounts sign in is not locked by a few failures of each', async () => {
+    const address = randomAddress();
+    for (let person = 0; person < 4; person += 1) await throttle().noteSignIn(address, await user());
+    const kinds = [];
+    for (let count = 0; count < 5 * requests; count += 1)
+      kinds.push((await guess(at(randomUUID(), address), wrong)).kind);
+    expect(new Set(kinds)).toEqual(new Set(['wrong']));
+    expect((await guess(at(randomUUID(), address), right)).kind).toBe('locked');
+  });
+
+  it('is not unlocked by one account that signs in there again and again', async () => {
+    const [address, own] = [randomAddress(), await user()];
+    const kinds = [];
+    for (let count = 0; count < 4 * requests; count += 1) {
+      await throttle().noteSignIn(address, own);
+      kinds.push((await guess(at(randomUUID(), address), wrong)).kind);
+    }
+    expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(2 * requests);
+  });
+
+  it('that is locked adds no rows for the names it tries, and one audit record of all attempts', async () => {
+    const address = randomAddress();
+    for (let count = 0; count < requests; count += 1) await guess(at(randomUUID(), address), wrong);
+    const names = Array.from({ length: 20 }, () => randomUUID());
+    for (const name of names) await throttle().guess(at(name, address), context(address), wrong);
+    const rows = await stores.database.rows(
+      { name: 'test.rows-of', text: 'SELECT 1 FROM guess_counts WHERE subject ~ ANY ($1)' },
+      [names],
+    );
+    expect(rows).toEqual([]);
+    const counts = new GuessCounts(stores.database);
+    const records = () =>
+      stores.database.rows<{ details: unknown }>(
+        { name: 'test.records', text: `SELECT event, user_id, details FROM audit_log WHERE ip = $1` },
+        [address],
+      );
+    await counts.recordLocked(stores.database);
+    expect(await records()).toEqual([]); // the window is not over
+    await run(`UPDATE guess_counts SET locked_until = now()`);
+    await counts.recordLocked(stores.database);
+    await counts.recordLocked(stores.database);
+    expect(await records()).toEqual([
+      { event: 'sign_in_locked', user_id: null, details: { count: 20, since: expect.any(String) } },
+    ]);
+  });
 });
 
-it('counts the failures of every address of one IPv6 /64 together', async () => {
-  const network = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
-  for (let host = 1; host <= requests; host += 1)
-    await throttle().guess(randomUUID(), `${network}::${host}`, wrong);
-  expect((await throttle().guess(randomUUID(), `${network}::ffff`, right)).kind).toBe('locked');
+it('guesses at codes and at the password of an open session are counted apart from sign-ins', async () => {
+  const [userId, address] = [randomUUID(), randomAddress()];
+  for (let count = 0; count < requests; count += 1) await guess(at(`user-${userId}`, randomAddress()), wrong);
+  const codes = codeGuess({ userId, address, device: undefined });
+  const session = confirmationGuess(randomUUID());
+  expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['right', 'right']);
+  for (let count = 0; count < requests; count += 1) {
+    await guess(codes, wrong);
+    await guess(session, wrong);
+  }
+  expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['locked', 'locked']);
+});
+
+it('expired counts are deleted, and those of guesses under way or not yet recorded are kept', async () => {
+  const expired = at(randomUUID(), randomAddress());
+  await guess(expired, wrong);
+  const busy = at(randomUUID(), randomAddress());
+  await guess(busy, async () => {
+    await run(`UPDATE guess_counts SET expires_at = now() - interval '1 second'`);
+    await run(`UPDATE guess_counts SET trying_until = now() - interval '1 second' WHERE trying = 0`);
+    await new GuessCounts(stores.database).deleteExpired(stores.database);
+    return 'somebody';
+  });
+  const left = await stores.database.rows<{ subject: string }>(
+    { name: 'test.left', text: 'SELECT subject FROM guess_counts WHERE subject = ANY ($1)' },
+    [[expired.own, busy.own]],
+  );
+  expect(left.map(({ subject }) => subject)).toEqual([busy.own]);
 });

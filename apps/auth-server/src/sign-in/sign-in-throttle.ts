@@ -1,128 +1,167 @@
-import { clientNetwork, type Quota, type RedisConnection } from '@fulfilment/http-service';
-import { createHash } from 'node:crypto';
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import { clientNetwork, type Quota } from '@fulfilment/http-service';
+import { Counter, metrics } from '@fulfilment/runtime';
+import type { Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditEntry, Origin } from '../audit/audit-log.js';
+import type { Ending, GuessCounts } from './guess-counts.js';
+import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
+import type { GuessTarget } from './guess-target.rules.js';
 
-/**
- * KEYS: per subject its failures and its tries under way. In one step, so parallel guesses never get past the count: a try begins only
- * when it could fail without passing it. Answers 0 (begun), 1 (others are under way) or 2 (too many failed), and the seconds to wait.
- */
-const beginTry = `
-local state, wait = 0, 0
-for index = 1, #KEYS, 2 do
-  local failed = tonumber(redis.call('GET', KEYS[index]) or '0')
-  local trying = tonumber(redis.call('GET', KEYS[index + 1]) or '0')
-  if failed >= tonumber(ARGV[1]) then
-    state = 2
-    wait = math.max(wait, redis.call('TTL', KEYS[index]))
-  elseif failed + trying >= tonumber(ARGV[1]) then
-    state = math.max(state, 1)
-  end
-end
-if state == 0 then
-  for index = 2, #KEYS, 2 do
-    redis.call('INCR', KEYS[index])
-    redis.call('EXPIRE', KEYS[index], ARGV[2])
-  end
-end
-return {state, wait}
-`;
-/** ARGV: how it ended, and the window of failures in seconds. A right one lets the first subject, the account, start afresh. */
-const endTry = `
-for index = 1, #KEYS, 2 do
-  if tonumber(redis.call('GET', KEYS[index + 1]) or '0') > 0 then redis.call('DECR', KEYS[index + 1]) end
-  if ARGV[1] == 'wrong' and redis.call('INCR', KEYS[index]) == 1 then redis.call('EXPIRE', KEYS[index], ARGV[2]) end
-end
-if ARGV[1] == 'right' then redis.call('DEL', KEYS[1]) end
-`;
-/** A process that died leaves its tries under way for so long. */
-const tryAtMostSeconds = 30;
 const waitForOthersMs = 10_000;
-const askAgainMs = 50;
+const firstPollMs = 25;
+const maxPollMs = 400;
+/** Guesses of this process that wait for others; further ones get a 503. */
+const maxWaiting = 64;
 
-/** What became of a guess: too many were wrong before it, or it was wrong, or it was right. */
+const lockedAttempts = new Counter({
+  name: 'sign_in_locked_attempts_total',
+  help: 'Guesses at passwords and codes that were rejected without a look, by what had too many failures.',
+  labelNames: ['by'],
+  registers: [metrics],
+});
+
+/** The outcome of a guess: too many failed before it, or it was wrong, or it was right. */
 export type Guess<Found> =
   | { readonly kind: 'locked'; readonly waitSeconds: number }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'right'; readonly found: Found };
 
-/** Slows the guessing of passwords: so many failures per account and per address, then nothing until the window is over. */
+/** From where a guess came, and what the audit log says if it is rejected without a look. */
+export interface GuessContext {
+  readonly origin: Origin;
+  readonly ifLocked: AuditEntry;
+}
+
+/** Limits the guesses at passwords and codes (docs/adr/0029). */
 export class SignInThrottle {
+  private waiting = 0;
+
   constructor(
-    private readonly redis: RedisConnection,
+    private readonly counts: GuessCounts,
     private readonly failures: Quota,
   ) {}
 
   /**
-   * Looks at a guess unless too many have failed; while Redis is away there never are. When the guesses under way could all fail, it
-   * waits for them. One that could not be looked at counts for nothing.
-   * @param account the e-mail address that was typed, or what else is being guessed at
-   * @param look answers what was found behind a right guess, undefined for a wrong one
+   * Checks a guess unless too many have failed. While the guesses under way could all fail, it waits for them. A guess that could not be
+   * checked does not count.
+   * @param check returns what a right guess leads to, undefined for a wrong one
+   * @throws ServiceUnavailable when too many wait already
    */
   async guess<Found>(
-    account: string,
-    ip: string,
-    look: () => Promise<Found | undefined>,
+    target: GuessTarget,
+    context: GuessContext,
+    check: () => Promise<Found | undefined>,
   ): Promise<Guess<Found>> {
-    const waitSeconds = await this.waitOrBegin(account, ip);
+    const waitSeconds = await this.waitOrBegin(target, context);
     if (waitSeconds !== undefined) return { kind: 'locked', waitSeconds };
-    let ending: 'right' | 'wrong' | 'unknown' = 'unknown';
+    let ending: Ending = 'unknown';
     try {
-      const found = await look();
+      const found = await check();
       ending = found === undefined ? 'wrong' : 'right';
       return found === undefined ? { kind: 'wrong' } : { kind: 'right', found };
     } finally {
-      await this.end(account, ip, ending);
+      await this.counts.end(subjectsOf(target), ending, target.own, this.failures.windowSeconds);
     }
   }
 
-  /** Begins a try, or answers the seconds to wait before the next. */
-  private async waitOrBegin(account: string, ip: string): Promise<number | undefined> {
+  /** An account that signs in from a network raises the network's limit for a day. */
+  async noteSignIn(address: string, userId: string): Promise<void> {
+    const { network, widerNetwork } = clientNetwork(address);
+    await this.counts.noteSignIn(widerNetwork === undefined ? [network] : [network, widerNetwork], userId);
+  }
+
+  /** Starts a guess, or returns the seconds to wait before the next. */
+  private async waitOrBegin(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
+    const verdict = await this.begin(target, context);
+    if (verdict.kind === 'free') return undefined;
+    if (verdict.kind === 'locked') return verdict.waitSeconds;
+    if (this.waiting >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');
+    this.waiting += 1;
+    try {
+      return await this.poll(target, context);
+    } finally {
+      this.waiting -= 1;
+    }
+  }
+
+  private async poll(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
     const endsAtMs = performance.now() + waitForOthersMs;
-    for (;;) {
-      const [state, waitSeconds] = await this.begin(account, ip);
-      if (state === 0) return undefined;
-      if (state === 2) return Math.max(1, waitSeconds);
-      if (performance.now() > endsAtMs) return 1;
-      await sleep(askAgainMs);
+    for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
+      await sleep(pollMs);
+      const verdict = await this.begin(target, context);
+      if (verdict.kind === 'free') return undefined;
+      if (verdict.kind === 'locked') return verdict.waitSeconds;
     }
+    return 1;
   }
 
-  private async begin(account: string, ip: string): Promise<readonly [state: number, waitSeconds: number]> {
-    const keys = keysOf(account, ip);
-    const answer: unknown = await this.redis.ask('sign-in-throttle', (client) =>
-      client.eval(beginTry, keys.length, ...keys, this.failures.requests, tryAtMostSeconds),
-    );
-    if (!Array.isArray(answer)) return [0, 0];
-    return [Number(answer[0]), Number(answer[1])];
+  private begin(target: GuessTarget, context: GuessContext): Promise<Verdict> {
+    return this.counts.transaction(async (tx) => {
+      // Networks first: a network that is locked adds no rows for the names it tries.
+      for (const network of target.limitedNetworks) {
+        const verdict = await this.networkVerdict(tx, network);
+        if (verdict.kind !== 'free') return this.rejected(tx, verdict, network.subject, context);
+      }
+      const verdict = await this.ownVerdict(tx, target);
+      if (verdict.kind !== 'free') return this.rejected(tx, verdict, target.own, context);
+      await this.counts.begin(tx, subjectsOf(target));
+      return verdict;
+    });
   }
 
-  private async end(account: string, ip: string, ending: 'right' | 'wrong' | 'unknown'): Promise<void> {
-    const keys = keysOf(account, ip);
-    await this.redis.ask('sign-in-throttle', (client) =>
-      client.eval(endTry, keys.length, ...keys, ending, this.failures.windowSeconds),
-    );
+  private async networkVerdict(
+    tx: Transaction,
+    { subject, network, factor }: GuessTarget['limitedNetworks'][number],
+  ): Promise<Verdict> {
+    const verdicts = async (accounts: number) => {
+      const limit = networkLimit(this.failures, factor, accounts);
+      return strictest((await this.counts.lock(tx, [subject])).map((count) => limitVerdict(count, limit)));
+    };
+    const verdict = await verdicts(0);
+    return verdict.kind === 'free' ? verdict : verdicts(await this.counts.accountsOf(tx, network));
+  }
+
+  private async ownVerdict(tx: Transaction, { own, everywhere }: GuessTarget): Promise<Verdict> {
+    if (everywhere === undefined)
+      return strictest((await this.counts.lock(tx, [own])).map((count) => this.limited(count)));
+    const [all, here] = await this.counts.lock(tx, [everywhere, own]);
+    return strictest([
+      ...(all === undefined ? [] : [delayVerdict(all, this.failures)]),
+      ...(here === undefined ? [] : [this.limited(here)]),
+    ]);
+  }
+
+  private limited(count: Parameters<typeof limitVerdict>[0]): Verdict {
+    return limitVerdict(count, this.failures.requests);
+  }
+
+  private async rejected(
+    tx: Transaction,
+    verdict: Verdict,
+    subject: string,
+    { origin, ifLocked: entry }: GuessContext,
+  ): Promise<Verdict> {
+    if (verdict.kind !== 'locked') return verdict;
+    lockedAttempts.inc({ by: subject.slice(0, subject.indexOf(':')) });
+    // A network tries many accounts: its record names none of them.
+    const record = subject.startsWith('address:') ? { ...entry, userId: undefined } : entry;
+    await this.counts.noteLocked(tx, subject, {
+      origin,
+      entry: record,
+      windowSeconds: this.failures.windowSeconds,
+    });
+    return verdict;
   }
 }
 
-function keysOf(account: string, ip: string): string[] {
-  return [accountKey(account), addressKey(ip)].flatMap((key) => [key, `${key}:trying`]);
-}
-
-function accountKey(account: string): string {
-  return `sign-in:account:${createHash('sha256').update(account.toLowerCase()).digest('base64url')}`;
-}
-
-/** Codes of a second factor are counted apart: a right password must not give more guesses. */
-export function codesOf(userId: string): string {
-  return `second-factor:${userId}`;
+function subjectsOf({ limitedNetworks, own, everywhere }: GuessTarget): string[] {
+  const networks = limitedNetworks.map(({ subject }) => subject);
+  return everywhere === undefined ? [...networks, own] : [...networks, everywhere, own];
 }
 
 /** How long to wait, for people. */
 export function waitInWords(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
   return `Wait ${minutes} minute${minutes === 1 ? '' : 's'} before you try again.`;
-}
-
-function addressKey(ip: string): string {
-  return `sign-in:address:${clientNetwork(ip).network}`;
 }

@@ -2,7 +2,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { verifyPassword } from '../accounts/passwords.js';
-import { type Credentials, ReadAccounts } from '../accounts/read-accounts.js';
+import { ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/numeric-date.js';
 import { OidcServer } from '../oidc/oidc-server.js';
@@ -12,6 +12,9 @@ import type { Outcome } from '../pages/outcome.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
+import { DeviceCookies } from './device-cookies.js';
+import { FinishSignIn } from './finish-sign-in.js';
+import { accountKey, passwordGuess } from './guess-target.rules.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
@@ -22,6 +25,8 @@ export class SignIn {
     private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
     private readonly throttle: SignInThrottle,
+    private readonly devices: DeviceCookies,
+    private readonly finish: FinishSignIn,
     private readonly factors: SecondFactors,
     private readonly forms: FormTokens,
     private readonly audit: AuditLog,
@@ -34,35 +39,31 @@ export class SignIn {
     if (interaction.prompt !== 'login') return { redirect: `/interaction/${interaction.uid}` };
     const email = field(request, 'email').trim();
     const origin = originOf(request);
-    const clientId = interaction.client.clientId;
+    const { clientId } = interaction.client;
 
-    const passwordAt = numericDate(this.clock()); // before it is looked up: a change meanwhile counts
-    let named: Credentials | undefined;
-    const guess = await this.throttle.guess(email, origin.ip, async () => {
-      named = await this.accounts.credentials(email);
-      // It takes as long when there is no such user.
-      return (await verifyPassword(field(request, 'password'), named?.password_hash)) ? named : undefined;
-    });
-    if (guess.kind === 'locked') {
-      const userId = (await this.accounts.credentials(email))?.id; // nothing but the record differs by it
-      await this.audit.write(origin, { event: 'sign_in_locked', clientId, userId });
-      return this.locked(interaction, email, guess.waitSeconds);
-    }
+    const passwordAt = numericDate(this.clock()); // before it is looked up: a concurrent change counts
+    const named = await this.accounts.named(email);
+    const { user } = named;
+    const account = accountKey(named);
+    const target = passwordGuess({ account, address: origin.ip, device: this.devices.of(request, user) });
+    const ifLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
+    // The same work for a name that no account has.
+    const guess = await this.throttle.guess(target, { origin, ifLocked }, async () =>
+      (await verifyPassword(field(request, 'password'), user?.password_hash)) ? user : undefined,
+    );
+    if (guess.kind === 'locked') return this.locked(interaction, email, guess.waitSeconds);
     if (guess.kind === 'wrong') {
-      await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: named?.id });
+      await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: user?.id });
       return this.failed(interaction, email);
     }
-    const user = guess.found;
-    if (await this.factors.isNeeded(user.id)) {
-      await interaction.remember({ passwordOf: user.id, passwordAt });
+    if (await this.factors.isNeeded(guess.found.id)) {
+      await interaction.remember({ passwordOf: guess.found.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
-    await this.audit.write(origin, { event: 'signed_in', clientId, userId: user.id });
-    return {
-      redirect: await interaction.finish({
-        login: { accountId: user.id, ts: passwordAt, amr: [...passwordOnly] },
-      }),
-    };
+    return this.finish.run(interaction, request, response, guess.found, {
+      at: passwordAt,
+      amr: passwordOnly,
+    });
   }
 
   private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {

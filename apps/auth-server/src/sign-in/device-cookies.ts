@@ -1,0 +1,72 @@
+import type { Request, Response } from 'express';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Credentials } from '../accounts/read-accounts.js';
+import type { Config } from '../config.js';
+
+/** Accounts that one browser is remembered for, the last first. */
+const maxAccounts = 5;
+const keptForMs = 400 * 24 * 3_600_000; // the longest a browser keeps a cookie (RFC 6265bis §5.5)
+const entryForm = /^[\w-]{22}\.[\w-]{43}$/;
+
+/**
+ * Recognises a browser that signed in to an account before, by a cookie (OWASP: Slow Down Online Guessing Attacks with Device Cookies).
+ * It gives the browser a budget of guesses of its own and nothing else. It is bound to the account and to its password, so it ends with
+ * the password.
+ */
+export class DeviceCookies {
+  private readonly name: string;
+  private readonly secure: boolean;
+
+  constructor(private readonly config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>) {
+    this.secure = config.AUTH_URL.startsWith('https:');
+    this.name = this.secure ? '__Host-device' : 'device';
+  }
+
+  /** The id of this browser for the account; undefined when it has none. */
+  of(request: Pick<Request, 'headers'>, user: Credentials | undefined): string | undefined {
+    if (user === undefined) return undefined;
+    const entry = this.entries(request).find((candidate) => this.isOf(candidate, user));
+    return entry?.slice(0, entry.indexOf('.'));
+  }
+
+  /** Remembers the browser for an account that was just signed in to. */
+  remember(request: Pick<Request, 'headers'>, response: Response, user: Credentials): void {
+    const entries = this.entries(request);
+    const known = entries.find((candidate) => this.isOf(candidate, user));
+    const others = entries.filter((candidate) => candidate !== known);
+    const id = known?.slice(0, known.indexOf('.')) ?? randomBytes(16).toString('base64url');
+    const value = [`${id}.${signature(this.config.COOKIE_KEYS[0] ?? '', id, user)}`, ...others]
+      .slice(0, maxAccounts)
+      .join('~');
+    response.cookie(this.name, value, {
+      path: '/',
+      httpOnly: true,
+      secure: this.secure,
+      sameSite: 'lax',
+      maxAge: keptForMs,
+    });
+  }
+
+  private entries({ headers }: Pick<Request, 'headers'>): string[] {
+    const prefix = `${this.name}=`;
+    const cookie = (headers.cookie ?? '')
+      .split(';')
+      .map((pair) => pair.trim())
+      .find((pair) => pair.startsWith(prefix));
+    return (cookie?.slice(prefix.length) ?? '')
+      .split('~', maxAccounts)
+      .filter((entry) => entryForm.test(entry));
+  }
+
+  private isOf(entry: string, user: Credentials): boolean {
+    const [id = '', given = ''] = entry.split('.');
+    return this.config.COOKIE_KEYS.some((key) =>
+      timingSafeEqual(Buffer.from(given), Buffer.from(signature(key, id, user))),
+    );
+  }
+}
+
+/** 43 characters. A new password hash makes every earlier signature invalid. */
+function signature(key: string, id: string, { id: userId, password_hash }: Credentials): string {
+  return createHmac('sha256', key).update(`device:${userId}:${id}:${password_hash}`).digest('base64url');
+}

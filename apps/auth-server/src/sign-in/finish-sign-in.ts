@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Credentials } from '../accounts/read-accounts.js';
+import { AuditLog, originOf } from '../audit/audit-log.js';
+import type { Outcome } from '../pages/outcome.js';
+import { DeviceCookies } from './device-cookies.js';
+import type { OpenInteraction } from './open-interaction.js';
+import { SignInThrottle } from './sign-in-throttle.js';
+
+/** Signs the person in once everything that their account needs was proved. */
+@Injectable()
+export class FinishSignIn {
+  constructor(
+    private readonly throttle: SignInThrottle,
+    private readonly devices: DeviceCookies,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @param proof `at`: when the password was right, in seconds since 1970; `amr`: what was proved (RFC 8176) */
+  async run(
+    interaction: OpenInteraction,
+    request: Request,
+    response: Response,
+    user: Credentials,
+    proof: {
+      readonly at: number;
+      readonly amr: readonly string[];
+      readonly details?: Readonly<Record<string, string>>;
+    },
+  ): Promise<Outcome> {
+    const origin = originOf(request);
+    const { clientId } = interaction.client;
+    await this.throttle.noteSignIn(origin.ip, user.id);
+    await this.audit.write(origin, {
+      event: 'signed_in',
+      clientId,
+      userId: user.id,
+      ...(proof.details === undefined ? {} : { details: proof.details }),
+    });
+    this.devices.remember(request, response, user);
+    const login = { accountId: user.id, ts: proof.at, amr: [...proof.amr] };
+    return { redirect: await interaction.finish({ login }) };
+  }
+}

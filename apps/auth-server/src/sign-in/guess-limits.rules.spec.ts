@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { delayVerdict, limitVerdict, networkLimit, strictest } from './guess-limits.rules.js';
+
+const count = (failed: number, trying = 0, secondsSinceFailure = Infinity, secondsLeft = 100) => ({
+  failed,
+  trying,
+  secondsSinceFailure,
+  secondsLeft,
+});
+const quota = { requests: 10, windowSeconds: 900 };
+
+describe('limitVerdict', () => {
+  it.each([
+    [count(0), { kind: 'free' }],
+    [count(9), { kind: 'free' }],
+    [count(9, 1), { kind: 'wait' }],
+    [count(0, 10), { kind: 'wait' }],
+    [count(10, 0, 1, 33.2), { kind: 'locked', waitSeconds: 34 }],
+    [count(10, 0, 1, -1), { kind: 'locked', waitSeconds: 1 }],
+  ])('of %j with a limit of 10 is %j', (given, verdict) => {
+    expect(limitVerdict(given, 10)).toEqual(verdict);
+  });
+});
+
+describe('delayVerdict', () => {
+  it('doubles the delay after the allowed failures, up to the average pace of the quota', () => {
+    const delays = [10, 11, 12, 13, 16, 17, 40, 4000].map((failed) =>
+      delayVerdict(count(failed, 0, 0), quota),
+    );
+    const seconds = delays.map((verdict) => (verdict.kind === 'locked' ? verdict.waitSeconds : 0));
+    expect(seconds).toEqual([1, 2, 4, 8, 64, 90, 90, 90]);
+  });
+
+  it('lets one guess at a time through once the delay is over', () => {
+    expect(delayVerdict(count(12, 0, 4), quota)).toEqual({ kind: 'free' });
+    expect(delayVerdict(count(12, 1, 4), quota)).toEqual({ kind: 'wait' });
+    expect(delayVerdict(count(5, 5, 0), quota)).toEqual({ kind: 'wait' });
+  });
+});
+
+it('strictest returns the longest lock, then a wait, then free', () => {
+  const locked = (waitSeconds: number) => ({ kind: 'locked', waitSeconds }) as const;
+  expect(strictest([locked(2), { kind: 'wait' }, locked(7)])).toEqual(locked(7));
+  expect(strictest([{ kind: 'free' }, { kind: 'wait' }])).toEqual({ kind: 'wait' });
+  expect(strictest([{ kind: 'free' }])).toEqual({ kind: 'free' });
+});
+
+it('networkLimit grows with the accounts that sign in from the network', () => {
+  expect([networkLimit(quota, 1, 0), networkLimit(quota, 4, 0), networkLimit(quota, 1, 30)]).toEqual([
+    10, 40, 310,
+  ]);
+});

@@ -1,0 +1,71 @@
+import { clientNetwork, widerNetworkFactor } from '@fulfilment/http-service';
+import { createHash } from 'node:crypto';
+
+/** A network whose failures are counted together, whatever account they were for. */
+export interface CountedNetwork {
+  readonly subject: string;
+  readonly network: string;
+  /** The limit of a wider network is the limit of a network, multiplied. */
+  readonly factor: number;
+}
+
+/** What a guess is counted for. Subjects sort in the order in which their rows are locked: networks first. */
+export interface GuessTarget {
+  /** Empty for a browser with a budget of its own. */
+  readonly limitedNetworks: readonly CountedNetwork[];
+  /** The narrowest subject; a right guess resets it. */
+  readonly own: string;
+  /** The account as seen by all networks together; undefined where `own` counts everything. */
+  readonly everywhere: string | undefined;
+}
+
+/** The account that a name means: its id, or for a name that no account has, the canonical spelling. */
+export function accountKey(named: {
+  readonly canonical: string;
+  readonly user: { readonly id: string } | undefined;
+}): string {
+  if (named.user !== undefined) return `user-${named.user.id}`;
+  return `name-${createHash('sha256').update(named.canonical).digest('base64url')}`;
+}
+
+/** A guess at a password on the sign-in page. @param device of a browser that signed in to this account before (device-cookies.ts) */
+export function passwordGuess(guess: {
+  readonly account: string;
+  readonly address: string;
+  readonly device: string | undefined;
+}): GuessTarget {
+  const { account, address, device } = guess;
+  if (device !== undefined) return { limitedNetworks: [], own: `device:${device}`, everywhere: undefined };
+  return {
+    limitedNetworks: countedNetworks(address),
+    own: `pair:${account}@${clientNetwork(address).network}`,
+    everywhere: `everywhere:${account}`,
+  };
+}
+
+/** A guess at a code of the second factor, after the right password. Counted apart, so the password gives no further guesses. */
+export function codeGuess(guess: {
+  readonly userId: string;
+  readonly address: string;
+  readonly device: string | undefined;
+}): GuessTarget {
+  const { userId, address, device } = guess;
+  return {
+    limitedNetworks: device === undefined ? countedNetworks(address) : [],
+    own: `codes:${userId}`,
+    everywhere: undefined,
+  };
+}
+
+/** A guess at the password or a code in a browser that is signed in: strangers must not use up the owner's guesses. */
+export function confirmationGuess(sessionUid: string): GuessTarget {
+  return { limitedNetworks: [], own: `session:${sessionUid}`, everywhere: undefined };
+}
+
+function countedNetworks(address: string): CountedNetwork[] {
+  const { network, widerNetwork } = clientNetwork(address);
+  const narrow = { subject: `address:${network}`, network, factor: 1 };
+  if (widerNetwork === undefined) return [narrow];
+  const wider = { subject: `address:${widerNetwork}`, network: widerNetwork, factor: widerNetworkFactor };
+  return wider.subject < narrow.subject ? [wider, narrow] : [narrow, wider];
+}
