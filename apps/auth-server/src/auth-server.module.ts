@@ -95,6 +95,7 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     factors,
     browsers,
     secrets,
+    outbox,
     answers: new SentAnswers(redis),
     clock,
   });

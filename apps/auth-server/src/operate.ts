@@ -11,13 +11,15 @@ import { operatorContext } from './operator/operator-context.js';
 await operateService({
   name: 'auth-server',
   migrations,
-  settings: settings.pick({
-    DATABASE_URL: true,
-    REDIS_URL: true,
-    RABBITMQ_URL: true,
-    RABBITMQ_NAMESPACE: true,
-    KEY_ENCRYPTION_KEY: true,
-  }),
+  settings: settings
+    .pick({
+      DATABASE_URL: true,
+      REDIS_URL: true,
+      RABBITMQ_URL: true,
+      RABBITMQ_NAMESPACE: true,
+      KEY_ENCRYPTION_KEY: true,
+    })
+    .extend({ AUTH_URL: settings.shape.AUTH_URL.optional() }),
   context: operatorContext,
   commands: { ...accountCommands, ...creatorCommands, ...clientCommands, ...keyCommands, ...auditCommands },
 });

@@ -25,13 +25,15 @@ function operatorOf(server: RunningServer) {
     atEnd: (close) => void closings.push(close),
   });
   return {
+    context,
     /** What the program prints, read again. @param given operands and flags by their names */
     run: async (
       command: keyof typeof commands,
       given: Readonly<Record<string, unknown>> = {},
+      site: typeof context = context,
     ): Promise<ReturnType<typeof JSON.parse>> => {
       const work: (of: typeof context) => Promise<object> = commands[command].prepare(given);
-      return JSON.parse(JSON.stringify(await work(context)));
+      return JSON.parse(JSON.stringify(await work(site)));
     },
     stop: async () => {
       for (const close of closings) await close();

@@ -89,7 +89,7 @@ describe.each(settings)('on %s', (_, options) => {
     await page.getByRole('alert').waitFor();
     expect(await page.locator('#password:focus').count()).toBe(1);
     await fillByKeyboard(page, [password]);
-    await page.getByRole('heading', { name: 'Allow Tour Merch Planner?' }).waitFor();
+    await page.getByRole('heading', { name: 'Allow Tour Merch Planner (app.example)?' }).waitFor();
     await page.getByRole('radio', { name: 'First of Meridian' }).focus();
     await page.keyboard.press('ArrowDown');
     expect(await page.getByRole('radio', { name: 'Second of Meridian' }).isChecked()).toBe(true);

@@ -1,11 +1,15 @@
 import { type Database, statement } from '@fulfilment/database';
+import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
 // Waits for who is just disconnecting the app (tell-disconnections.ts): they say whether they were the last.
+const lockClient = statement(
+  'consents.lock-client',
+  `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,
+);
 const remember = statement(
   'consents.remember',
-  `WITH client AS (SELECT id FROM oidc_model WHERE model = 'Client' AND id = $2 FOR SHARE)
-   INSERT INTO consents (user_id, client_id, creator_id, scopes) SELECT $1::uuid, client.id, $3::uuid, $4::text[] FROM client
+  `INSERT INTO consents (user_id, client_id, creator_id, scopes) VALUES ($1::uuid, $2, $3::uuid, $4::text[])
    ON CONFLICT (user_id, client_id, creator_id) DO UPDATE SET changed_at = now(),
      scopes = ARRAY(SELECT DISTINCT unnest(consents.scopes || EXCLUDED.scopes) ORDER BY 1)`,
 );
@@ -32,13 +36,23 @@ export const forgetConsents = statement(
 export class Consents {
   constructor(private readonly database: Database) {}
 
-  async remember(
-    userId: string,
-    clientId: string,
-    creatorId: string | undefined,
-    scopes: readonly string[],
-  ): Promise<void> {
-    await this.database.run(remember, [userId, clientId, creatorId ?? null, scopes]);
+  /**
+   * Remembers nothing for a client that was deleted, or that is no longer the one the person was shown.
+   * @param shown digest of the client's identity on the page
+   */
+  async remember(consent: {
+    readonly userId: string;
+    readonly clientId: string;
+    readonly shown: string;
+    readonly creatorId: string | undefined;
+    readonly scopes: readonly string[];
+  }): Promise<void> {
+    const { userId, clientId, shown, creatorId, scopes } = consent;
+    await this.database.transaction(async (tx) => {
+      const client = await tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]);
+      if (client === undefined || identityDigest(identityOf(client.payload)) !== shown) return;
+      await tx.run(remember, [userId, clientId, creatorId ?? null, scopes]);
+    });
   }
 
   /** Whether it was given and is not taken back, nor just being. */

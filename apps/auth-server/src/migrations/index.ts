@@ -5,6 +5,7 @@ import { PaymentMethods } from './0004-payment-methods.js';
 import { ConsentsOfCreators } from './0005-consents-of-creators.js';
 import { GuessCounts } from './0006-guess-counts.js';
 import { ResourceServers } from './0010-resource-servers.js';
+import { VerifiedClients } from './0011-verified-clients.js';
 
 export const migrations = [
   AccountsAndTokens,
@@ -14,4 +15,5 @@ export const migrations = [
   ConsentsOfCreators,
   GuessCounts,
   ResourceServers,
+  VerifiedClients,
 ] as const;

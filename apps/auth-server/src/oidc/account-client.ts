@@ -4,13 +4,15 @@ import type { ClientMetadata } from 'oidc-provider';
 /** Our own pages are a client like any other: whoever opens one without a session signs in as to an app. No other client may have this id. */
 export const accountClientId = 'account';
 
+export const accountClientName = 'Your account';
+
 /** Where the browser comes back to. */
 export const signedInPath = '/account/signed-in';
 
 export function accountClient(authUrl: string): ClientMetadata {
   return {
     client_id: accountClientId,
-    client_name: 'Your account',
+    client_name: accountClientName,
     redirect_uris: [new URL(signedInPath, authUrl).href],
     post_logout_redirect_uris: [],
     response_types: ['code'],

@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const writing = new WeakMap<object, Promise<void>[]>();
 
-/** Writes down what oidc-provider does. Sign-in and consent are written where they happen. */
+/** Writes down what oidc-provider does. Sign-in, consent and changes of clients are written where they happen. */
 export function recordEvents(provider: Provider, work: UnitOfWork): void {
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
     const record = {
@@ -27,9 +27,6 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
       clientId: client.clientId,
       details: { name: client.clientName },
     }),
-  );
-  provider.on('registration_update.success', (ctx, client) =>
-    write(ctx, { event: 'client_changed', clientId: client.clientId }),
   );
   provider.on('registration_delete.success', (ctx, client) =>
     write(ctx, { event: 'client_deleted', clientId: client.clientId }),

@@ -5,7 +5,14 @@ const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** What a client that registers itself may be given tokens for. */
 export const openGrants: readonly string[] = ['authorization_code', 'refresh_token'];
 /** Refused on open registration: each makes us fetch what a stranger names, or gives a client what only the operator may give. */
-const operatorOnly = ['first_party', 'resource_server', 'jwks', 'jwks_uri', 'sector_identifier_uri'] as const;
+const operatorOnly = [
+  'first_party',
+  'resource_server',
+  'verified',
+  'jwks',
+  'jwks_uri',
+  'sector_identifier_uri',
+] as const;
 
 /** What a client asks to be; the members that decide. */
 export interface RequestedClient {

@@ -121,7 +121,10 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
     extraParams: { creator: judgeAuthorization },
-    extraClientMetadata: { properties: ['first_party', 'resource_server'], validator: judgeRegistration },
+    extraClientMetadata: {
+      properties: ['first_party', 'resource_server', 'verified'],
+      validator: judgeRegistration,
+    },
     ttl: {
       AuthorizationCode: lifetimes.authorizationCode,
       AccessToken: lifetimes.accessToken,

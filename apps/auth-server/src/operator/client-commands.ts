@@ -1,7 +1,7 @@
 import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeClientSecret } from '../registration/change-client-secret.js';
-import { createClient, newClient } from '../registration/create-client.js';
+import { createClient, newClient, requireHttpsOfFirstParty } from '../registration/create-client.js';
 import { deleteClient } from '../registration/delete-client.js';
 import { listClients } from '../registration/list-clients.js';
 import type { OperatorContext } from './operator-context.js';
@@ -21,7 +21,10 @@ export const clientCommands = {
       id: 'text',
     },
     arguments: newClient,
-    run: ({ database, secrets }: OperatorContext, client) => createClient(database, client, secrets),
+    run: async ({ database, secrets, development }: OperatorContext, client) => {
+      if (!development) requireHttpsOfFirstParty(client);
+      return createClient(database, client, secrets);
+    },
   }),
   'client list': operatorCommand({
     flags: { limit: 'text', after: 'text' },

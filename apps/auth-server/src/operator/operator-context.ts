@@ -1,7 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { type Clock, createLogger, SecretBox, systemClock } from '@fulfilment/runtime';
+import { type Clock, createLogger, hasLoopbackHost, SecretBox, systemClock } from '@fulfilment/runtime';
 import type { BrokerSettings, OperatorSite } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
@@ -15,10 +15,14 @@ export interface OperatorContext {
   readonly broker: BrokerSettings;
   readonly secrets: SecretBox;
   readonly clock: Clock;
+  /** Whether only this computer can reach the authorization server. */
+  readonly development: boolean;
 }
 
 export type OperatorSettings = BrokerSettings &
-  Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'>;
+  Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'> & {
+    readonly AUTH_URL?: string | undefined;
+  };
 
 const redisWithinMs = 2_000;
 
@@ -30,6 +34,7 @@ export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorC
     broker: site.settings,
     secrets: new SecretBox(site.settings.KEY_ENCRYPTION_KEY),
     clock: systemClock,
+    development: site.settings.AUTH_URL !== undefined && hasLoopbackHost(site.settings.AUTH_URL),
   };
 }
 

@@ -1,10 +1,13 @@
 import { type Html, html } from '@fulfilment/http-service';
 import type { VisibleCreator } from '../accounts/read-accounts.js';
-import { type Page, page } from './page.js';
+import { type Page, page, suiteName } from './page.js';
 
 export interface ConsentView {
   readonly uid: string;
   readonly csrf: string;
+  readonly abortCsrf: string;
+  /** Whether the operator made the client; others registered themselves. */
+  readonly verified: boolean;
   readonly appName: string;
   /** Where the person goes next, in words. */
   readonly destination: string;
@@ -31,7 +34,8 @@ export function consentPage(view: ConsentView): Page {
   return page({
     title: `Allow ${view.appName}?`,
     formTargets: view.formTargets,
-    content: html`<h1>Allow <strong>${view.appName}</strong>?</h1>
+    content: html`<h1>Allow <strong>${view.appName}</strong> (${view.destination})?</h1>
+      ${view.verified ? undefined : html`<p class="notice">Unverified app: it registered itself, and ${suiteName} has not checked who runs it.</p>`}
       <p class="soft">Signed in as ${view.email}</p>
       <form method="post" action="/interaction/${view.uid}/consent">
         <input type="hidden" name="csrf" value="${view.csrf}" />
@@ -43,7 +47,7 @@ export function consentPage(view: ConsentView): Page {
         <div class="actions"><button type="submit">Allow</button></div>
       </form>
       <form method="post" action="/interaction/${view.uid}/abort">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
+        <input type="hidden" name="csrf" value="${view.abortCsrf}" />
         <div class="actions"><button type="submit" class="quiet">Don’t allow</button></div>
       </form>
       <p class="soft small">Afterwards you go to ${view.destination}. Only allow apps you trust.</p>`,

@@ -19,13 +19,16 @@ export interface PageParts {
   readonly accountTop?: Html;
 }
 
+/** The name of the suite, as people see it. No app may register it. */
+export const suiteName = 'Fulfilment';
+
 /** The sign of the house. */
 const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <circle cx="16" cy="16" r="15" fill="currentColor" opacity=".16" />
   <circle cx="16" cy="16" r="10.5" fill="none" stroke="currentColor" stroke-width="2.4" />
   <circle cx="16" cy="16" r="3.6" fill="currentColor" />
 </svg>`;
-export const brand = html`<p class="brand">${mark}<span>Fulfilment</span></p>`;
+export const brand = html`<p class="brand">${mark}<span>${suiteName}</span></p>`;
 const sheet = new Markup(`<style>${style}</style>`);
 
 /** The frame of every page, and the headers that keep it to itself. */

@@ -53,6 +53,18 @@ export const newClient = z
     id,
   }));
 
+/**
+ * A first-party client is given tokens for both APIs without a question, so its codes go to https addresses alone: any program on a
+ * person's computer could use a loopback address or claim a private-use scheme (RFC 8252 §8.6).
+ * @throws Error naming the option
+ */
+export function requireHttpsOfFirstParty({ firstParty, redirectUris }: NewClient): void {
+  if (!firstParty || redirectUris.every((uri) => uri.startsWith('https:'))) return;
+  throw new Error(
+    '--redirect-uri must use https with --first-party. Other addresses are allowed in development only, where the host of AUTH_URL is this computer.',
+  );
+}
+
 export interface CreatedClient {
   readonly client_id: string;
   readonly client_secret?: string;
@@ -106,6 +118,7 @@ function metadataOf(clientId: string, client: NewClient) {
     ...(client.confidential
       ? { client_secret: randomBytes(32).toString('base64url'), client_secret_expires_at: 0 }
       : {}),
+    verified: true, // the operator knows who is behind it
     ...(client.firstParty ? { first_party: true } : {}),
     ...(client.resourceServer ? { resource_server: true } : {}),
   };

@@ -9,7 +9,12 @@ import { FormTokens } from '../pages/form-tokens.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { InteractionExpired } from '../pages/page-errors.js';
-import { openInteraction } from './open-interaction.js';
+import { type OpenInteraction, openInteraction } from './open-interaction.js';
+
+/** Name of the consent form: it is valid for the client as it was shown. */
+export function consentForm({ uid, appIdentity }: OpenInteraction): string {
+  return `${uid}:${appIdentity}`;
+}
 
 /** Says yes: starts the authorization for the creator that was picked, and remembers the answer. */
 @Injectable()
@@ -24,9 +29,9 @@ export class GiveConsent {
 
   async run(request: Request, response: Response): Promise<Outcome> {
     const interaction = await openInteraction(this.oidc, request, response);
-    this.forms.verify(interaction.uid, field(request, 'csrf'), request);
-    const { accountId, scopes, client } = interaction;
     if (interaction.prompt !== 'consent') return { redirect: `/interaction/${interaction.uid}` };
+    const { accountId, scopes, client, appIdentity: shown } = interaction;
+    this.forms.verify(consentForm(interaction), field(request, 'csrf'), request);
     if (accountId === undefined) throw new InteractionExpired();
     const { clientId } = client;
 
@@ -36,15 +41,15 @@ export class GiveConsent {
     if (creatorId === undefined && creators.length > 0)
       return { redirect: `/interaction/${interaction.uid}` };
 
-    await this.consents.remember(accountId, clientId, creatorId, scopes);
+    await this.consents.remember({ userId: accountId, clientId, shown, creatorId, scopes });
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
-    if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` }; // taken back on another page
+    if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` }; // disconnected or changed during the request
     await this.audit.write(originOf(request), {
       event: 'consent_given',
       userId: accountId,
       clientId,
-      details: { creator_id: creatorId, scopes },
+      details: { creator_id: creatorId, scopes, app_name: client.clientName },
     });
     return { redirect: await interaction.finish({ consent: { grantId: grant.jti } }) };
   }

@@ -3,6 +3,7 @@ import { type Client, errors, type Interaction, type InteractionResults } from '
 import type { OidcServer } from '../oidc/oidc-server.js';
 import { words } from '../oidc/requested-scope.js';
 import { InteractionExpired } from '../pages/page-errors.js';
+import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
 import { formTarget } from '../pages/page.js';
 
 /** How far a sign-in of two factors has come. It lies in the interaction, which only this browser can go on with. */
@@ -19,6 +20,8 @@ export interface OpenInteraction {
   readonly prompt: string;
   readonly client: Client;
   readonly appName: string;
+  /** Digest of what people see of the client (client-identity.rules.ts). */
+  readonly appIdentity: string;
   readonly accountId: string | undefined;
   /** Of the session the browser has already, if it has one. */
   readonly sessionUid: string | undefined;
@@ -54,6 +57,13 @@ export async function openInteraction(
     prompt: interaction.prompt.name,
     client,
     appName: client.clientName ?? (new URL(redirectUri).host || 'an app without a name'),
+    appIdentity: identityDigest(
+      identityOf({
+        client_name: client.clientName,
+        redirect_uris: client.redirectUris,
+        application_type: client.applicationType,
+      }),
+    ),
     accountId: interaction.session?.accountId,
     sessionUid: interaction.session?.uid,
     loginHint: text(interaction.params.login_hint).slice(0, 254),

@@ -9,9 +9,18 @@ import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { AskSecondFactor } from './ask-second-factor.js';
+import { consentForm } from './give-consent.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 
-const words: Readonly<Record<string, string>> = { ...identityScopes, ...storeScopes };
+/** A subscription sends data without a further request: people read which (the scopes stay as they are, see docs/decisions.md). */
+const sentData = 'your orders with their tracking numbers, and stock changes of your products';
+const words: Readonly<Record<string, string>> = {
+  ...identityScopes,
+  ...storeScopes,
+  'webhooks:create': `Subscribe to events: the app is sent ${sentData}, until you disconnect it`,
+  'webhooks:update': `Change its subscriptions, and where they are sent: ${sentData}`,
+  'webhooks:read': `Read its subscriptions and everything that was sent to them: ${sentData}`,
+};
 
 /** Shows the question that stands: sign in, the second factor, or consent. */
 @Injectable()
@@ -35,7 +44,7 @@ export class ShowInteraction {
   }
 
   private async consent(interaction: OpenInteraction): Promise<Page> {
-    const { uid, appName, formTargets, accountId, scopes, redirectUri } = interaction;
+    const { uid, appName, client, formTargets, accountId, scopes, redirectUri } = interaction;
     if (accountId === undefined) throw new InteractionExpired();
     const [person, creators] = await Promise.all([
       this.accounts.person(accountId, undefined),
@@ -47,7 +56,9 @@ export class ShowInteraction {
       appName,
       formTargets,
       creators,
-      csrf: this.forms.issue(uid),
+      csrf: this.forms.issue(consentForm(interaction)),
+      abortCsrf: this.forms.issue(uid),
+      verified: client.verified === true,
       email: person.email,
       destination: destinationOf(redirectUri),
       permissions: scopes.flatMap((scope) => words[scope] ?? []),
@@ -55,6 +66,7 @@ export class ShowInteraction {
   }
 }
 
+/** In the words that follow the app's name. */
 function destinationOf(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return host;

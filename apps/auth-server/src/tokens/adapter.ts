@@ -1,6 +1,9 @@
 import { type Statement, statement } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
-import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
+import type { Outbox } from '@fulfilment/messaging';
+import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
+import { originOf } from '../audit/audit-log.js';
+import { storeClient } from '../registration/store-client.js';
 import { isReadable } from '../requests/unreadable-text.js';
 import type { Families } from './families.js';
 import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
@@ -20,12 +23,6 @@ const insertMember = statement(
   'oidc.insert-member',
   `INSERT INTO oidc_model (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8
    FROM (SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = $4 FOR KEY SHARE) AS family`,
-);
-// A client that registered itself and that nobody ever authorized is forgotten after 30 days.
-const upsertClient = statement(
-  'oidc.upsert-client',
-  `INSERT INTO oidc_model (model, id, payload, expires_at) VALUES ('Client', $1, $2, now() + interval '30 days')
-   ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload`,
 );
 const keepClient = statement(
   'oidc.keep-client',
@@ -65,6 +62,7 @@ export interface AdapterDependencies {
   readonly families: Families;
   readonly stored: StoredRows;
   readonly secrets: SecretBox;
+  readonly outbox: Outbox;
 }
 
 /** oidc-provider's storage on PostgreSQL, one adapter per model. */
@@ -155,7 +153,11 @@ class ClientAdapter extends ModelAdapter {
   }
 
   override async upsert(id: string, metadata: AdapterPayload): Promise<void> {
-    await this.run(upsertClient, [id, sealedClient(this.dependencies.secrets, id, metadata)]);
+    const { outbox, secrets, work } = this.dependencies;
+    const stored = sealedClient(secrets, id, metadata);
+    const ctx = Provider.ctx;
+    const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
+    await work.revoking((tx) => storeClient(tx, outbox, { id, metadata, stored, origin }));
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {

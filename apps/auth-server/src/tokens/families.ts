@@ -84,6 +84,11 @@ export async function endClient(tx: Transaction, outbox: Outbox, clientId: strin
   return revoked;
 }
 
+/** Ends all a client's families. */
+export function endFamiliesOfClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
+  return endAll(tx, grantsOfClient, clientId);
+}
+
 /** Ends the families that live only as long as one of these browser sessions. Answers the access tokens to tell the APIs of. */
 export function endFamiliesOfSessions(
   tx: Transaction,
