@@ -49,6 +49,7 @@ export { InvalidMessage, messages, parseEnvelope, parseMessage } from './message
 export {
   messageQueues,
   orderedQueues,
+  serviceOfQueue,
   topologyOf,
   type MessageQueue,
   type Topology,

@@ -1,15 +1,18 @@
-import { type Topology, topologyOf } from '@fulfilment/contracts';
+import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertTopology } from './topology.js';
+import { declareQueues, ensureFactsExchange } from './topology.js';
 
 const firstRetryMs = 200;
 const lastRetryMs = 1_000; // a broker that is back should not be waited for: an attempt costs next to nothing
 const heartbeatSeconds = 10;
 
-/** Sets up its own channel (consumes, or keeps it to publish). Called again with a new one after every reconnect. */
-export type ChannelUser = (channel: ConfirmChannel) => Promise<void>;
+/** Sets up its own channel (consumes, or keeps it to publish). Called with a new one after every reconnect. */
+export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
+
+/** Resolves when the connection may be opened; rejects while it may not. */
+export type Gate = () => Promise<unknown>;
 
 /** One connection to RabbitMQ that comes back by itself. A channel that fails takes the connection with it, and both return. */
 export class Broker {
@@ -17,6 +20,8 @@ export class Broker {
   private connection: ChannelModel | undefined;
   private alarmed = false;
   private readonly users: ChannelUser[] = [];
+  private readonly queues: MessageQueue[] = [];
+  private gate: Gate | undefined;
   private stopping = false;
   private running: Promise<void> | undefined;
 
@@ -36,17 +41,22 @@ export class Broker {
     return this.alarmed;
   }
 
-  /** Call before `start`. */
-  use(user: ChannelUser): void {
+  /** Call before `start`. @param queues what the user consumes; declared before it gets its channel */
+  use(user: ChannelUser, queues: readonly MessageQueue[] = []): void {
     this.users.push(user);
+    this.queues.push(...queues);
   }
 
   start(): void {
     this.running ??= this.keepConnected();
   }
 
-  /** Ends the connection and opens another: what was in hand and not acknowledged comes again. */
-  reconnect(): void {
+  /**
+   * Ends the connection and opens another: RabbitMQ delivers what was not acknowledged once more, to this process or another.
+   * @param gate opens the next connection only once this resolves; polled each second
+   */
+  reconnect(gate?: Gate): void {
+    this.gate = gate ?? this.gate;
     void this.connection?.close().catch(() => undefined);
   }
 
@@ -59,12 +69,15 @@ export class Broker {
     let retryMs = firstRetryMs;
     while (!this.stopping) {
       try {
+        await this.gate?.();
+        this.gate = undefined;
         await this.serveOneConnection(() => {
           retryMs = firstRetryMs;
         });
         if (!this.stopping) this.logger.warn('The connection to RabbitMQ ended; connecting again.');
       } catch (error) {
-        this.logger.warn({ error, retry_ms: retryMs }, 'RabbitMQ cannot be reached; trying again.');
+        const problem = this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is away';
+        this.logger.warn({ error, retry_ms: retryMs }, `${problem}; trying again.`);
       }
       this.connection = undefined;
       if (!this.stopping) await delay(retryMs, undefined, { ref: false });
@@ -107,10 +120,9 @@ export class Broker {
   }
 
   private async openChannels(connection: ChannelModel): Promise<void> {
-    const setUp = await this.openChannel(connection);
-    await assertTopology(setUp, this.topology);
-    await setUp.close();
-    for (const user of this.users) await user(await this.openChannel(connection));
+    await ensureFactsExchange(connection, this.topology);
+    await declareQueues(connection, this.topology, this.queues);
+    for (const user of this.users) await user(await this.openChannel(connection), connection);
   }
 
   private async openChannel(connection: ChannelModel): Promise<ConfirmChannel> {

@@ -1,59 +1,72 @@
-import { InvalidMessage, type Message, type MessageQueue, parseMessage } from '@fulfilment/contracts';
-import type { Database, Transaction } from '@fulfilment/database';
-import { isOutage } from '@fulfilment/error-envelope';
-import { Counter, type Logger, metrics } from '@fulfilment/runtime';
-import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
+import type { Database } from '@fulfilment/database';
+import type { Logger } from '@fulfilment/runtime';
+import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
-import { claimMessages, recordRefusal } from './inbox.js';
-import { publishDeadLetter } from './dead-letters.js';
+import { type HandleMessages, MessageHandling } from './message-handling.js';
+import { QueueHandover } from './queue-handover.js';
 
-const firstRetryMs = 100;
-const lastRetryMs = 5_000;
-const triesOfAnUnforeseenError = 5;
-
-const handled = new Counter({
-  name: 'messages_handled_total',
-  help: 'Messages taken from a queue, by outcome.',
-  labelNames: ['queue', 'outcome'],
-  registers: [metrics],
-});
-
-/** Thrown by a handler when a message makes no sense here: it is set aside with its reason, harms nothing and is not tried again. */
-export class RefusedMessage extends Error {
-  override readonly name = 'RefusedMessage';
-}
+const handoverPollMs = 500;
+const leftBehindPollMs = 600_000;
+const pingWithinMs = 3_000;
+/** Below the limit of the broker, which would count the messages behind it as well. */
+const maxDeathsInOrder = 10;
 
 export interface ConsumerOptions {
   readonly queue: MessageQueue;
   /** Most messages handled in one transaction. */
   readonly batchSize: number;
   /** The effect of messages that were not handled before, in the order they came. In the same transaction as their inbox rows. */
-  readonly handle: (tx: Transaction, messages: readonly Message[]) => Promise<void>;
+  readonly handle: HandleMessages;
 }
 
-interface Delivery {
-  readonly raw: ConsumeMessage;
-  readonly message: Message;
+export interface ConsumerTimes {
+  /**
+   * After this long without its database a replica returns its messages to RabbitMQ, for another replica. With a statement (9.6 s) and a
+   * ping (3 s) under way that is within 30 s.
+   */
+  readonly returnAfterMs?: number;
+  /** Between two tries of one message. */
+  readonly retryMs?: { readonly first: number; readonly last: number };
 }
 
 /**
  * Takes messages from a queue: inbox rows and effects in one commit, then the acknowledgement. A message may come twice or late;
- * its effect happens once. While the database is away the messages in hand wait; nothing is thrown back at the broker.
+ * its effect happens once.
+ *
+ * A message that kills its process takes no other with it (ADR 23). A message that was delivered before is handled alone. From a shared
+ * queue the consumer takes one message at a time after it connects, until one comes that was never delivered before: the one that
+ * kills returns to RabbitMQ alone, and no other is counted with it. RabbitMQ keeps the order of returned messages only while the same
+ * number is taken each time, so from an ordered queue the first message after connecting is set aside once it has returned too often: all
+ * before it were acknowledged, so it is the one that was in work.
  */
 export class Consumer {
   private waiting: ConsumeMessage[] = [];
   private channel: ConfirmChannel | undefined;
   private working: Promise<void> | undefined;
   private stopping = false;
+  private source = '';
+  private isFirstInOrder = false;
+  private readonly isOrdered: boolean;
+  private subscription: { readonly tag: string; readonly isCareful: boolean } | undefined;
+  private readonly handling: MessageHandling;
 
   constructor(
     private readonly options: ConsumerOptions,
     private readonly database: Database,
     private readonly broker: Broker,
     private readonly logger: Logger,
+    times: ConsumerTimes = {},
   ) {
-    broker.use((channel) => this.open(channel));
+    this.isOrdered = orderedQueues.has(options.queue);
+    this.handling = new MessageHandling(options, database, broker.topology, logger, {
+      ...times,
+      acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
+      isOpen: (channel) => !this.stopping && this.channel === channel,
+      returnMessages: () => this.returnMessages(),
+    });
+    broker.use((channel, connection) => this.open(channel, connection), [options.queue]);
   }
 
   /** Takes nothing more and resolves when what was in hand is done. */
@@ -63,14 +76,48 @@ export class Consumer {
     await this.working;
   }
 
-  private async open(channel: ConfirmChannel): Promise<void> {
+  private async open(channel: ConfirmChannel, connection: ChannelModel): Promise<void> {
     this.channel = channel;
+    this.subscription = undefined;
     channel.on('close', () => {
       if (this.channel === channel) this.channel = undefined;
     });
-    this.waiting = []; // unacknowledged on the old channel: the broker sends them again
-    await channel.prefetch(this.options.batchSize * 2);
-    await channel.consume(this.broker.topology.queue(this.options.queue), (raw) => {
+    this.waiting = []; // unacknowledged on the old channel: the broker delivers them once more
+    const isIdle = () => this.waiting.length === 0 && this.working === undefined;
+    const handover = new QueueHandover(connection, this.broker.topology, this.options.queue, {
+      get isIdle() {
+        return isIdle();
+      },
+      subscribe: (queue) => {
+        this.source = queue;
+        this.isFirstInOrder = this.isOrdered;
+        return this.subscribe(channel, { isCareful: !this.isOrdered });
+      },
+      unsubscribe: () => this.unsubscribe(channel),
+    });
+    await handover.step();
+    void this.completeHandover(channel, handover);
+  }
+
+  /** Until the channel ends. What fails ends the channel. */
+  private async completeHandover(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
+    try {
+      while (this.channel === channel && !this.stopping) {
+        await delay(handover.isOver ? leftBehindPollMs : handoverPollMs, undefined, { ref: false });
+        if (this.channel !== channel || this.stopping) return;
+        if (!handover.isOver) await handover.step();
+        else if (await handover.isLeftBehind()) return this.broker.reconnect();
+      }
+    } catch (error) {
+      if (this.channel !== channel) return;
+      this.logger.warn({ error, queue: this.options.queue }, 'A retired queue could not be read to its end.');
+      this.broker.reconnect();
+    }
+  }
+
+  private async subscribe(channel: ConfirmChannel, { isCareful }: { isCareful: boolean }): Promise<void> {
+    await channel.prefetch(isCareful ? 1 : this.options.batchSize * 2);
+    const { consumerTag: tag } = await channel.consume(this.source, (raw) => {
       if (raw === null) return this.broker.reconnect(); // the broker ended this consumer, as when its queue moves
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
@@ -78,21 +125,38 @@ export class Consumer {
         this.working = undefined;
       });
     });
+    this.subscription = { tag, isCareful };
+  }
+
+  private async unsubscribe(channel: ConfirmChannel): Promise<void> {
+    if (this.subscription !== undefined) await channel.cancel(this.subscription.tag);
+    this.subscription = undefined;
   }
 
   private async work(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // what came in the same frame makes one batch
     while (this.waiting.length > 0) {
       const channel = this.channel;
-      const batch = this.waiting.splice(0, this.options.batchSize);
+      const batch = this.waiting.splice(0, this.nextBatchSize());
       if (channel !== undefined) await this.handleOrReconnect(channel, batch);
     }
   }
 
-  /** What could neither be handled nor set aside comes again on a new connection. */
+  /** A message that was delivered before may have killed its process: it is handled alone. */
+  private nextBatchSize(): number {
+    const { batchSize } = this.options;
+    const redelivered = this.waiting.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
+    return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
+  }
+
+  /** What could neither be handled nor set aside comes once more on a new connection. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
-      await this.handleBatch(channel, batch);
+      const [first] = batch;
+      if (this.isFirstInOrder && first !== undefined && deathsOf(first) >= maxDeathsInOrder)
+        await this.handling.setAside(channel, first, `ended its consumer ${deathsOf(first)} times`);
+      else await this.handling.handle(channel, batch);
+      this.isFirstInOrder = false;
     } catch (error) {
       this.logger.error(
         { error, queue: this.options.queue },
@@ -103,119 +167,46 @@ export class Consumer {
     }
   }
 
-  private async handleBatch(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
-    const deliveries: Delivery[] = [];
-    for (const raw of batch) {
-      try {
-        deliveries.push({ raw, message: parseMessage(raw.content) });
-      } catch (error) {
-        if (!(error instanceof InvalidMessage)) throw error;
-        await this.refuse(channel, raw, error.message, error.messageId);
-      }
-    }
-    if (deliveries.length > 0) await this.handleTogether(channel, deliveries);
+  /**
+   * RabbitMQ is reached and the database is not: another replica may reach it. A database that responds to a ping is everybody's trouble, so
+   * the messages stay.
+   */
+  private async returnMessages(): Promise<boolean> {
+    const ping = () =>
+      Promise.race([
+        this.database.ping(),
+        delay(pingWithinMs, undefined, { ref: false }).then(() => {
+          throw new Error('The database did not respond to a ping.');
+        }),
+      ]);
+    const responds = await ping().then(
+      () => true,
+      () => false,
+    );
+    if (responds) return false;
+    this.logger.error(
+      { queue: this.options.queue },
+      'The database cannot be reached; its messages are returned to RabbitMQ until it can.',
+    );
+    this.waiting = [];
+    this.broker.reconnect(ping);
+    return true;
   }
 
-  private async handleTogether(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    try {
-      await this.apply(deliveries);
-      this.acknowledge(channel, deliveries);
-    } catch (error) {
-      if (deliveries.length > 1)
-        this.logger.warn(
-          { error, queue: this.options.queue },
-          'A batch failed; its messages are tried again.',
-        );
-      await (isOutage(error)
-        ? this.handleAfterOutage(channel, deliveries)
-        : this.handleEach(channel, deliveries));
-    }
-  }
-
-  /** The first waits alone for its end. The others go together again, in halves: it may have been their number that took too long. */
-  private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    await this.handleEach(channel, deliveries.slice(0, 1));
-    const middle = Math.ceil((deliveries.length + 1) / 2);
-    for (const part of [deliveries.slice(1, middle), deliveries.slice(middle)]) {
-      const goesOn = part.length > 0 && !this.stopping && this.channel === channel;
-      if (goesOn) await this.handleTogether(channel, part);
-    }
-  }
-
-  private async handleEach(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    for (const delivery of deliveries) await this.handleAlone(channel, delivery);
-  }
-
-  /** One message until it is applied or refused. */
-  private async handleAlone(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
-    let retryMs = firstRetryMs;
-    for (let tries = 1; !this.stopping && this.channel === channel;) {
-      try {
-        await this.apply([delivery]);
-        this.acknowledge(channel, [delivery]);
-        return;
-      } catch (error) {
-        if (error instanceof RefusedMessage)
-          return this.refuse(channel, delivery.raw, error.message, delivery.message.id);
-        this.logger.error(
-          { error, queue: this.options.queue, message_id: delivery.message.id },
-          'A message could not be handled.',
-        );
-        if (!isOutage(error) && tries >= triesOfAnUnforeseenError) {
-          return this.refuse(
-            channel,
-            delivery.raw,
-            'failed: see the logs of the service',
-            delivery.message.id,
-          );
-        }
-        if (!isOutage(error)) tries += 1;
-        await delay(retryMs);
-        retryMs = Math.min(retryMs * 2, lastRetryMs);
-      }
-    }
-  }
-
-  private async apply(deliveries: readonly Delivery[]): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      const fresh = await claimMessages(
-        tx,
-        this.options.queue,
-        deliveries.map(({ message }) => message.id),
-      );
-      const messages = new Map(deliveries.map(({ message }) => [message.id, message]));
-      await this.options.handle(
-        tx,
-        [...messages.values()].filter((message) => fresh.has(message.id)),
-      );
-    });
-  }
-
-  private acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): void {
-    handled.inc({ queue: this.options.queue, outcome: 'applied' }, deliveries.length);
-    const last = deliveries.at(-1);
-    // With all before it: messages are handled in the order they came, so none of those is still in hand.
-    if (last !== undefined) this.ack(channel, last.raw, { andAllBefore: true });
-  }
-
-  private async refuse(
+  /** On a channel that is gone nothing can be acknowledged: the broker delivers the message once more, and the inbox knows it. */
+  private async acknowledge(
     channel: ConfirmChannel,
     raw: ConsumeMessage,
-    reason: string,
-    messageId?: string,
+    { andAllBefore = false } = {},
   ): Promise<void> {
-    this.logger.error({ queue: this.options.queue, message_id: messageId, reason }, 'A message was refused.');
-    handled.inc({ queue: this.options.queue, outcome: 'refused' });
-    await publishDeadLetter(channel, this.broker.topology, this.options.queue, raw, reason);
-    if (messageId !== undefined) await recordRefusal(this.database, this.options.queue, messageId, reason);
-    this.ack(channel, raw);
-  }
-
-  /** On a channel that is gone there is nothing to say: the broker sends the message again, and the inbox knows it. */
-  private ack(channel: ConfirmChannel, raw: ConsumeMessage, { andAllBefore = false } = {}): void {
     if (this.channel !== channel) return;
     try {
+      // The subscription ends before the acknowledgement, while this message is the only one that may be in hand: else the next
+      // single active consumer and this one would each have one.
+      const isFirstNew = this.subscription?.isCareful === true && !raw.fields.redelivered;
+      if (isFirstNew) await this.unsubscribe(channel);
       channel.ack(raw, andAllBefore);
+      if (isFirstNew) await this.subscribe(channel, { isCareful: false });
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
@@ -223,4 +214,10 @@ export class Consumer {
       );
     }
   }
+}
+
+/** How often a connection ended with the message in hand. */
+function deathsOf(raw: ConsumeMessage): number {
+  const count: unknown = raw.properties.headers?.['x-delivery-count'];
+  return typeof count === 'number' ? count : 0;
 }

@@ -17,7 +17,7 @@ export async function publishDeadLetter(
   reason: string,
 ): Promise<void> {
   const messageId: unknown = raw.properties.messageId;
-  channel.publish(topology.deadLetterExchange, topology.queue(queue), raw.content, {
+  channel.publish(topology.deadLetterExchange(queue), topology.deadLetterQueue(queue), raw.content, {
     persistent: true,
     contentType: 'application/json',
     headers: { [refusalReasonHeader]: reason, [refusedAtHeader]: new Date().toISOString() },

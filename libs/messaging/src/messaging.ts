@@ -1,7 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import { Broker } from './broker.js';
-import { Consumer, type ConsumerOptions } from './consumer.js';
+import { Consumer, type ConsumerOptions, type ConsumerTimes } from './consumer.js';
 import { pruneInbox } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
@@ -21,7 +21,12 @@ export class Messaging {
   private readonly consumers: Consumer[] = [];
 
   constructor(
-    settings: { readonly url: string; readonly service: string; readonly namespace: string },
+    private readonly settings: {
+      readonly url: string;
+      readonly service: string;
+      readonly namespace: string;
+      readonly consumerTimes?: ConsumerTimes;
+    },
     private readonly database: Database,
     private readonly logger: Logger,
   ) {
@@ -44,7 +49,9 @@ export class Messaging {
 
   /** Call before `start`. */
   consume(options: ConsumerOptions): void {
-    this.consumers.push(new Consumer(options, this.database, this.taking, this.logger));
+    this.consumers.push(
+      new Consumer(options, this.database, this.taking, this.logger, this.settings.consumerTimes),
+    );
   }
 
   start(): void {

@@ -1,9 +1,17 @@
-import { type MessageQueue, messageQueues, orderedQueues, type Topology } from '@fulfilment/contracts';
-import type { ConfirmChannel } from 'amqplib';
+import {
+  type MessageQueue,
+  messageQueues,
+  orderedQueues,
+  serviceOfQueue,
+  type Topology,
+  topologyOf,
+} from '@fulfilment/contracts';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
 
-/** A message that kills its consumer this often is set aside by the broker itself. */
+/** A message that ends its consumer's connection this often is set aside by the broker itself. */
 const deliveryLimit = 20;
 const quorum = { 'x-queue-type': 'quorum' };
+const notFound = 404;
 
 /** Every queue of the catalogue. */
 export function queueNames(): MessageQueue[] {
@@ -12,25 +20,95 @@ export function queueNames(): MessageQueue[] {
   );
 }
 
-/** Declares the whole map: every consumer's quorum queue, with a dead-letter queue beside each. */
-export async function assertTopology(channel: ConfirmChannel, topology: Topology): Promise<void> {
-  const { factsExchange, deadLetterExchange } = topology;
+/** The queues that a service owns: it alone declares and reads them. */
+export function queuesOf(service: string): MessageQueue[] {
+  return queueNames().filter((name) => serviceOfQueue(name) === service);
+}
+
+/** Declares the queues of a service before it runs, so that they keep what others publish. @returns their names */
+export async function declareQueuesOf(
+  service: string,
+  { url, namespace }: { readonly url: string; readonly namespace: string },
+): Promise<MessageQueue[]> {
+  const names = queuesOf(service);
+  const topology = topologyOf(namespace);
+  const connection = await connect(url, { timeout: 5_000 });
+  connection.on('error', () => undefined); // the call under way rejects
+  try {
+    await ensureFactsExchange(connection, topology);
+    await declareQueues(connection, topology, names);
+  } finally {
+    await connection.close();
+  }
+  return names;
+}
+
+/**
+ * Makes sure that the exchange of facts exists. The user of a service may not declare it, since who may declare an exchange may also delete
+ * it: it is declared only where it is missing.
+ */
+export async function ensureFactsExchange(connection: ChannelModel, topology: Topology): Promise<void> {
+  const { factsExchange } = topology;
+  const found = await onOwnChannel(connection, (channel) => channel.checkExchange(factsExchange));
+  if (found !== undefined) return;
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined); // the call below rejects
   await channel.assertExchange(factsExchange, 'topic', { durable: true });
+  await channel.close();
+}
+
+/** Declares each queue with its bindings and its dead-letter queue. Dead letters of the broker itself are at-least-once (ADR 23). */
+export async function declareQueues(
+  connection: ChannelModel,
+  topology: Topology,
+  names: readonly MessageQueue[],
+): Promise<void> {
+  if (names.length === 0) return;
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined); // the call under way rejects
+  for (const name of names) await declareQueue(channel, topology, name);
+  await channel.close();
+}
+
+async function declareQueue(channel: Channel, topology: Topology, name: MessageQueue): Promise<void> {
+  const queue = topology.queue(name);
+  const deadLetterQueue = topology.deadLetterQueue(name);
+  const deadLetterExchange = topology.deadLetterExchange(name);
   await channel.assertExchange(deadLetterExchange, 'direct', { durable: true });
-  for (const name of queueNames()) {
-    const queue = topology.queue(name);
-    await channel.assertQueue(topology.deadLetterQueue(name), { durable: true, arguments: quorum });
-    await channel.bindQueue(topology.deadLetterQueue(name), deadLetterExchange, queue);
-    await channel.assertQueue(queue, {
-      durable: true,
-      deadLetterExchange,
-      deadLetterRoutingKey: queue,
-      arguments: {
-        ...quorum,
-        'x-delivery-limit': deliveryLimit,
-        ...(orderedQueues.has(name) ? { 'x-single-active-consumer': true } : {}),
-      },
-    });
-    for (const pattern of messageQueues[name]) await channel.bindQueue(queue, factsExchange, pattern);
+  await channel.assertQueue(deadLetterQueue, { durable: true, arguments: quorum });
+  await channel.bindQueue(deadLetterQueue, deadLetterExchange, deadLetterQueue);
+  await channel.assertQueue(queue, {
+    durable: true,
+    deadLetterExchange,
+    deadLetterRoutingKey: deadLetterQueue,
+    arguments: {
+      ...quorum,
+      'x-delivery-limit': deliveryLimit,
+      'x-dead-letter-strategy': 'at-least-once',
+      'x-overflow': 'reject-publish', // at-least-once requires it; without a length limit nothing is rejected
+      ...(orderedQueues.has(name) ? { 'x-single-active-consumer': true } : {}),
+    },
+  });
+  for (const pattern of messageQueues[name]) await channel.bindQueue(queue, topology.factsExchange, pattern);
+}
+
+/**
+ * One call on a channel of its own, because RabbitMQ closes the channel of a call that fails.
+ * @returns undefined when what the call names does not exist
+ */
+export async function onOwnChannel<Result>(
+  connection: ChannelModel,
+  call: (channel: Channel) => Promise<Result>,
+): Promise<Result | undefined> {
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined); // the call rejects
+  try {
+    const result = await call(channel);
+    await channel.close();
+    return result;
+  } catch (error) {
+    if (typeof error === 'object' && error !== null && Reflect.get(error, 'code') === notFound)
+      return undefined;
+    throw error;
   }
 }

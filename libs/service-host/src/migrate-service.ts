@@ -1,13 +1,22 @@
 import { createDataSource, migrate } from '@fulfilment/database';
+import { declareQueuesOf } from '@fulfilment/messaging';
 import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
-/** The program that brings a service's database up to date and ends. Needs DATABASE_URL only. */
+/**
+ * The program that brings a service's database up to date, declares the queues that the service consumes, and ends. Facts that other
+ * services publish from then on wait for it. Without RABBITMQ_URL it migrates only.
+ */
 export async function migrateService(
   name: string,
   migrations: readonly (new () => MigrationInterface)[],
 ): Promise<void> {
-  const settings = readConfig(serviceSettings.pick({ DATABASE_URL: true, LOG_LEVEL: true }));
+  const settings = readConfig(
+    serviceSettings
+      .pick({ DATABASE_URL: true, LOG_LEVEL: true, RABBITMQ_URL: true, RABBITMQ_NAMESPACE: true })
+      .partial({ RABBITMQ_URL: true }),
+  );
+  const logger = createLogger(name, settings.LOG_LEVEL);
   const dataSource = createDataSource({
     url: settings.DATABASE_URL,
     poolSize: 2, // one holds the lock, one migrates
@@ -18,8 +27,12 @@ export async function migrateService(
   await dataSource.initialize();
   try {
     const applied = await migrate(dataSource);
-    createLogger(name, settings.LOG_LEVEL).info({ applied }, 'The database is up to date.');
+    logger.info({ applied }, 'The database is up to date.');
   } finally {
     await dataSource.destroy();
   }
+  const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = settings;
+  if (url === undefined) return logger.warn('RABBITMQ_URL is not set: no queues were declared.');
+  const queues = await declareQueuesOf(name, { url, namespace });
+  logger.info({ queues }, 'The queues are declared.');
 }

@@ -6,7 +6,7 @@ import {
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
-import { assertTopology, queueNames } from '@fulfilment/messaging';
+import { declareQueues, ensureFactsExchange, queueNames } from '@fulfilment/messaging';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from './stores.js';
 
@@ -33,7 +33,8 @@ export async function scratchBroker(): Promise<ScratchBroker> {
   const topology = topologyOf(namespace);
   const connection = await connect(url);
   const channel = await connection.createConfirmChannel();
-  await assertTopology(channel, topology);
+  await ensureFactsExchange(connection, topology);
+  await declareQueues(connection, topology, queueNames());
   const published: Message[] = [];
   const { queue: spy } = await channel.assertQueue('', { exclusive: true });
   await channel.bindQueue(spy, topology.factsExchange, '#');
@@ -74,11 +75,12 @@ export async function scratchBroker(): Promise<ScratchBroker> {
     },
     drop: async () => {
       for (const name of queueNames()) {
-        await channel.deleteQueue(topology.queue(name));
+        for (const queue of [...topology.retiredQueues(name), topology.queue(name)])
+          await channel.deleteQueue(queue);
         await channel.deleteQueue(topology.deadLetterQueue(name));
+        await channel.deleteExchange(topology.deadLetterExchange(name));
       }
       await channel.deleteExchange(topology.factsExchange);
-      await channel.deleteExchange(topology.deadLetterExchange);
       await connection.close();
     },
   };

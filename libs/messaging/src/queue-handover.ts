@@ -1,0 +1,85 @@
+import { type MessageQueue, messageQueues, type Topology } from '@fulfilment/contracts';
+import type { ChannelModel, Replies } from 'amqplib';
+import { onOwnChannel } from './topology.js';
+
+/** What a consumer does for the handover from the queues of earlier versions to the current one. */
+export interface QueueReader {
+  /** Whether no message is in hand. */
+  readonly isIdle: boolean;
+  subscribe(queue: string): Promise<void>;
+  unsubscribe(): Promise<void>;
+}
+
+/**
+ * Which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of the earlier release while one of them
+ * consumes it. When none does, this one unbinds it, reads what is left, deletes it, and goes on with the next. The current queue was bound
+ * before, so it has everything since, and the inbox ignores what comes from both. Messages are never applied out of order:
+ * the current queue is read only when the retired ones are gone.
+ */
+export class QueueHandover {
+  private reading: string | undefined;
+
+  constructor(
+    private readonly connection: ChannelModel,
+    private readonly topology: Topology,
+    private readonly name: MessageQueue,
+    private readonly reader: QueueReader,
+  ) {}
+
+  /** Whether the current queue is read. */
+  get isOver(): boolean {
+    return this.reading === this.topology.queue(this.name);
+  }
+
+  /** One step. Call it until `isOver`. */
+  async step(): Promise<void> {
+    for (const retired of this.topology.retiredQueues(this.name)) {
+      const found = await this.inspect(retired);
+      if (found !== undefined && !(await this.finish(retired, found))) return;
+    }
+    await this.read(this.topology.queue(this.name));
+  }
+
+  /** Whether a retired queue is there that no replica reads: one of the earlier release connected and left after the handover. */
+  async isLeftBehind(): Promise<boolean> {
+    for (const retired of this.topology.retiredQueues(this.name)) {
+      if ((await this.inspect(retired))?.consumerCount === 0) return true;
+    }
+    return false;
+  }
+
+  /** Reads a retired queue to its end and deletes it. Returns whether it is gone. */
+  private async finish(retired: string, found: Replies.AssertQueue): Promise<boolean> {
+    if (this.reading !== retired) {
+      if (found.consumerCount > 0) return false;
+      await this.unbind(retired);
+      await this.read(retired);
+      return false;
+    }
+    if (found.messageCount > 0 || !this.reader.isIdle) return false;
+    await this.reader.unsubscribe();
+    this.reading = undefined;
+    const left = await this.inspect(retired);
+    if (left === undefined) return true;
+    const isUnused = left.messageCount === 0 && left.consumerCount === 0 && this.reader.isIdle;
+    if (isUnused) await onOwnChannel(this.connection, (channel) => channel.deleteQueue(retired));
+    return isUnused;
+  }
+
+  private async read(queue: string): Promise<void> {
+    if (this.reading === queue) return;
+    await this.reader.subscribe(queue);
+    this.reading = queue;
+  }
+
+  private async unbind(queue: string): Promise<void> {
+    await onOwnChannel(this.connection, async (channel) => {
+      for (const pattern of messageQueues[this.name])
+        await channel.unbindQueue(queue, this.topology.factsExchange, pattern);
+    });
+  }
+
+  private inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
+    return onOwnChannel(this.connection, (channel) => channel.checkQueue(queue));
+  }
+}

@@ -1,0 +1,83 @@
+/** Replicas of a service whose only work is to write down, in order, which messages they applied. */
+import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
+import { createDataSource, Database, statement } from '@fulfilment/database';
+import {
+  type ConsumerTimes,
+  createMessagingTables,
+  dropMessagingTables,
+  each,
+  Messaging,
+} from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { Transaction } from '@fulfilment/database';
+
+export class EffectsTables1700000000000 implements MigrationInterface {
+  name = 'EffectsTables1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      `${createMessagingTables} CREATE TABLE effects (position bigint GENERATED ALWAYS AS IDENTITY, message_id uuid)`,
+    );
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  }
+}
+
+const insertEffect = statement('test.insert', 'INSERT INTO effects (message_id) VALUES ($1)');
+const readEffects = statement('test.effects', 'SELECT message_id AS id FROM effects ORDER BY position');
+
+export async function appliedIds(database: Database): Promise<string[]> {
+  return (await database.rows<{ id: string }>(readEffects)).map(({ id }) => id);
+}
+
+export interface Replica {
+  readonly messaging: Messaging;
+  stop(): Promise<void>;
+}
+
+/** A running replica. @param onHandle what its handler does before it writes the effect of a message */
+export async function startReplica(settings: {
+  readonly databaseUrl: string;
+  readonly url: string;
+  readonly namespace: string;
+  readonly queue: MessageQueue;
+  readonly batchSize?: number;
+  readonly times?: ConsumerTimes;
+  readonly onHandle?: (tx: Transaction, message: Message) => Promise<void> | void;
+}): Promise<Replica> {
+  const { databaseUrl, url, namespace, queue, batchSize = 50, times, onHandle } = settings;
+  const dataSource = createDataSource({
+    url: databaseUrl,
+    poolSize: 3,
+    applicationName: 'test',
+    migrations: [],
+  });
+  await dataSource.initialize();
+  const messaging = new Messaging(
+    { url, service: 'test', namespace, ...(times && { consumerTimes: times }) },
+    new Database(dataSource),
+    createLogger('test', 'silent'),
+  );
+  messaging.consume({
+    queue,
+    batchSize,
+    handle: each(async (tx, message) => {
+      await onHandle?.(tx, message);
+      await tx.run(insertEffect, [message.id]);
+    }),
+  });
+  messaging.start();
+  return {
+    messaging,
+    stop: async () => {
+      await messaging.stop();
+      await dataSource.destroy();
+    },
+  };
+}
+
+export const stockSet = (quantity: number): Message =>
+  messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
+export const stockReports = (count: number): Message[] =>
+  Array.from({ length: count }, (_, n) => stockSet(n));
