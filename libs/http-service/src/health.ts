@@ -5,9 +5,34 @@ import { type Request, type Response, Router } from 'express';
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown> | boolean>>;
 
 const checkWithinMs = 2_000;
+const keptForMs = 1_000;
 
-/** `/health/live` and `/health/ready`: no authentication, no rate limit, never cached. */
-export function healthRoutes(checks: ReadinessChecks): Router {
+/** Names the checks that fail. */
+export type FindFailedChecks = () => Promise<readonly string[]>;
+
+/**
+ * Runs the checks of a service at most once at a time, and keeps the result for up to a second: requests for readiness need no
+ * token and have no quota, and each check costs a query.
+ */
+export function sharedReadiness(
+  checks: ReadinessChecks,
+  nowMs: () => number = () => performance.now(),
+): FindFailedChecks {
+  let current: Promise<readonly string[]> | undefined;
+  let endedAtMs: number | undefined;
+  return () => {
+    const isKept = endedAtMs === undefined || nowMs() - endedAtMs < keptForMs;
+    if (current !== undefined && isKept) return current;
+    endedAtMs = undefined;
+    current = failedChecks(checks).finally(() => {
+      endedAtMs = nowMs();
+    });
+    return current;
+  };
+}
+
+/** `/health/live` and `/health/ready`: no authentication, no rate limit, never cached by others. */
+export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();
   router.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
@@ -17,7 +42,7 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     response.json({ status: 'ok' });
   });
   router.get('/ready', async (_request: Request, response: Response) => {
-    const failed = await failedChecks(checks);
+    const failed = await findFailedChecks();
     if (failed.length === 0) {
       response.json({
         status: 'ok',

@@ -15,7 +15,7 @@ import {
   endConnectionWhenClosing,
   endSilentConnectionsWhenClosing,
 } from './ended-connections.js';
-import { healthRoutes, type ReadinessChecks } from './health.js';
+import { healthRoutes, type ReadinessChecks, sharedReadiness } from './health.js';
 import { inRequestContext } from './request-id.js';
 import { measureRequest } from './request-metrics.js';
 
@@ -57,8 +57,9 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   );
   endSilentConnectionsWhenClosing(app.getHttpServer());
   aroundEveryRequest(app.getHttpServer(), options.ahead?.(app));
+  const findFailedChecks = sharedReadiness(options.readiness);
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
-    app.use(path, healthRoutes(options.readiness));
+    app.use(path, healthRoutes(options.readiness, findFailedChecks));
   }
   options.before?.(app);
   if (options.prefix !== undefined) app.setGlobalPrefix(options.prefix);

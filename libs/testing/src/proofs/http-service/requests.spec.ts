@@ -2,6 +2,7 @@
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'node:net';
 import request from 'supertest';
+import { eventually } from '../../eventually.js';
 import { type TokenMaker, tokenMaker } from '../../token-maker.js';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
@@ -191,7 +192,10 @@ describe('requests to an API', () => {
     expect(ready.body).toEqual({ status: 'ok', checks: { postgres: 'ok', rabbitmq: 'ok' } });
     expect(ready.headers['cache-control']).toBe('no-store');
     databaseIsUp = false;
-    const refused = await request(api.url).get('/store/health/ready').expect(503);
+    const refused = await eventually(async () => {
+      const answer = await request(api.url).get('/store/health/ready');
+      return answer.status === 503 ? answer : undefined;
+    });
     expect(refused.body).toEqual({
       statusCode: 503,
       code: 'SERVICE_UNAVAILABLE',

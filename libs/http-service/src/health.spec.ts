@@ -1,0 +1,64 @@
+import { sharedReadiness } from './health.js';
+
+describe('sharedReadiness', () => {
+  let nowMs: number;
+  let runs: number;
+  let isUp: boolean;
+  let finish: () => void;
+  beforeEach(() => {
+    nowMs = 0;
+    runs = 0;
+    isUp = true;
+  });
+
+  /** A check that ends when the test says so. */
+  const slowCheck = () =>
+    sharedReadiness(
+      {
+        postgres: () => {
+          runs += 1;
+          return new Promise<boolean>((resolve) => {
+            finish = () => resolve(isUp);
+          });
+        },
+      },
+      () => nowMs,
+    );
+
+  it('runs one check for all requests that arrive while it is under way', async () => {
+    const findFailedChecks = slowCheck();
+    const waiting = Array.from({ length: 100 }, () => findFailedChecks());
+    nowMs = 1_500; // longer than a result is kept
+    waiting.push(findFailedChecks());
+    finish();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => []));
+    expect(runs).toBe(1);
+  });
+
+  it.each([true, false])('keeps a result (%s) for a second, then checks once more', async (wasUp) => {
+    const findFailedChecks = slowCheck();
+    isUp = wasUp;
+    const first = findFailedChecks();
+    finish();
+    const failed = await first;
+    expect(failed).toEqual(wasUp ? [] : ['postgres']);
+    isUp = !wasUp;
+    nowMs = 999;
+    expect(await findFailedChecks()).toEqual(failed);
+    expect(runs).toBe(1);
+    nowMs = 1_000;
+    const second = findFailedChecks();
+    finish();
+    expect(await second).toEqual(wasUp ? ['postgres'] : []);
+    expect(runs).toBe(2);
+  });
+
+  it('counts a check that throws as failed', async () => {
+    const findFailedChecks = sharedReadiness({
+      redis: () => {
+        throw new Error('away');
+      },
+    });
+    expect(await findFailedChecks()).toEqual(['redis']);
+  });
+});
