@@ -26,7 +26,7 @@ Lists are read page by page: send \`next_cursor\` as \`cursor\` until \`has_more
 ### Errors
 
 Every error is one flat envelope; branch on \`code\`. \`details\` name each thing that is wrong: a path in the body, a parameter's name, or a header's name in lower case. What belongs to another creator does not exist: 404, or
-\`unknown_sku\` in 422. 429 and 503 pass: wait as long as \`Retry-After\` says and send the request again. Other 4xx stay until the request is mended. A path or method that does not exist is 404.
+\`unknown_sku\` in 422. 429 and 503 pass: wait as long as \`Retry-After\` says and retry, an order only with its \`idempotency-key\`. Other 4xx stay until the request is fixed. A path or method that does not exist is 404.
 
 ### Rate limits
 

@@ -58,11 +58,15 @@ function challengeOf(api: Api): string {
 }
 
 /** What the way into an operation may answer before the operation itself is asked. */
-function errorsOfAccess({ access }: Route, challenge: string): ErrorDoc[] {
+function errorsOfAccess({ access, retryOnlyWithKey }: Route, challenge: string): ErrorDoc[] {
+  const onlyWithKey =
+    retryOnlyWithKey === true
+      ? ' Retry only with an `idempotency-key`: without one there is no `Retry-After`.'
+      : '';
   const always: ErrorDoc[] = [
     { when: 'Something went wrong on our side.', example: new InternalError() },
     {
-      when: 'A dependency is away, or the service is starting. Try again after the time given.',
+      when: `A dependency is unavailable, or the service is starting. Retry after the time given.${onlyWithKey}`,
       example: new ServiceUnavailable(),
     },
   ];
@@ -85,7 +89,7 @@ function errorsOfAccess({ access }: Route, challenge: string): ErrorDoc[] {
           },
         ]),
     {
-      when: 'Too many requests for the quota. Wait as long as the answer says.',
+      when: `Too many requests for the quota. Wait as long as \`Retry-After\` says.${onlyWithKey}`,
       example: new RateLimited(1),
     },
     ...always,
@@ -150,16 +154,16 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
   return Object.fromEntries(
     [...byStatus]
       .sort(([one], [other]) => Number(one) - Number(other))
-      .map(([status, of]) => [status, response(of, challenge)]),
+      .map(([status, of]) => [status, response(of, challenge, route.retryOnlyWithKey === true)]),
   );
 }
 
-function response(docs: readonly ErrorDoc[], challenge: string): Response {
+function response(docs: readonly ErrorDoc[], challenge: string, retryOnlyWithKey: boolean): Response {
   const envelopes = docs.map(({ example }) => envelopeOf(example));
   const [{ statusCode, code } = envelopeOf(new InternalError())] = envelopes;
   return {
     description: docs.map(({ when }) => when).join('\n\n'),
-    headers: errorHeaders(statusCode, code, challenge),
+    headers: errorHeaders(statusCode, code, challenge, retryOnlyWithKey),
     content: {
       'application/json': {
         schema: {
@@ -174,14 +178,21 @@ function response(docs: readonly ErrorDoc[], challenge: string): Response {
   };
 }
 
-function errorHeaders(status: number, code: ErrorCode, challenge: string): Record<string, Header> {
+function errorHeaders(
+  status: number,
+  code: ErrorCode,
+  challenge: string,
+  retryOnlyWithKey: boolean,
+): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
   const challenged = { ...rest['WWW-Authenticate'], example: challenge };
   return {
     'X-Request-Id': rest['X-Request-Id'],
     ...(status === 401 && { 'WWW-Authenticate': challenged }),
     ...(status === 403 && { 'WWW-Authenticate': optional(challenged) }),
-    ...((code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE') && { 'Retry-After': retryAfter }),
+    ...((code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE') && {
+      'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter,
+    }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
     ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
   };

@@ -16,6 +16,8 @@ export interface Route {
   readonly access: 'public' | { readonly scopes: readonly string[]; readonly quota: string };
   /** The largest JSON body that is read; undefined when none is read. */
   readonly bodyLimitBytes?: number;
+  /** Whether error responses have `Retry-After` only when the request had an `idempotency-key`. */
+  readonly retryOnlyWithKey?: boolean;
   readonly body?: Class;
   readonly query?: Class;
   readonly params?: Class;

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Response } from 'express';
+import { omitsRetryAfter } from './retry-after.js';
 import { toErrorAnswer } from './to-envelope.js';
 
 /** Maps everything that is thrown to the one flat envelope. */
@@ -20,6 +21,8 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    response.set(headers).status(status).json(body);
+    response.set(headers);
+    if (omitsRetryAfter(response)) response.removeHeader('Retry-After');
+    response.status(status).json(body);
   }
 }

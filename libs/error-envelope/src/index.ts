@@ -23,3 +23,4 @@ export { toErrorAnswer, type ErrorAnswer } from './to-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { DtoPipe } from './dto.pipe.js';
 export { isOutage } from './outage.js';
+export { omitRetryAfter } from './retry-after.js';

@@ -6,6 +6,7 @@ export type { Quotas } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';
 export { RedisConnection } from './redis.js';
 export { BodyLimit } from './body-limit.js';
+export { RetryOnlyWithKey } from './retry-only-with-key.js';
 export { JsonBodyGuard } from './json-body.guard.js';
 export { SignedCursors, type CursorKey } from './signed-cursors.js';
 export { apiSettings, operationQuotaSettings, quotaSetting, quotasOf, type ApiSettings } from './settings.js';

@@ -10,6 +10,7 @@ import { JsonBodyGuard } from './json-body.guard.js';
 import { protectedResourceMetadata, protectedResourcePath } from './protected-resource.js';
 import type { RedisConnection } from './redis.js';
 import { referenceRoutes } from './reference/serve-reference.js';
+import { RetryAfterGuard } from './retry-only-with-key.js';
 import { type ApiSettings, quotasOf } from './settings.js';
 import { type HttpOptions, startHttp } from './start-http.js';
 
@@ -44,6 +45,7 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
     port: settings.PORT,
     prefix: api,
     guards: (app) => [
+      new RetryAfterGuard(app.get(Reflector)),
       new AccessGuard(
         app.get(Reflector),
         new TokenVerifier({

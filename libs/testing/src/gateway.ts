@@ -39,10 +39,12 @@ export interface TestGateway {
  * The real gateway, deploy/gateway/nginx.conf.template, on a port of the test's own, with a certificate of its own. A service
  * that is given no address is away (502, told as 503).
  * @param services `host:port` of each that runs
+ * @param changes other values for variables of the template
  */
 export async function testGateway(
   services: Readonly<Partial<Record<Upstream, string>>>,
   port?: number,
+  changes: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-'));
   const certificates = await certificatesIn(dir, undefined, (args) => run('openssl', [...args]));
@@ -66,7 +68,10 @@ export async function testGateway(
       CREATOR_API_ADDRESS: nowhere,
       AUTH_SERVER_ADDRESS: nowhere,
       WEBHOOK_WORKER_ADDRESS: nowhere,
+      GATEWAY_REAL_IP_LINES: '',
+      ...limitsForTests,
       ...services,
+      ...changes,
     }),
   );
   const nginx = spawn(
@@ -95,6 +100,12 @@ export async function testGateway(
 }
 
 const nowhere = '127.0.0.1:1';
+/** All clients of the tests have one address. */
+const limitsForTests = {
+  GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
+  GATEWAY_REQUESTS_PER_SECOND: '100000',
+  GATEWAY_REQUEST_BURST: '100000',
+};
 
 /** Fetches over TLS, trusting this authority (PEM) alone. */
 export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close(): Promise<void> } {

@@ -44,6 +44,11 @@ export async function gatewayPlan(
         .join('\n'),
       GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
       GATEWAY_HSTS_SECONDS: '0', // it would bind every port of localhost
+      GATEWAY_REAL_IP_LINES: '',
+      // Every client of this machine has the same address: limits of one client would be limits of all.
+      GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
+      GATEWAY_REQUESTS_PER_SECOND: '100000',
+      GATEWAY_REQUEST_BURST: '100000',
       STORE_API_ADDRESS: at(ports.services['store-api']),
       CREATOR_API_ADDRESS: at(ports.services['creator-api']),
       AUTH_SERVER_ADDRESS: at(ports.services['auth-server']),

@@ -6,6 +6,7 @@ import {
   Principal,
   RateLimit,
   Scopes,
+  RetryOnlyWithKey,
 } from '@fulfilment/http-service';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ListOrdersDto } from './list-orders.dto.js';
@@ -25,6 +26,7 @@ export class OrdersController {
   @Scopes('orders:create')
   @RateLimit('orders-create')
   @BodyLimit(64 * 1024)
+  @RetryOnlyWithKey()
   @Operation(reference.placeOrder)
   place(@Principal() who: Caller, @Body() order: PlaceOrderDto, @IdempotencyKey() key: string | undefined) {
     return this.placeOrder.run(who, order, key);

@@ -10,9 +10,10 @@ export const placeOrder = {
   tag,
   summary: 'Place an order',
   description: [
-    'Sends products of the connected creator to an address by a quoted rate. The creator is charged the catalogue prices and the shipping; `unit_price` is',
-    'what the merchant charged the customer, and is told, never charged.\n\nSend an `idempotency-key` and repeat the request for as long as no answer comes: there will be one order and one charge.',
-    'A payment that is refused is an order too (`payment_failed`); one whose outcome is not known after 10 s is `pending`, and an event tells how it ended.',
+    'Send an `idempotency-key` with every order, and retry only with it: then there is one order and one charge, however often the request is repeated. Without a',
+    'key a 429 or 503 has no `Retry-After`, since the order may have been placed.\n\nThe operation sends products of the connected creator to an address by a quoted rate. The creator is charged the catalogue prices and the shipping; `unit_price` is',
+    'what the merchant charged the customer, and is shown, never charged.',
+    'A declined payment is an order too (`payment_failed`); one whose outcome is unknown after 10 s is `pending`, and an event reports the outcome.',
   ].join(' '),
   body: {
     complete: {

@@ -21,6 +21,7 @@ import { publicKey, rateLimitKey, type RateLimitName, scopesKey } from '../acces
 import type { Quotas } from '../access/rate-limiter.js';
 import { bodyLimitOf } from '../body-limit.js';
 import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
+import { isRetriedOnlyWithKey } from '../retry-only-with-key.js';
 import { apiSettings, operationQuotaSettings } from '../settings.js';
 
 export type Controller = Type<object>;
@@ -86,6 +87,7 @@ function routeOf(controller: Controller, name: string, handler: Handler): Route 
     ...(['post', 'put', 'patch'].includes(method) && {
       bodyLimitBytes: bodyLimitOf(reflector, [handler, controller]),
     }),
+    retryOnlyWithKey: isRetriedOnlyWithKey(reflector, [handler, controller]),
     body: dto(RouteParamtypes.BODY),
     query: dto(RouteParamtypes.QUERY),
     params: dto(RouteParamtypes.PARAM),

@@ -150,6 +150,12 @@ describe('requests to an API', () => {
     expect(answer.body).toEqual({ title: 'A note', quantity: 3 });
   });
 
+  it('carries no Retry-After with a 503 when a repetition without an idempotency-key could do the work twice', async () => {
+    const send = () => request(api.url).post('/store/notes/away').set('authorization', `Bearer ${token}`);
+    expect((await send().expect(503)).headers['retry-after']).toBeUndefined();
+    expect((await send().set('idempotency-key', 'a').expect(503)).headers['retry-after']).toBe('1');
+  });
+
   it("carries the caller's request id when it is well formed, else one of ours", async () => {
     const send = (id: string) => request(api.url).get('/store/notes/open').set('x-request-id', id);
     expect((await send('order-42.a/b')).headers['x-request-id']).toBe('order-42.a/b');

@@ -1,3 +1,4 @@
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import {
   apiSettings,
   BodyLimit,
@@ -9,6 +10,7 @@ import {
   RateLimit,
   RedisConnection,
   type ReadinessChecks,
+  RetryOnlyWithKey,
   Scopes,
   startApi,
   TextField,
@@ -55,6 +57,13 @@ class NotesController {
   @Scopes('orders:create')
   add(@Body() { title, quantity }: NoteDto) {
     return { title, quantity };
+  }
+
+  @Post('away')
+  @Scopes('orders:create')
+  @RetryOnlyWithKey()
+  addWhileAway() {
+    throw new ServiceUnavailable();
   }
 
   @Post('short')

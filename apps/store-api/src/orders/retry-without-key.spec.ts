@@ -1,0 +1,33 @@
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import request from 'supertest';
+import { PlaceOrder } from './place-order.js';
+import { key, orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+
+describe('an order that may be repeated only with its idempotency-key', () => {
+  let api: StoreApiUnderTest;
+  let token: string;
+  beforeAll(async () => {
+    api = await startStoreApi({ RATE_LIMIT_ORDERS_CREATE: '2/3600' });
+    ({ token } = await api.creator());
+  });
+  afterAll(() => api.stop());
+
+  const place = (headers: Readonly<Record<string, string>> = {}) =>
+    request(api.server)
+      .post('/store/v1/orders')
+      .auth(token, { type: 'bearer' })
+      .set(headers)
+      .send(orderBody('prod_none', 'rate_none'));
+
+  it('gets no Retry-After with a 503 or a 429 when it has no key', async () => {
+    api.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
+    const away = await place().expect(503);
+    expect(away.headers['retry-after']).toBeUndefined();
+    expect((await place({ 'idempotency-key': key() }).expect(503)).headers['retry-after']).toBe('1');
+    const limited = await place().expect(429);
+    expect(limited.headers['retry-after']).toBeUndefined();
+    expect(limited.headers['ratelimit']).toMatch(/^"orders-create";r=0;t=\d+$/);
+    const withKey = await place({ 'idempotency-key': key() }).expect(429);
+    expect(Number(withKey.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
