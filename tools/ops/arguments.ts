@@ -25,6 +25,12 @@ export const wholeNumber = z
   .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${mostStock}`)
   .transform(Number);
 
+/** As typed, in decimal digits with an optional sign. */
+export const wholeChange = z
+  .string(missing)
+  .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${mostStock} to ${mostStock}, and not 0`)
+  .transform(Number);
+
 export const webAddress = z.string(missing).refine(
   (given) =>
     z

@@ -11,6 +11,7 @@ const right: Readonly<Record<string, string>> = {
   'order cancel': 'ord_1 --reason lost',
   'order recharge': 'ord_1',
   'stock set': 'prod_1 0',
+  'stock adjust': 'prod_1 -3',
   'product release': 'prod_1',
   'product withdraw': 'prod_1',
   'release approve': 'prod_1 --product-type vinyl',
@@ -132,6 +133,9 @@ describe('an ops command line', () => {
     ['stock set prod_1 1.5', 'N must be a whole number'],
     ['stock set prod_1 1000000000', 'N must be a whole number'],
     ['stock set prod_1', 'N is missing.'],
+    ['stock adjust prod_1 0', 'DELTA must be a whole number from -999999999 to 999999999, and not 0.'],
+    ['stock adjust prod_1 -1.5', 'DELTA must be a whole number'],
+    ['stock adjust prod_1', 'DELTA is missing.'],
     ['user create --email x --password secret-secret', '--email must be an e-mail address.'],
     ['user create --email a@b.example --password secret-secret --role king', '--role must be one of owner'],
     [

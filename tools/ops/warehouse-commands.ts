@@ -1,6 +1,6 @@
 import { messages } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { text, webAddress, wholeNumber } from './arguments.ts';
+import { text, webAddress, wholeChange, wholeNumber } from './arguments.ts';
 import { command, word } from './command.ts';
 import { report } from './report.ts';
 
@@ -76,6 +76,13 @@ export const productCommands = [
     arguments: z.object({ SKU: text(), N: wholeNumber }),
     run: (suite, given) =>
       report(suite, messages.fulfilmentStockSet.make({ sku: given.SKU, quantity: given.N }, now())),
+  }),
+  command(['stock', 'adjust'], {
+    usage: 'SKU DELTA',
+    positionals: ['SKU', 'DELTA'],
+    arguments: z.object({ SKU: text(), DELTA: wholeChange }),
+    run: (suite, given) =>
+      report(suite, messages.fulfilmentStockAdjusted.make({ sku: given.SKU, delta: given.DELTA }, now())),
   }),
   command(['product', 'release'], {
     usage: 'SKU',

@@ -9,6 +9,7 @@ import { ChangeProducts } from './catalogue/change-products.js';
 import { CreateEdition } from './catalogue/create-edition.js';
 import { ListTracks } from './catalogue/list-tracks.js';
 import { ReadReleases } from './catalogue/read-releases.js';
+import { ReportStock } from './catalogue/report-stock.js';
 import { SellableProducts } from './catalogue/sellable-products.js';
 import { Stock } from './catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
@@ -61,6 +62,7 @@ export interface Infrastructure {
     IdempotencyKeys,
     Stock,
     ChangeProducts,
+    ReportStock,
     ApproveRelease,
     CreateEdition,
     ArtistOfEditions,

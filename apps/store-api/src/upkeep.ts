@@ -1,12 +1,13 @@
 import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { measureOversold } from './catalogue/oversold-stock.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { forgetQuotes } from './shipping/forget-quotes.js';
 
 const lookEveryMs = 10_000;
 
-/** Deletes what is past its time: idempotency keys and quotes. Any number of replicas may run. */
+/** Deletes expired idempotency keys and quotes, and measures oversold stock. Any number of replicas may run. */
 @Injectable()
 export class Upkeep {
   private readonly loop: BackgroundLoop;
@@ -34,6 +35,7 @@ export class Upkeep {
 
   /** A batch of each. Answers whether there may be more. */
   private async round(): Promise<boolean> {
+    await measureOversold(this.database);
     const manyKeys = await this.keys.forgetOld(this.database);
     const manyQuotes = await forgetQuotes(this.database);
     return manyKeys || manyQuotes;

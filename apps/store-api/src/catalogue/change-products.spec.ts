@@ -1,9 +1,32 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { type Message, messages, parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { permutations } from '../orders/permutations.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+
+const limit = statement(
+  'test.limit',
+  'UPDATE products SET limited_edition = true, quantity = $2 WHERE id = (SELECT id FROM products WHERE id = $1 FOR UPDATE)',
+);
+const waiting = statement(
+  'test.waiting',
+  `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+);
+
+/** A report that makes a product a limited edition, in a transaction that is still open. */
+async function beginToLimit({ database }: StoreApiUnderTest, sku: string, quantity: number) {
+  const limiting = await database.begin();
+  await limiting.tx.run(limit, [parsePublicId('prod', sku), quantity]);
+  return {
+    commit: () => limiting.commit(),
+    untilWaitedFor: (orders: number) =>
+      eventually(async () =>
+        ((await database.row<{ count: number }>(waiting))?.count ?? 0) >= orders ? true : undefined,
+      ),
+  };
+}
 
 describe('what the plant reports of a product', () => {
   let store: StoreApiUnderTest;
@@ -52,6 +75,44 @@ describe('what the plant reports of a product', () => {
     await store.post('/store/v1/orders', creator.token, orderBody(sku, await store.quote(creator.token)));
     await report(count(sku, 12, 1));
     expect((await product(id)).availability.quantity).toBe(9);
+  });
+
+  it('subtracts what was sold after the count from a count that comes late', async () => {
+    const { id, skus } = await store.release(creator.id, [{ quantity: 10 }]);
+    const [sku = ''] = skus;
+    const counted = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, { occurredAt: new Date() });
+    const rate = await store.quote(creator.token);
+    for (let sold = 0; sold < 4; sold += 1)
+      await store.post('/store/v1/orders', creator.token, orderBody(sku, rate));
+    await report(counted);
+    expect((await product(id)).availability.quantity).toBe(6);
+  });
+
+  it('changes by an adjustment, once', async () => {
+    const { id, skus } = await store.release(creator.id, [{ quantity: 10 }]);
+    const adjusted = messages.fulfilmentStockAdjusted.make({ sku: skus[0] ?? '', delta: -3 }, at(1));
+    await report(adjusted);
+    await store.broker.publish(adjusted);
+    await report(messages.fulfilmentStockAdjusted.make({ sku: skus[0] ?? '', delta: 1 }, at(1)));
+    expect((await product(id)).availability.quantity).toBe(8);
+  });
+
+  it('is not sold past its first count by an order that read it before', async () => {
+    const { id, skus } = await store.release(creator.id, [{}, {}]);
+    const [sku = '', other = ''] = skus;
+    const rate = await store.quote(creator.token);
+    const order = {
+      ...orderBody(sku, rate, 2),
+      items: [other, sku].flatMap((one) => orderBody(one, rate, 2).items),
+    };
+    const limiting = await beginToLimit(store, sku, 3);
+    const [placed, placedToo] = [1, 2].map(() =>
+      store.post('/store/v1/orders', creator.token, order).then(({ status }) => status),
+    );
+    await limiting.untilWaitedFor(2);
+    await limiting.commit();
+    expect([await placed, await placedToo].toSorted()).toEqual([201, 422]);
+    expect((await product(id)).availability.quantity).toBe(1);
   });
 
   it('ends with the status that was reported last, whatever came first', async () => {

@@ -4,23 +4,12 @@ import { Outbox, RefusedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
-import { Stock } from './stock.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
 // A report from a clock that is ahead counts as of now: it must not outlast what is reported after it.
 const lockProduct = statement(
   'product.lock',
-  `SELECT ${productColumns}, coalesce(stock_set_at > $2, false) AS stock_set_later, coalesce(status_set_at > $2, false) AS status_set_later
-   FROM products WHERE id = $1 FOR UPDATE`,
-);
-const setStock = statement(
-  'product.set-stock',
-  `UPDATE products SET limited_edition = true, quantity = $2, stock_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 RETURNING ${productColumns}`,
-);
-const rememberCount = statement(
-  'product.remember-count',
-  'UPDATE products SET stock_set_at = least($2, now()) WHERE id = $1',
+  `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS status_set_later FROM products WHERE id = $1 FOR UPDATE`,
 );
 const setStatus = statement(
   'product.set-status',
@@ -36,31 +25,16 @@ const rememberStatus = statement(
 
 interface LockedProduct extends ProductRow {
   /** Whether what is known happened after the report in hand. */
-  stock_set_later: boolean;
   status_set_later: boolean;
 }
 
-/** What the plant reports about a product: its stock, that it may be sold, that it may not. Said twice, it happens once; what happened earlier than what is known changes nothing. */
+/** Opens a product for sale and takes it off. A repeated report is applied once; an older one than the newest changes nothing. */
 @Injectable()
 export class ChangeProducts {
   constructor(
-    private readonly stock: Stock,
     private readonly outbox: Outbox,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
-
-  /** Makes the product a limited edition if it is none. @throws RefusedMessage */
-  async setStock(tx: Transaction, sku: string, quantity: number, happenedAt: string): Promise<void> {
-    const { stock_set_later, ...before } = await this.lock(tx, sku, happenedAt);
-    if (stock_set_later) return;
-    if (before.limited_edition && before.quantity === quantity) {
-      await tx.run(rememberCount, [before.id, happenedAt]);
-      return;
-    }
-    const after = await tx.row<ProductRow>(setStock, [before.id, quantity, happenedAt]);
-    if (after === undefined) return;
-    await this.stock.tell(tx, [{ product: productSnapshot(after), previous: before.quantity }]);
-  }
 
   /** @throws RefusedMessage */
   async release(tx: Transaction, sku: string, happenedAt: string): Promise<void> {

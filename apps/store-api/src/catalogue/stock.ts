@@ -17,11 +17,18 @@ const take = statement(
    WHERE id = $1 AND quantity >= $2
    RETURNING ${productColumns}`,
 );
+// Pieces that were sold and do not exist are made up for first.
 const giveBack = statement(
   'stock.give-back',
-  `UPDATE products SET quantity = quantity + $2, version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE products SET quantity = greatest(0, quantity - oversold + $2), oversold = greatest(0, oversold - quantity - $2),
+                       version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND limited_edition
-   RETURNING ${productColumns}`,
+   RETURNING ${productColumns}, oversold`,
+);
+// A row that is not limited stays so until the transaction ends: FOR KEY SHARE waits for the report that limits it, and makes it wait.
+const holdUnlimited = statement(
+  'stock.hold-unlimited',
+  'SELECT id FROM products WHERE id = ANY($1::uuid[]) AND NOT limited_edition ORDER BY id FOR KEY SHARE',
 );
 const recordMovements = statement(
   'stock.record',
@@ -35,6 +42,11 @@ const recordReturns = statement(
    ON CONFLICT DO NOTHING
    RETURNING product_id AS "productId", quantity`,
 );
+
+/** A product that was read as unlimited has become a limited edition since: the order has to be priced again. */
+export class BecameLimited extends Error {
+  override readonly name = 'BecameLimited';
+}
 
 /** The pieces left of limited editions. Every change tells its events in the same transaction. */
 @Injectable()
@@ -72,6 +84,17 @@ export class Stock {
     return [];
   }
 
+  /**
+   * Keeps products from becoming limited editions until the transaction ends, since nothing is taken from them.
+   * @throws BecameLimited when one already has
+   */
+  async holdUnlimited(tx: Transaction, productIds: readonly string[]): Promise<void> {
+    const distinct = [...new Set(productIds)];
+    if (distinct.length === 0) return;
+    const held = await tx.rows<{ id: string }>(holdUnlimited, [distinct]);
+    if (held.length < distinct.length) throw new BecameLimited();
+  }
+
   /** Gives back what an order took; a second time changes nothing. */
   async giveBack(tx: Transaction, orderId: string): Promise<void> {
     const returned = sumByProduct(
@@ -79,15 +102,17 @@ export class Stock {
     );
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     for (const { productId, quantity } of returned) {
-      const row = await tx.row<ProductRow>(giveBack, [productId, quantity]);
-      if (row !== undefined)
-        changes.push({ product: productSnapshot(row), previous: (row.quantity ?? 0) - quantity });
+      const row = await tx.row<ProductRow & { oversold: number }>(giveBack, [productId, quantity]);
+      if (row === undefined) continue;
+      const { oversold, ...product } = row;
+      const balanceBefore = (product.quantity ?? 0) - oversold - quantity;
+      changes.push({ product: productSnapshot(product), previous: Math.max(0, balanceBefore) });
     }
     await this.tell(tx, changes);
   }
 
   /**
-   * The events of changed stock: always inventory_changed, and in_stock or out_of_stock where zero was crossed.
+   * The events of changed stock: inventory_changed, and in_stock or out_of_stock where zero was crossed; none where the number is the same.
    * @param changes `previous` null for what had no count: it was never sold out, so nothing came back into stock
    */
   async tell(
@@ -96,6 +121,7 @@ export class Stock {
   ): Promise<void> {
     const occurredAt = this.clock();
     const facts = changes.flatMap(({ product, previous }): Message[] => {
+      if (product.quantity === previous) return [];
       const changed = messages.productInventoryChanged.make(
         { product, previous_quantity: previous },
         { occurredAt },

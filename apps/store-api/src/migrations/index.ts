@@ -6,6 +6,7 @@ import { ProcessedTracks1764000000005 } from './0005-processed-tracks.js';
 import { PaymentTries1764000000006 } from './0006-payment-tries.js';
 import { ReportTimes1764000000007 } from './0007-report-times.js';
 import { RefundTimes1764000000008 } from './0008-refund-times.js';
+import { StockTimes1764000000009 } from './0009-stock-times.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   PaymentTries1764000000006,
   ReportTimes1764000000007,
   RefundTimes1764000000008,
+  StockTimes1764000000009,
 ];

@@ -4,6 +4,7 @@ import { each, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/approve-release.js';
 import { ChangeProducts } from '../catalogue/change-products.js';
+import { ReportStock } from '../catalogue/report-stock.js';
 import { ReportOnOrder } from './report-on-order.js';
 
 /** What the pressing plant, the warehouse and the operator report. */
@@ -13,6 +14,7 @@ export class FulfilmentConsumer {
     messaging: Messaging,
     private readonly reportOnOrder: ReportOnOrder,
     private readonly changeProducts: ChangeProducts,
+    private readonly reportStock: ReportStock,
     private readonly approveRelease: ApproveRelease,
   ) {
     messaging.consume({
@@ -25,7 +27,11 @@ export class FulfilmentConsumer {
   private handle(tx: Transaction, message: Message): Promise<void> {
     const at = message.occurred_at;
     if (messages.fulfilmentStockSet.is(message)) {
-      return this.changeProducts.setStock(tx, message.data.sku, message.data.quantity, at);
+      return this.reportStock.count(tx, message.data.sku, message.data.quantity, at);
+    }
+    if (messages.fulfilmentStockAdjusted.is(message)) {
+      const { sku, delta } = message.data;
+      return this.reportStock.adjust(tx, sku, { messageId: message.id, delta, occurredAt: at });
     }
     if (messages.fulfilmentProductReleased.is(message))
       return this.changeProducts.release(tx, message.data.sku, at);

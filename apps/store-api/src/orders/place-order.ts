@@ -6,7 +6,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { refuseUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
-import { Stock } from '../catalogue/stock.js';
+import { BecameLimited, Stock } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { fingerprint } from '../idempotency/fingerprint.rules.js';
 import { IdempotencyKeys, type KeyScope, type RememberedResponse } from '../idempotency/idempotency-keys.js';
@@ -82,13 +82,30 @@ export class PlaceOrder {
     orderId: string,
     scope?: KeyScope,
   ): Promise<RememberedResponse> {
-    const terms = await this.agree(creatorId, order);
-    const charge = await this.database.transaction(
-      (tx) => this.write(tx, who, creatorId, order, orderId, terms, scope),
-      { certain: { written: orderIsThere, values: [orderId] } }, // the caller hears of an order exactly when there is one
-    );
+    const charge = await this.agreeAndWrite(who, creatorId, order, orderId, scope);
     this.faultPoints.pass('order-placed');
     return this.chargeOrder.run(charge);
+  }
+
+  /** Repeated when a product has become a limited edition in between, which happens to a product once. */
+  private async agreeAndWrite(
+    who: Caller,
+    creatorId: string,
+    order: PlaceOrderDto,
+    orderId: string,
+    scope: KeyScope | undefined,
+  ): Promise<OpenCharge> {
+    for (;;) {
+      const terms = await this.agree(creatorId, order);
+      try {
+        return await this.database.transaction(
+          (tx) => this.write(tx, who, creatorId, order, orderId, terms, scope),
+          { certain: { written: orderIsThere, values: [orderId] } }, // the caller gets an order exactly when there is one
+        );
+      } catch (error) {
+        if (!(error instanceof BecameLimited)) throw error;
+      }
+    }
   }
 
   /** What the order is about and comes to, as the catalogue says now. Stock alone may be gone before the order is written. */
@@ -151,6 +168,10 @@ export class PlaceOrder {
         resumeAfterMs: this.config.PAYMENT_TIMEOUT_MS + this.config.RESUME_AFTER_MS,
       }),
       this.outbox.add(tx, created),
+      this.stock.holdUnlimited(
+        tx,
+        terms.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id])),
+      ),
       this.takeStock(tx, orderId, order.items, terms.lines), // last, so that hot rows are locked shortest
     ]);
     this.faultPoints.pass('order-written');

@@ -14,6 +14,11 @@ const lockOrder = statement(
   'recharge.lock',
   'SELECT id, creator_id AS "creatorId", status FROM orders WHERE id = $1 FOR UPDATE',
 );
+// Before the order is locked: a report that makes a product a limited edition locks the product, then the orders of it.
+const holdProducts = statement(
+  'recharge.hold-products',
+  `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1) ORDER BY id FOR KEY SHARE`,
+);
 const readAttempts = statement(
   'recharge.attempts',
   `SELECT max(attempt) AS last, bool_or(status = 'pending') AS open FROM charges WHERE order_id = $1`,
@@ -73,6 +78,7 @@ export class RechargeOrder {
   }
 
   private async begin(tx: Transaction, orderId: string): Promise<void> {
+    await tx.run(holdProducts, [orderId]);
     const order = await tx.row<{ creatorId: string; status: OrderStatus }>(lockOrder, [orderId]);
     if (order === undefined) return notFound('order');
     if (order.status !== 'payment_failed')

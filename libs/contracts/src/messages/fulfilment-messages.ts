@@ -70,8 +70,23 @@ export const fulfilmentMessages = {
   fulfilmentStockSet: defineMessage(
     'fulfilment.stock_set',
     1,
-    'The pieces left of a limited edition were counted. Makes the product a limited edition if it is none.',
+    'The pieces of a limited edition that were left to sell at `occurred_at`, without those of orders that were placed before. Orders placed ' +
+      'since are subtracted. Makes the product a limited edition if it is none. Report changes by `fulfilment.stock_adjusted`.',
     z.object({ sku, quantity: z.int().min(0).max(1_000_000_000) }),
+  ),
+  fulfilmentStockAdjusted: defineMessage(
+    'fulfilment.stock_adjusted',
+    1,
+    'The pieces of a limited edition changed by `delta` at `occurred_at`, by something else than orders: more were pressed, some broke. Applied ' +
+      'once for each message id. A count of a later time already includes it.',
+    z.object({
+      sku,
+      delta: z
+        .int()
+        .min(-1_000_000_000)
+        .max(1_000_000_000)
+        .refine((delta) => delta !== 0, 'must not be 0'),
+    }),
   ),
   fulfilmentProductReleased: defineMessage(
     'fulfilment.product_released',

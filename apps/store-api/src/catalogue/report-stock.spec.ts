@@ -1,0 +1,152 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { RefusedMessage } from '@fulfilment/messaging';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { metrics } from '@fulfilment/runtime';
+import { migrations } from '../migrations/index.js';
+import { measureOversold } from './oversold-stock.js';
+import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
+
+describe('the stock that the warehouse reports', () => {
+  let stores: ScratchDatabase;
+  beforeAll(async () => {
+    stores = await scratchDatabase(migrations);
+  });
+  afterAll(() => stores.drop());
+
+  const shelf = (quantity: number | null): Promise<StockOfOneProduct> =>
+    stockOfOneProduct(stores.database, quantity);
+  const soldOrder = async (product: StockOfOneProduct, pieces: number): Promise<string> =>
+    (await product.sell(pieces))?.orderId ?? 'sold out';
+
+  it('subtracts from a count what was sold between the count and its arrival', async () => {
+    const product = await shelf(10);
+    const countedAt = await product.now();
+    for (let sold = 0; sold < 4; sold += 1) await product.sell(1);
+    await product.count(10, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 6, oversold: 0 });
+  });
+
+  it('adds to a count what was returned between the count and its arrival', async () => {
+    const product = await shelf(10);
+    const before = await soldOrder(product, 3);
+    const countedAt = await product.now();
+    await product.cancel(await soldOrder(product, 2));
+    await product.cancel(before);
+    await product.count(7, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 10, oversold: 0 });
+  });
+
+  it('keeps what was oversold visible, and makes up for it before it sells again', async () => {
+    const product = await shelf(10);
+    const countedAt = await product.now();
+    const order = await soldOrder(product, 5);
+    await product.count(3, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 0, oversold: 2 });
+    await measureOversold(stores.database);
+    expect(await metrics.getSingleMetricAsString('stock_oversold_pieces')).toMatch(/ 2$/);
+    await product.adjust(1, await product.now());
+    expect(await product.read()).toMatchObject({ quantity: 0, oversold: 1 });
+    expect(await product.sell(1)).toBeUndefined();
+    await product.cancel(order);
+    expect(await product.read()).toMatchObject({ quantity: 4, oversold: 0 });
+    expect(await product.events()).toEqual([
+      { type: 'product.inventory_changed', previous: 10, quantity: 5 },
+      { type: 'product.inventory_changed', previous: 5, quantity: 0 },
+      { type: 'product.out_of_stock', previous: null, quantity: 0 },
+      { type: 'product.in_stock', previous: null, quantity: 4 },
+      { type: 'product.inventory_changed', previous: 0, quantity: 4 },
+    ]);
+  });
+
+  it('applies an adjustment once, however often its message arrives', async () => {
+    const product = await shelf(10);
+    const messageId = uuidv7();
+    const occurredAt = await product.now();
+    for (let times = 0; times < 3; times += 1) await product.adjust(-4, occurredAt, messageId);
+    expect(await product.read()).toMatchObject({ quantity: 6 });
+  });
+
+  it('ignores an adjustment that a later count includes, and keeps one that came after the count, in any order of arrival', async () => {
+    const product = await shelf(10);
+    const before = await product.now();
+    const countedAt = await product.now();
+    const after = await product.now();
+    await product.adjust(5, after);
+    expect(await product.read()).toMatchObject({ quantity: 15 });
+    await product.count(20, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 25 });
+    await product.adjust(-7, before);
+    await product.adjust(-8, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 25 });
+  });
+
+  it('ignores a count that is older than the newest one', async () => {
+    const product = await shelf(10);
+    const older = await product.now();
+    await product.count(4, await product.now());
+    await product.count(9, older);
+    expect(await product.read()).toMatchObject({ quantity: 4 });
+  });
+
+  it('takes a count and an adjustment of the future as of now', async () => {
+    const product = await shelf(10);
+    await product.count(5, '2999-01-01T00:00:00Z');
+    await product.sell(2);
+    await product.adjust(1, '2999-01-01T00:00:00Z');
+    expect(await product.read()).toMatchObject({ quantity: 4 });
+    await product.count(8, await product.now());
+    expect(await product.read()).toMatchObject({ quantity: 8 });
+  });
+
+  it('keeps an adjustment of a product without a count until there is one', async () => {
+    const product = await shelf(null);
+    const countedAt = await product.now();
+    await product.adjust(3, await product.now());
+    expect(await product.read()).toEqual({ quantity: null, oversold: 0, limited: false });
+    await product.count(5, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 8 });
+    expect(await product.events()).toEqual([
+      { type: 'product.inventory_changed', previous: null, quantity: 8 },
+    ]);
+  });
+
+  it('subtracts from the first count of a product the orders that were placed since, and adds those that are cancelled', async () => {
+    const product = await shelf(null);
+    await product.sell(50);
+    const countedAt = await product.now();
+    const kept = await soldOrder(product, 2);
+    await product.cancel(await soldOrder(product, 3));
+    await product.sell(1);
+    await product.count(10, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 7, oversold: 0 });
+    await product.cancel(kept);
+    expect(await product.read()).toMatchObject({ quantity: 9, oversold: 0 });
+  });
+
+  it('loses no order that is placed while the first count of a product arrives', async () => {
+    const product = await shelf(null);
+    const countedAt = await product.now();
+    let counted = false;
+    const sellers = Array.from({ length: 6 }, async () => {
+      for (let sold = 0; sold < 5 || !counted; sold += 1) {
+        const order = await product.sell(1);
+        if (sold % 3 === 0 && order !== undefined) await product.cancel(order.orderId);
+      }
+    });
+    await product.count(1_000, countedAt);
+    counted = true;
+    await Promise.all(sellers);
+    const since = await product.since(countedAt);
+    expect(since?.untaken).toBe(0);
+    expect(await product.read()).toMatchObject({ quantity: 1_000 + (since?.changes ?? 0), oversold: 0 });
+    expect(since?.changes).toBeLessThan(0);
+  });
+
+  it('rejects reports of more pieces than a number can hold', async () => {
+    const product = await shelf(1_000_000_000);
+    await product.adjust(1_000_000_000, await product.now());
+    const occurredAt = await product.now();
+    await expect(product.adjust(1, occurredAt)).rejects.toBeInstanceOf(RefusedMessage);
+    expect(await product.read()).toMatchObject({ quantity: 2_000_000_000 });
+  });
+});

@@ -1,0 +1,137 @@
+import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { createLogger, systemClock } from '@fulfilment/runtime';
+import { productTypes } from '../store-api.fixture.js';
+import { loadCatalogue } from './load-catalogue.js';
+import { ReportStock } from './report-stock.js';
+import { BecameLimited, Stock } from './stock.js';
+
+const now = statement(
+  'test.now',
+  `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`,
+);
+const readProduct = statement(
+  'test.read-product',
+  'SELECT quantity, oversold, limited_edition AS limited FROM products WHERE id = $1',
+);
+const insertOrder = statement(
+  'test.insert-order',
+  `WITH placed AS (
+     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
+     VALUES ($1, $2, 'c', 'processing', 'p', 's', 'e', 'GBP', 1, $4, $1, 1, '{}', 'GB', 'card', 'paid', 1, $5)
+   ), item AS (
+     INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
+     VALUES ($1, 0, $1, $3, $3, '', '', '', $4, 1, 1)
+   )
+   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status) VALUES ($1, $1, 1, 1, 'GBP', 'pm_ok', 'succeeded')`,
+);
+const cancelOrder = statement(
+  'test.cancel-order',
+  "UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status = 'processing'",
+);
+const changesSince = statement(
+  'test.changes-since',
+  `SELECT (SELECT count(*)::int FROM orders o JOIN order_items i ON i.order_id = o.id
+           WHERE i.product_id = $1 AND o.created_at > $2 AND o.status <> 'cancelled'
+             AND NOT EXISTS (SELECT FROM stock_movements WHERE order_id = o.id AND kind = 'taken')) AS untaken,
+          (SELECT coalesce(sum(CASE kind WHEN 'taken' THEN -quantity ELSE quantity END), 0)::int FROM stock_movements
+           WHERE product_id = $1 AND moved_at > $2) AS changes`,
+);
+const lastEvents = statement(
+  'test.product-events',
+  `SELECT type, (body->'data'->>'previous_quantity')::int AS previous, (body->'data'->'product'->>'quantity')::int AS quantity
+   FROM outbox WHERE body->'data'->'product'->>'id' = $1 ORDER BY (body->'data'->'product'->>'version')::int, type`,
+);
+
+/** One product, its orders as PlaceOrder and MoveOrder write them, and the reports of its warehouse. */
+export async function stockOfOneProduct(database: Database, quantity: number | null) {
+  const [productId, releaseId, creatorId] = [uuidv7(), uuidv7(), uuidv7()];
+  const prices = { GBP: 1, USD: 1, EUR: 1, JPY: 1 };
+  const product = {
+    id: productId,
+    title: 'A',
+    product_type: 'vinyl_12_lp',
+    status: 'available',
+    quantity,
+  } as const;
+  const unset = { weight_grams: null, barcode: null, glb_model: null, tracks: [] };
+  await loadCatalogue(database, {
+    product_types: productTypes,
+    releases: [
+      {
+        id: releaseId,
+        creator_id: creatorId,
+        name: 'A',
+        artist_name: 'B',
+        additional_artists: [],
+        release_date: null,
+        description: null,
+        cover_image_url: null,
+        copyright: null,
+        created_at: new Date().toISOString(),
+        products: [{ ...product, ...unset, prices }],
+      },
+    ],
+  });
+  const stock = new Stock(new Outbox(), systemClock);
+  const reports = new ReportStock(stock, createLogger('test', 'silent'));
+  const sku = publicId('prod', productId);
+  const read = async () =>
+    (await database.row<{ quantity: number | null; oversold: number; limited: boolean }>(readProduct, [
+      productId,
+    ])) ?? {
+      quantity: null,
+      oversold: 0,
+      limited: false,
+    };
+  const nowInDatabase = async () => (await database.row<{ now: string }>(now))?.now ?? '';
+  /** Returns undefined when there are too few. */
+  const sell = async (pieces: number): Promise<{ orderId: string; limited: boolean } | undefined> => {
+    for (;;) {
+      const { limited } = await read();
+      const orderId = uuidv7();
+      const placedAt = await nowInDatabase();
+      try {
+        return await database.transaction(async (tx) => {
+          await tx.run(insertOrder, [orderId, creatorId, productId, pieces, placedAt]);
+          if (!limited) await stock.holdUnlimited(tx, [productId]);
+          const short = limited ? await stock.take(tx, orderId, [{ productId, quantity: pieces }]) : [];
+          if (short.length > 0) throw new SoldOut();
+          return { orderId, limited };
+        });
+      } catch (error) {
+        if (error instanceof SoldOut) return undefined;
+        if (!(error instanceof BecameLimited)) throw error;
+      }
+    }
+  };
+  return {
+    read,
+    sell,
+    /** By PostgreSQL's clock, in microseconds: the order of these texts is that of the times. */
+    now: nowInDatabase,
+    cancel: (orderId: string) =>
+      database.transaction(async (tx) => {
+        await tx.run(cancelOrder, [orderId]);
+        await stock.giveBack(tx, orderId);
+      }),
+    count: (counted: number, countedAt: string) =>
+      database.transaction((tx) => reports.count(tx, sku, counted, countedAt)),
+    adjust: (delta: number, occurredAt: string, messageId = uuidv7()) =>
+      database.transaction((tx) => reports.adjust(tx, sku, { messageId, delta, occurredAt })),
+    /** Orders placed after a time for which nothing was taken, and what changed the stock since. */
+    since: (time: string) =>
+      database.row<{ untaken: number; changes: number }>(changesSince, [productId, time]),
+    /** What was published about the product, in the order of its versions. */
+    events: () =>
+      database.rows<{ type: string; previous: number | null; quantity: number | null }>(lastEvents, [
+        productId,
+      ]),
+  };
+}
+
+export type StockOfOneProduct = Awaited<ReturnType<typeof stockOfOneProduct>>;
+
+class SoldOut extends Error {}
