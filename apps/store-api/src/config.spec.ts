@@ -11,7 +11,7 @@ const needed = {
   CURSOR_SECRET: 'x'.repeat(32),
   PAYMENT_PROVIDER: 'sandbox',
 };
-const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_test_standin' };
+const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_standin' };
 const rejected = (given: Readonly<Record<string, string | undefined>>) =>
   storeApiSettings.safeParse({ ...needed, ...given }).error?.issues.map(({ path }) => path.join('.'));
 
@@ -33,6 +33,16 @@ describe('the settings of the store-api', () => {
     expect(rejected({ PAYMENT_PROVIDER: 'stripe' })).toEqual(['STRIPE_SECRET_KEY']);
     expect(rejected({ ...stripe, STRIPE_SECRET_KEY: 'pk_test_public' })).toEqual(['STRIPE_SECRET_KEY']);
     expect(rejected(stripe)).toBeUndefined();
+  });
+
+  it.each(['sk_test_standin', 'rk_test_standin'])('reject the test key %s unless it is allowed', (key) => {
+    const testKey = { ...stripe, STRIPE_SECRET_KEY: key };
+    expect(rejected(testKey)).toEqual(['STRIPE_SECRET_KEY']);
+    expect(rejected({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
+    const relaxed = relaxedStoreSettings(
+      storeApiSettings.parse({ ...needed, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
+    );
+    expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);
   });
 
   it('waits for the provider no longer than a process has to stop', () => {

@@ -1,6 +1,7 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
-import type { RelaxedSetting } from '@fulfilment/runtime';
+import { flag, milliseconds, type RelaxedSetting } from '@fulfilment/runtime';
 import { z } from 'zod';
+import { isTestKey } from './payments/stripe-key.rules.js';
 import { faultPoints } from './orders/fault-point.rules.js';
 
 export const storeApiSettings = apiSettings
@@ -41,6 +42,21 @@ export const storeApiSettings = apiSettings
       .regex(/^(sk|rk)_\w{1,250}$/, "must be one of Stripe's secret or restricted keys")
       .optional()
       .describe("Stripe's secret key, or a restricted one that may write PaymentIntents and refunds"),
+    STRIPE_ALLOW_TEST_KEY: flag().describe(
+      'For rehearsals: accept a test key, with which Stripe moves no money. Otherwise the start rejects it',
+    ),
+    PAYMENT_CIRCUIT_FAILURES: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(5)
+      .describe(
+        'So many charges in a row without a response of the payment provider, or payment methods it rejects for a reason of ours, and new orders stay pending without asking it',
+      ),
+    PAYMENT_CIRCUIT_OPEN_MS: milliseconds(10, 300_000, 10_000).describe(
+      'How long orders stay pending then before one charge tries the payment provider',
+    ),
     STRIPE_API_URL: z
       .url({ protocol: /^https?$/ })
       .default('https://api.stripe.com')
@@ -55,6 +71,9 @@ export const storeApiSettings = apiSettings
       context.addIssue({ code: 'custom', path: [name], message });
     if (settings.PAYMENT_PROVIDER === 'stripe' && settings.STRIPE_SECRET_KEY === undefined)
       refuse('STRIPE_SECRET_KEY', 'is needed where PAYMENT_PROVIDER is stripe');
+    const testKey = settings.STRIPE_SECRET_KEY !== undefined && isTestKey(settings.STRIPE_SECRET_KEY);
+    if (testKey && !settings.STRIPE_ALLOW_TEST_KEY)
+      refuse('STRIPE_SECRET_KEY', 'is a test key, which needs STRIPE_ALLOW_TEST_KEY=true');
     if (settings.NODE_ENV === 'test') return;
     if (!settings.STRIPE_API_URL.startsWith('https:'))
       refuse('STRIPE_API_URL', 'must be https unless NODE_ENV is test');
@@ -64,7 +83,7 @@ export type StoreApiSettings = z.output<typeof storeApiSettings>;
 
 /** The settings in force that production should not have. */
 export function relaxedStoreSettings(
-  settings: Pick<StoreApiSettings, 'NODE_ENV' | 'PAYMENT_PROVIDER'>,
+  settings: Pick<StoreApiSettings, 'NODE_ENV' | 'PAYMENT_PROVIDER' | 'STRIPE_ALLOW_TEST_KEY'>,
 ): RelaxedSetting[] {
   const relaxed: RelaxedSetting[] = [];
   const relax = (setting: string, consequence: string): void => void relaxed.push({ setting, consequence });
@@ -72,6 +91,11 @@ export function relaxedStoreSettings(
     relax('NODE_ENV', 'NODE_ENV is test: settings that are made for tests are accepted.');
   if (settings.PAYMENT_PROVIDER === 'sandbox')
     relax('PAYMENT_PROVIDER', 'PAYMENT_PROVIDER is sandbox: orders count as paid, and no money moves.');
+  if (settings.STRIPE_ALLOW_TEST_KEY)
+    relax(
+      'STRIPE_ALLOW_TEST_KEY',
+      "STRIPE_ALLOW_TEST_KEY is true: a test key of Stripe's is accepted, which moves no money.",
+    );
   return relaxed;
 }
 

@@ -7,6 +7,7 @@ import { migrations } from './migrations/index.js';
 import { HoldReports } from './orders/hold-reports.js';
 import { RefundCharges } from './orders/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
+import { PaymentGateway } from './payments/payment-gateway.js';
 import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
 import { Upkeep } from './upkeep.js';
@@ -37,6 +38,13 @@ await service.run(app, (shutdown) => {
   shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('held reports', () => holdReports.stop());
 });
+// Not waited for: orders are placed as pending while the provider is away or rejects the key.
+void app
+  .get(PaymentGateway)
+  .checkKey()
+  .catch((error: unknown) => {
+    service.logger.error({ error }, 'The payment provider does not take our key yet; orders stay pending.');
+  });
 // Started last, so that they stop first: while the port closes, nothing more is taken up that waits for the payment provider.
 resumeOrders.start();
 refundCharges.start();

@@ -29,6 +29,7 @@ import { RefundCharges } from './orders/refund-charges.js';
 import { ReportOnOrder } from './orders/report-on-order.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { SettleOrder } from './orders/settle-order.js';
+import { ChargeCircuit } from './payments/charge-circuit.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
 import { controllers } from './controllers.js';
@@ -51,6 +52,7 @@ export interface Infrastructure {
   providers: [
     PlaceOrder,
     ChargeOrder,
+    ChargeCircuit,
     SettleOrder,
     ResumeOrders,
     RefundCharges,

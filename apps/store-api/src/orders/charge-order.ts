@@ -4,7 +4,8 @@ import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
-import { type ChargeOutcome, PaymentGateway } from '../payments/payment-gateway.js';
+import { type Asked, ChargeCircuit } from '../payments/charge-circuit.js';
+import { PaymentGateway } from '../payments/payment-gateway.js';
 import { FaultPoints } from './fault-points.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { SettleOrder } from './settle-order.js';
@@ -47,6 +48,7 @@ export class ChargeOrder {
   constructor(
     private readonly database: Database,
     private readonly payments: PaymentGateway,
+    private readonly circuit: ChargeCircuit,
     private readonly settleOrder: SettleOrder,
     private readonly keys: IdempotencyKeys,
     private readonly faultPoints: FaultPoints,
@@ -64,9 +66,11 @@ export class ChargeOrder {
     try {
       const outcome = await this.outcomeOf(charge, stopping);
       this.faultPoints.pass('charged');
-      if (outcome !== undefined) return await this.settleOrder.run(orderId, charge.id, outcome);
+      if (typeof outcome === 'object') return await this.settleOrder.run(orderId, charge.id, outcome);
       if (stopping?.aborted) return pending;
-      await this.database.run(askLater, [orderId, charge.id, this.config.RESUME_AFTER_MS]);
+      // One that was not asked for is due when the row says, and counts as no try: the pause stays short.
+      if (outcome !== 'suspended')
+        await this.database.run(askLater, [orderId, charge.id, this.config.RESUME_AFTER_MS]);
       await this.keys.rememberUnlessKnown(orderId, pending);
     } catch (error) {
       this.logger.error({ error, order_id: orderId }, 'An order could not be settled; it will be resumed.');
@@ -74,19 +78,16 @@ export class ChargeOrder {
     return pending;
   }
 
-  /** Undefined while the provider does not tell it. */
-  private async outcomeOf(charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
-    const tooLate = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
-    try {
-      return await this.ask(charge, stopping === undefined ? tooLate : AbortSignal.any([tooLate, stopping]));
-    } catch (error) {
-      if (stopping?.aborted) return undefined;
-      this.logger.warn({ error, charge_id: charge.id }, 'The outcome of a charge is not known yet.');
-      return undefined;
-    }
+  private outcomeOf(charge: OpenCharge, stopping?: AbortSignal): Promise<Asked> {
+    const user = stopping === undefined ? 'request' : 'completer';
+    const ask = (): Promise<Asked> => {
+      const tooLate = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
+      return this.ask(charge, stopping === undefined ? tooLate : AbortSignal.any([tooLate, stopping]));
+    };
+    return this.circuit.run(user, charge, ask, stopping);
   }
 
-  private async ask(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | undefined> {
+  private async ask(charge: OpenCharge, signal: AbortSignal): Promise<Asked> {
     const answer = await this.payments.charge(
       {
         idempotencyKey: charge.id,
@@ -108,14 +109,14 @@ export class ChargeOrder {
         return answer;
       case 'under_way':
         await this.database.run(keepReference, [charge.id, answer.reference]);
-        return undefined;
+        return 'under_way';
       case 'key_spent':
         await this.database.run(keepSpentKey, [charge.id, charge.keyNumber, answer.customer]);
-        return undefined;
+        return 'key_spent';
       case 'nothing_charged': {
         const next = await this.database.row<OpenCharge>(takeNextKey, [charge.id, charge.keyNumber]);
         this.faultPoints.pass('next-key-taken');
-        return next && this.ask(next, signal);
+        return next === undefined ? 'unknown' : this.ask(next, signal);
       }
     }
   }

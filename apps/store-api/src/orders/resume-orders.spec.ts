@@ -75,6 +75,7 @@ describe('the completer while a provider does not answer', () => {
     NODE_ENV: 'test',
     PAYMENT_PROVIDER: 'stripe',
     STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_ALLOW_TEST_KEY: 'true',
     STRIPE_API_URL: standIn.url,
     PAYMENT_TIMEOUT_MS: String(timeoutMs),
   });

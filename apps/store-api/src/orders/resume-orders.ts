@@ -2,6 +2,7 @@ import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
 import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
+import { ChargeCircuit } from '../payments/charge-circuit.js';
 import { ChargeOrder } from './charge-order.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
 
@@ -32,6 +33,7 @@ export class ResumeOrders {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly chargeOrder: ChargeOrder,
+    private readonly circuit: ChargeCircuit,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -59,9 +61,13 @@ export class ResumeOrders {
       intervalMs: lookEveryMs,
       logger: this.logger,
       slots,
-      take: (most) => this.database.rows<OpenCharge>(takePending, [leaseMs, most, first]),
+      take: (most) => this.take(leaseMs, this.circuit.roomForCompleter(most), first),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
+  }
+
+  private async take(leaseMs: number, most: number, first: boolean): Promise<OpenCharge[]> {
+    return most === 0 ? [] : this.database.rows<OpenCharge>(takePending, [leaseMs, most, first]);
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {

@@ -63,12 +63,44 @@ export type RefundOutcome =
   /** This one gives nothing back any more: another is asked for under the next key. */
   | { readonly status: 'failed'; readonly reason: string };
 
+/** The provider gave no response, or none that says what became of the charge. It may next time. */
+export class PaymentProviderUnavailable extends Error {
+  override readonly name = 'PaymentProviderUnavailable';
+}
+
+/** The provider rejects our key, our account or our request: every charge would meet the same. Nothing is known of this one. */
+export class PaymentProviderRejected extends Error {
+  override readonly name = 'PaymentProviderRejected';
+
+  constructor(
+    readonly code: string,
+    options?: ErrorOptions,
+  ) {
+    super(`The payment provider rejects our requests: ${code}.`, options);
+  }
+}
+
+/** The provider cannot use this payment method, and it is not certain that our key is the right one. */
+export class PaymentMethodUnusable extends Error {
+  override readonly name = 'PaymentMethodUnusable';
+
+  constructor(
+    readonly code: string,
+    options?: ErrorOptions,
+  ) {
+    super(`The payment provider cannot use the payment method: ${code}.`, options);
+  }
+}
+
 /** The payment provider, as the orders see it. What every one of them promises stands in payment-gateway.spec.ts. */
 export abstract class PaymentGateway {
+  /** Whether the provider takes our key, for the log at start. @throws PaymentProviderRejected, PaymentProviderUnavailable */
+  abstract checkKey(): Promise<void>;
   /**
    * Charges once for the key. Asked again, with the same key and the same amount, it tells what became of it. Of a spent key it
    * tells what came of any of the charge's keys, and never asks under it again.
-   * @throws when the outcome cannot be known in time, or the key stands for another charge
+   * @throws PaymentProviderUnavailable, PaymentProviderRejected, PaymentMethodUnusable, or another error when the outcome cannot be
+   * known in time or the key stands for another charge
    */
   abstract charge(
     request: ChargeRequest,

@@ -33,6 +33,10 @@ export class SandboxPaymentGateway extends PaymentGateway {
     super();
   }
 
+  checkKey(): Promise<void> {
+    return Promise.resolve(); // it has none
+  }
+
   async charge(
     { idempotencyKey, orderId, amount, paymentMethod }: ChargeRequest,
     signal: AbortSignal,

@@ -44,13 +44,14 @@ export function furthest(intents: readonly Stripe.PaymentIntent[]): Stripe.Payme
   );
 }
 
-/** What Stripe refused for good, with nothing charged; undefined when it may be otherwise another time, or is not known. */
-export function declineOf(error: unknown): ChargeOutcome | undefined {
-  if (!(error instanceof Stripe.errors.StripeError)) return undefined;
-  const refused = error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400;
-  if (!refused && !(error instanceof Stripe.errors.StripeCardError)) return undefined;
-  const reference = error.payment_intent?.id ?? null;
-  return { status: 'declined', reason: reasonOf(error) ?? 'refused', reference };
+/** @param error one that is a verdict on this charge alone: a decline, or a payment method that cannot be used */
+export function declineOf(error: unknown): ChargeOutcome {
+  const known = error instanceof Stripe.errors.StripeError ? error : null;
+  return {
+    status: 'declined',
+    reason: reasonOf(known) ?? 'payment_method_unusable',
+    reference: known?.payment_intent?.id ?? null,
+  };
 }
 
 /**

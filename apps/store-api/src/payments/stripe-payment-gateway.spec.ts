@@ -1,3 +1,4 @@
+import { PaymentMethodUnusable, PaymentProviderRejected } from './payment-gateway.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { StandInFault } from './stripe-stand-in.fixture.js';
 
@@ -29,16 +30,87 @@ describe('the Stripe payment gateway', () => {
     });
   });
 
+  const unknownMethod = () => stripe.request({ paymentMethod: 'pm_unknown' });
+
   it.each([
     ['generic_decline', 'pm_card_chargeDeclined', 2999],
     ['authentication_required', 'pm_card_authenticationRequired', 2999],
-    ['resource_missing', 'pm_unknown', 2999],
     ['amount_too_large', 'pm_card_visa', 100_000_000],
   ])('takes %s for a decline', async (reason, paymentMethod, amount) => {
     const outcome = await stripe.charge(
       stripe.request({ paymentMethod, amount: { amount, currency: 'GBP' } }),
     );
     expect(outcome).toMatchObject({ status: 'declined', reason });
+  });
+
+  it('does not know the outcome for a payment method that Stripe does not have, while no other was found under the key', async () => {
+    await expect(stripe.charge(unknownMethod())).rejects.toThrow(PaymentMethodUnusable);
+    await expect(stripe.charge(unknownMethod())).rejects.toThrow(PaymentMethodUnusable);
+    expect(stripe.standIn.intents()).toEqual([]);
+  });
+
+  it('takes a payment method that Stripe does not have for a decline once another was found under the key', async () => {
+    await stripe.charge(stripe.request());
+    expect(await stripe.charge(unknownMethod())).toMatchObject({
+      status: 'declined',
+      reason: 'resource_missing',
+    });
+  });
+
+  it('takes a payment method that was detached from its customer for a decline', async () => {
+    stripe.standIn.attachTo(null);
+    const error = { type: 'invalid_request_error', message: 'It may not be used again.' };
+    stripe.standIn.fail(intentsPath, { answer: 400, error });
+    expect(await stripe.charge(stripe.request())).toMatchObject({
+      status: 'declined',
+      reason: 'payment_method_unusable',
+    });
+  });
+
+  const invalid = (code: string, param?: string) => ({
+    type: 'invalid_request_error',
+    code,
+    param,
+    message: 'No.',
+  });
+  const cardError = (code: string, decline_code?: string) => ({
+    type: 'card_error',
+    code,
+    decline_code,
+    message: 'No.',
+  });
+  it.each<[number, string, object]>([
+    [400, 'resource_missing of a customer', invalid('resource_missing', 'customer')],
+    [400, 'testmode_charges_only', invalid('testmode_charges_only')],
+    [402, 'testmode_charges_only', cardError('testmode_charges_only')],
+    [402, 'test_mode_live_card', cardError('card_declined', 'test_mode_live_card')],
+    [400, 'account_closed', invalid('account_closed')],
+    [400, 'platform_account_required', invalid('platform_account_required')],
+    [400, 'parameter_unknown', invalid('parameter_unknown', 'off_session')],
+    [400, 'payment_method_unactivated', invalid('payment_method_unactivated')],
+    [400, 'a code of the future', invalid('something_new')],
+    [400, 'an error without a code', { type: 'invalid_request_error', message: 'No.' }],
+    [401, 'an unknown key', { type: 'invalid_request_error', message: 'No.' }],
+    [403, 'a key without permission', { type: 'invalid_request_error', message: 'No.' }],
+  ])('takes %i %s for our fault, and charges once when it is corrected', async (answer, _, error) => {
+    const what = stripe.request();
+    stripe.standIn.fail(intentsPath, { answer, error });
+    await expect(stripe.charge(what)).rejects.toThrow(PaymentProviderRejected);
+    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+    expect(stripe.standIn.intents()).toHaveLength(1);
+  });
+
+  it('charges nobody by a key whose account is in the other mode', async () => {
+    stripe.standIn.beLive();
+    await expect(stripe.gateway.checkKey()).rejects.toThrow(/livemode_mismatch/);
+    await expect(stripe.charge(stripe.request())).rejects.toThrow(PaymentProviderRejected);
+    expect(stripe.standIn.intents()).toEqual([]);
+  });
+
+  it('charges by a restricted key that may not read what its mode is checked with', async () => {
+    const error = { type: 'invalid_request_error', message: 'The key may not read the balance.' };
+    stripe.standIn.fail('/v1/balance', { answer: 403, error });
+    expect(await stripe.charge(stripe.request())).toMatchObject({ status: 'succeeded' });
   });
 
   const busy = { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' };

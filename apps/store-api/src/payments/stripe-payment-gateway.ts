@@ -7,10 +7,18 @@ import {
   type KeySpent,
   type NothingCharged,
   PaymentGateway,
+  PaymentProviderUnavailable,
   type RefundOutcome,
   type RefundRequest,
 } from './payment-gateway.js';
 import { StripeBooks } from './stripe-books.js';
+import {
+  classifyStripeError,
+  isMissing,
+  paymentError,
+  unusablePaymentMethod,
+} from './stripe-errors.rules.js';
+import { StripeMode } from './stripe-mode.js';
 import {
   declineOf,
   isUntried,
@@ -49,6 +57,12 @@ const expand = ['latest_charge'];
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
   private readonly books: StripeBooks;
+  private readonly mode: StripeMode;
+  /**
+   * Whether Stripe has found a creator's payment method under our key. A key belongs to one account and one mode for ever, so from then on a
+   * payment method that is missing is its creator's trouble, and no sign of a wrong key.
+   */
+  private knowsOurPaymentMethods = false;
 
   constructor({ secretKey, apiUrl, timeoutMs }: StripeSettings) {
     super();
@@ -61,13 +75,30 @@ export class StripePaymentGateway extends PaymentGateway {
       telemetry: false,
     });
     this.books = new StripeBooks(this.stripe);
+    this.mode = new StripeMode(this.stripe, secretKey);
+  }
+
+  /** Compares the key's mode with what Stripe says of it. @throws PaymentProviderRejected when they differ */
+  async checkKey(): Promise<void> {
+    try {
+      await this.mode.check();
+    } catch (error) {
+      throw paymentError(error);
+    }
   }
 
   charge(
     request: ChargeRequest,
     signal: AbortSignal,
   ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
-    return within(signal, () => this.chargeOnce(request, signal));
+    return within(signal, async () => {
+      try {
+        await this.mode.check();
+        return await this.chargeOnce(request, signal);
+      } catch (error) {
+        throw paymentError(error);
+      }
+    });
   }
 
   refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome> {
@@ -97,6 +128,7 @@ export class StripePaymentGateway extends PaymentGateway {
 
   private async begin(request: ChargeRequest): Promise<ChargeOutcome | ChargeUnderWay | KeySpent> {
     const customer = await this.customerOf(request.paymentMethod);
+    const payment = { methodHasCustomer: customer !== undefined };
     try {
       return outcomeOf(request, await this.create(request, customer));
     } catch (error) {
@@ -107,10 +139,17 @@ export class StripePaymentGateway extends PaymentGateway {
         const made = await this.books.search(request);
         if (made !== undefined) return this.goOn(request, made);
       }
-      const declined = declineOf(error);
-      if (declined === undefined) throw error;
-      return declined;
+      return this.declinedBy(error, payment);
     }
+  }
+
+  /** @throws when the error is no verdict on this charge alone */
+  private declinedBy(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
+    const said = classifyStripeError(error, payment);
+    if (said === 'declined') return declineOf(error);
+    if (said !== 'payment_method') throw error;
+    if (!this.knowsOurPaymentMethods) throw unusablePaymentMethod(error);
+    return declineOf(error);
   }
 
   private create(
@@ -144,9 +183,7 @@ export class StripePaymentGateway extends PaymentGateway {
       const confirmation = { payment_method: request.paymentMethod, off_session: true, expand };
       return outcomeOf(request, await this.stripe.paymentIntents.confirm(intent.id, confirmation));
     } catch (error) {
-      const declined = error instanceof Stripe.errors.StripeCardError ? declineOf(error) : undefined;
-      if (declined === undefined) throw error;
-      return declined;
+      return this.declinedBy(error);
     }
   }
 
@@ -154,9 +191,10 @@ export class StripePaymentGateway extends PaymentGateway {
   private async customerOf(paymentMethod: string): Promise<string | undefined> {
     try {
       const { customer } = await this.stripe.paymentMethods.retrieve(paymentMethod);
+      this.knowsOurPaymentMethods = true;
       return typeof customer === 'string' ? customer : customer?.id;
     } catch (error) {
-      if (error instanceof Stripe.errors.StripeInvalidRequestError) return undefined;
+      if (isMissing(error)) return undefined;
       throw error;
     }
   }
@@ -195,7 +233,7 @@ async function within<Result>(signal: AbortSignal, work: () => Promise<Result>):
   signal.throwIfAborted();
   const ended = new AbortController();
   const tooLate = once(signal, 'abort', { signal: ended.signal }).then(() => {
-    throw new Error('Stripe did not answer in time.');
+    throw new PaymentProviderUnavailable('Stripe did not respond in time.');
   });
   try {
     return await Promise.race([work(), tooLate]);

@@ -51,6 +51,7 @@ export async function stripeStandIn() {
   const faults: { path: string; fault: StandInFault }[] = [];
   const remembered = new Map<string, { form: string; answer: Answered }>();
   const unsearchable = new Set<string>();
+  let livemode = false;
   let searchIsBehind = false;
   let customerOfMethods: string | null = 'cus_standin';
   const nextRefundStatuses: string[] = [];
@@ -125,6 +126,7 @@ export async function stripeStandIn() {
       return name.startsWith('pm_card_')
         ? { status: 200, body: { id: name, object: 'payment_method', customer: customerOfMethods } }
         : missing();
+    if (kind === 'balance') return { status: 200, body: { object: 'balance', livemode } };
     if (kind === 'refunds')
       return name === '' ? listRefunds(query) : found(refunds.find(({ id }) => id === name));
     if (kind !== 'payment_intents') return missing();
@@ -232,6 +234,10 @@ export async function stripeStandIn() {
     /** Whose the payment methods are from now on. */
     attachTo: (customer: string | null) => {
       customerOfMethods = customer;
+    },
+    /** Of the account: every key here is a test key by its prefix. */
+    beLive: () => {
+      livemode = true;
     },
     /** As Stripe may when keys are 24 hours old. */
     forgetKeys: () => remembered.clear(),

@@ -1,0 +1,109 @@
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
+
+type Placed = Awaited<ReturnType<StripeOrders['place']>>;
+
+const intentsPath = '/v1/payment_intents';
+const failures = 3;
+const triesOf = statement('test.tries-of', 'SELECT resume_tries AS tries FROM orders WHERE creator_id = $1');
+
+describe('while the payment provider fails for everybody', () => {
+  let orders: StripeOrders;
+  let standIn: StripeOrders['standIn'];
+
+  beforeEach(async () => {
+    orders = await stripeOrders({
+      PAYMENT_CIRCUIT_FAILURES: String(failures),
+      PAYMENT_CIRCUIT_OPEN_MS: '3000',
+      PAYMENT_TIMEOUT_MS: '300',
+    });
+    ({ standIn } = orders);
+    await orders.place('pm_card_visa'); // Stripe knows our payment methods
+  });
+  afterEach(() => orders.stop());
+
+  const invalid = (code: string) => ({ type: 'invalid_request_error', code, message: 'No.' });
+  const statusOf = async ({ who, order }: Placed): Promise<string> =>
+    (await orders.store.get(`/store/v1/orders/${order.id}`, who.token)).body.status;
+  /** Rounds of the completer until each of the orders is settled. */
+  const untilSettled = (placed: readonly Placed[]) =>
+    eventually(async () => {
+      for (const { who } of placed) await orders.desk.complete(who);
+      const statuses = await Promise.all(placed.map(statusOf));
+      return statuses.includes('pending') ? undefined : statuses;
+    }, 20_000);
+  /** One after another, each of a creator and a payment method of its own. */
+  const placeAll = async (count: number): Promise<Placed[]> => {
+    const placed: Placed[] = [];
+    for (let index = 0; index < count; index += 1) placed.push(await orders.place(`pm_card_visa${index}`));
+    return placed;
+  };
+
+  it.each([
+    ['Stripe is silent', 'silent'],
+    ['Stripe responds with 503', { answer: 503, error: { type: 'api_error', message: 'Away.' } }],
+    ['our account may not charge', { answer: 400, error: invalid('testmode_charges_only') }],
+    ['our key is wrong', { answer: 401, error: invalid('api_key_expired') }],
+  ] as const)(
+    'orders are placed as pending without asking, and each is charged once afterwards (%s)',
+    async (_, fault) => {
+      standIn.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
+      const placed = await placeAll(failures);
+      const asked = standIn.requests.length;
+      placed.push(...(await placeAll(2)));
+      expect(standIn.requests).toHaveLength(asked);
+      expect(placed.map(({ order }) => order.status)).toEqual(placed.map(() => 'pending'));
+      expect(await untilSettled(placed)).toEqual(placed.map(() => 'processing'));
+      expect(placed.map(({ intents }) => intents().length)).toEqual(placed.map(() => 1));
+    },
+  );
+
+  it('an order that was not asked for keeps the short pause of a new one', async () => {
+    standIn.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
+    await placeAll(failures);
+    const suspended = await orders.place('pm_card_visa');
+    expect(await orders.store.database.row(triesOf, [suspended.who.id])).toEqual({ tries: 0 });
+  });
+
+  it('a repetition of a request whose order was not asked for is answered as pending', async () => {
+    standIn.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
+    await placeAll(failures);
+    const { who, order, repeat } = await orders.place('pm_card_visa', 'key-of-the-repetition');
+    const repeated = await repeat();
+    expect([repeated.status, repeated.headers['idempotent-replayed'], repeated.body]).toEqual([
+      201,
+      'true',
+      order,
+    ]);
+    expect(await orders.desk.orders(who)).toBe(1);
+  });
+
+  it("one creator's payment method that Stripe does not have fails its own orders alone", async () => {
+    for (let index = 0; index <= failures; index += 1) {
+      const { order } = await orders.place('pm_gone');
+      expect(order.status).toBe('payment_failed');
+    }
+    expect((await orders.place('pm_card_visa')).order.status).toBe('processing');
+  });
+});
+
+describe('while no payment method of ours was found under the key of Stripe', () => {
+  it('orders stay pending, whose creators are charged once the key is right', async () => {
+    const orders = await stripeOrders({ PAYMENT_CIRCUIT_FAILURES: '100' });
+    try {
+      const missing = { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' };
+      const fail = { answer: 404, error: missing };
+      const path = '/v1/payment_methods/pm_card_visa';
+      orders.standIn.fail(path, fail);
+      orders.standIn.fail(intentsPath, { answer: 400, error: { ...missing, param: 'payment_method' } });
+      const { who, order, intents } = await orders.place('pm_card_visa');
+      expect(order.status).toBe('pending');
+      await orders.desk.complete(who);
+      const { body } = await orders.store.get(`/store/v1/orders/${order.id}`, who.token);
+      expect([body.status, intents().length]).toEqual(['processing', 1]);
+    } finally {
+      await orders.stop();
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { PaymentCircuit } from './payment-circuit.js';
+
+/** A circuit that opens after three sources have failed, and lets one charge try after a second. */
+function circuitUnderTest() {
+  let nowMs = 0;
+  const changes: boolean[] = [];
+  const circuit = new PaymentCircuit({
+    failures: 3,
+    openMs: 1_000,
+    now: () => nowMs,
+    onChange: (isOpen) => changes.push(isOpen),
+  });
+  const enter = (user: 'request' | 'completer' = 'request') => {
+    const permit = circuit.enter(user);
+    if (permit === undefined) throw new Error('The circuit gave no permit.');
+    return permit;
+  };
+  const fail = (...sources: readonly string[]) => {
+    for (const source of sources) circuit.failed(enter(), source);
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { circuit, changes, enter, fail, pass };
+}
+
+describe('the circuit before the payment provider', () => {
+  it('opens after so many sources have failed without a response in between', () => {
+    const { circuit, changes, enter, fail } = circuitUnderTest();
+    fail('a', 'b');
+    circuit.responded(enter());
+    fail('a', 'b');
+    expect(circuit.isOpen).toBe(false);
+    fail('c');
+    expect(circuit.isOpen).toBe(true);
+    expect(circuit.enter('request')).toBeUndefined();
+    expect(circuit.room('completer', 20)).toBe(0);
+    expect(changes).toEqual([true]);
+  });
+
+  it('counts a source once, so that one creator cannot stop the others', () => {
+    const { circuit, fail } = circuitUnderTest();
+    fail('a', 'a', 'a', 'a', 'b', 'b');
+    expect(circuit.isOpen).toBe(false);
+  });
+
+  it('lets one charge of the completer try, and closes when the provider responds', () => {
+    const { circuit, changes, enter, fail, pass } = circuitUnderTest();
+    fail('a', 'b', 'c');
+    pass(999);
+    expect(circuit.room('completer', 20)).toBe(0);
+    pass(1);
+    expect(circuit.room('completer', 20)).toBe(1);
+    const trial = enter('completer');
+    expect(circuit.room('completer', 20)).toBe(0);
+    expect(circuit.enter('completer')).toBeUndefined();
+    circuit.responded(trial);
+    expect(circuit.room('completer', 20)).toBe(20);
+    expect(changes).toEqual([true, false]);
+  });
+
+  it('lets a request try only where the completer had nothing to try with', () => {
+    const { circuit, fail, pass } = circuitUnderTest();
+    fail('a', 'b', 'c');
+    pass(1_999);
+    expect(circuit.enter('request')).toBeUndefined();
+    pass(1);
+    expect(circuit.enter('request')).toBeDefined();
+  });
+
+  it('stays open for as long again when the trial fails', () => {
+    const { circuit, changes, enter, fail, pass } = circuitUnderTest();
+    fail('a', 'b', 'c');
+    pass(1_000);
+    circuit.failed(enter('completer'), 'a');
+    expect(circuit.room('completer', 20)).toBe(0);
+    pass(1_000);
+    expect(circuit.room('completer', 20)).toBe(1);
+    expect(changes).toEqual([true]);
+  });
+
+  it('gives the trial to the next when the first learnt nothing', () => {
+    const { circuit, enter, fail, pass } = circuitUnderTest();
+    fail('a', 'b', 'c');
+    pass(1_000);
+    circuit.abandoned(enter('completer'));
+    expect(circuit.room('completer', 20)).toBe(1);
+  });
+
+  it('does not open again by failures of the outage that is over', () => {
+    const { circuit, enter, fail, pass } = circuitUnderTest();
+    const late = ['d', 'e', 'f'].map((source) => ({ source, permit: enter() }));
+    fail('a', 'b', 'c');
+    pass(1_000);
+    circuit.responded(enter('completer'));
+    pass(1);
+    for (const { source, permit } of late) circuit.failed(permit, source);
+    expect(circuit.isOpen).toBe(false);
+  });
+});
