@@ -52,7 +52,8 @@ function accessTokens(scopes: Readonly<Record<string, string>>) {
     description: [
       'An access token (RFC 9068, an hour long) as `Authorization: Bearer …`, from the authorization code flow with PKCE (`S256`, required of every client;',
       'OAuth 2.1). The scope `offline_access` also brings a refresh token, which rotates: each is good for one refresh.',
-      `${Object.keys(scopes).length > 0 ? 'No scope implies another. ' : ''}A token bound to a key by DPoP (RFC 9449) is refused when it is sent as Bearer; this API takes Bearer alone.`,
+      `${Object.keys(scopes).length > 0 ? 'No scope implies another. ' : ''}A token bound to a key by DPoP (RFC 9449) is`,
+      'sent as `Authorization: DPoP …` with a proof of possession in the header `DPoP`; sent as Bearer it is rejected.',
     ].join(' '),
     flows: {
       authorizationCode: {

@@ -29,9 +29,10 @@ export const standardHeaders = {
     example: '1',
   },
   'WWW-Authenticate': {
-    description: 'The challenge (RFC 6750 §3); `resource_metadata` is where RFC 9728 metadata lies.',
+    description:
+      'The challenge (RFC 6750 §3, RFC 9449 §7.1), in the scheme of the request; `resource_metadata` is where RFC 9728 metadata lies.',
     required: true,
-    schema: { type: 'string', pattern: '^Bearer ' },
+    schema: { type: 'string', pattern: '^(Bearer|DPoP) ' },
   },
   'Cache-Control': {
     description: 'Whether and how long the answer may be kept.',

@@ -13,6 +13,7 @@ export {
   accessTokenClaims,
   accessTokenLifetimeSeconds,
   audiences,
+  dpopSigningAlgorithms,
   issuer,
   organisationRoles,
   revokedTokenKey,

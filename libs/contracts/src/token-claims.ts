@@ -23,6 +23,9 @@ export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;
 /** The lifetime of every access token. No API accepts one that is valid for longer. */
 export const accessTokenLifetimeSeconds = 3600;
 
+/** Algorithms of DPoP proofs (RFC 9449), at the authorization server and at both APIs. */
+export const dpopSigningAlgorithms = ['ES256', 'Ed25519', 'EdDSA'] as const;
+
 /** What a token is for. Third-party tokens hold the Store's only, first-party tokens both. */
 export function audiences(baseUrl: string): { store: string; creator: string } {
   return { store: `${baseUrl}/store`, creator: `${baseUrl}/creator` };

@@ -1,4 +1,4 @@
-import { issuer } from '@fulfilment/contracts';
+import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 
 /** What a client learns from the 401 challenge (RFC 9728 §2). */
 export function protectedResourceMetadata(settings: {
@@ -12,6 +12,8 @@ export function protectedResourceMetadata(settings: {
     resource_name: settings.name,
     authorization_servers: [issuer(settings.authUrl)],
     bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: dpopSigningAlgorithms,
+    dpop_bound_access_tokens_required: false,
     scopes_supported: settings.scopes,
   };
 }

@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { AccessGuard } from './access/access.guard.js';
+import { DpopProofs } from './access/dpop-proofs.js';
 import { RateLimiter } from './access/rate-limiter.js';
 import { RevokedTokens } from './access/revoked-tokens.js';
 import { TokenVerifier } from './access/token-verifier.js';
@@ -55,6 +56,7 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
         }),
         new RevokedTokens(redis),
         new RateLimiter(redis, quotasOf(settings)),
+        new DpopProofs(redis, settings.BASE_URL),
         `${settings.BASE_URL}${metadataPath}`,
       ),
       new JsonBodyGuard(app.get(Reflector)),

@@ -1,4 +1,4 @@
-import { issuer } from '@fulfilment/contracts';
+import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 import type { Clock, Logger } from '@fulfilment/runtime';
 import Provider, { type Configuration } from 'oidc-provider';
 import type { ReadAccounts } from '../accounts/read-accounts.js';
@@ -117,7 +117,10 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
     revokeGrantPolicy: endsFamily(answers, work),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
-    enabledJWA: { idTokenSigningAlgValues: ['ES256', 'RS256'] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ['ES256', 'RS256'],
+      dPoPSigningAlgValues: [...dpopSigningAlgorithms],
+    },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
     extraParams: { creator: judgeAuthorization },

@@ -4,9 +4,19 @@ import type { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type RateLimitName, publicKey, rateLimitKey, scopesKey } from './access-rules.js';
 import { type Caller, setCaller } from './caller.js';
+import { challengeOf, type Credentials, credentialsOf } from './credentials.js';
+import type { DpopProofs } from './dpop-proofs.js';
 import type { RateLimiter } from './rate-limiter.js';
 import type { RevokedTokens } from './revoked-tokens.js';
 import type { TokenVerifier } from './token-verifier.js';
+
+type AccessError = 'invalid_token' | 'invalid_dpop_proof';
+
+const explanations = {
+  missing: 'Send an access token as Authorization: Bearer.',
+  invalid_token: 'The access token is malformed, expired, revoked or not for this API.',
+  invalid_dpop_proof: 'The DPoP proof is missing, invalid, used before or not for this request and token.',
+} as const;
 
 /** Who may come in, in this order: 401 (no good token) → 429 (too many) → 403 (a scope is missing). */
 export class AccessGuard implements CanActivate {
@@ -15,6 +25,7 @@ export class AccessGuard implements CanActivate {
     private readonly tokens: TokenVerifier,
     private readonly revoked: RevokedTokens,
     private readonly limiter: RateLimiter,
+    private readonly proofs: DpopProofs,
     /** Where RFC 9728 metadata lies, named in the challenge. */
     private readonly resourceMetadataUrl: string,
   ) {}
@@ -29,23 +40,29 @@ export class AccessGuard implements CanActivate {
 
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    const caller = await this.authenticate(request, response, quota);
-    this.requireScopes(caller, scopes);
+    const credentials = credentialsOf(request.headers.authorization);
+    const caller = await this.authenticate(request, response, quota, credentials);
+    this.requireScopes(caller, scopes, credentials?.scheme ?? 'Bearer');
     setCaller(request, caller);
     return true;
   }
 
-  private async authenticate(request: Request, response: Response, quota: RateLimitName): Promise<Caller> {
-    const token = bearerToken(request.headers.authorization);
-    const caller = token === undefined ? undefined : await this.tokens.verify(token);
-    if (caller === undefined) return this.refuse(request, token !== undefined);
+  private async authenticate(
+    request: Request,
+    response: Response,
+    quota: RateLimitName,
+    credentials: Credentials | undefined,
+  ): Promise<Caller> {
+    if (credentials === undefined) return this.reject(request, undefined);
+    const caller = await this.callerOf(request, credentials);
+    if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
     const who = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
     // At the same time, and for who asks often not at each request (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
       this.revoked.has(caller.tokenId),
       this.limiter.take(quota, who),
     ]);
-    if (revoked) return this.refuse(request, true);
+    if (revoked) return this.reject(request, credentials.scheme, 'invalid_token');
     if (decision !== undefined) {
       const headers = this.limiter.headers(quota, decision);
       if (!decision.allowed) throw new RateLimited(decision.retryAfterSeconds, headers);
@@ -54,31 +71,39 @@ export class AccessGuard implements CanActivate {
     return caller;
   }
 
-  /** Nobody we know: counted by network, so that guessing tokens is slow. */
-  private async refuse(request: Request, tokenGiven: boolean): Promise<never> {
+  /** The caller, or what is wrong with the credentials. A proof is only checked for a good token that needs one. */
+  private async callerOf(request: Request, { scheme, token }: Credentials): Promise<Caller | AccessError> {
+    if (scheme === 'Bearer') return (await this.tokens.verify(token)) ?? 'invalid_token';
+    const bound = await this.tokens.verifyBound(token);
+    if (bound === undefined) return 'invalid_token';
+    const isProven = await this.proofs.isProven(request, token, bound.keyThumbprint);
+    return isProven ? bound.caller : 'invalid_dpop_proof';
+  }
+
+  /** Without good credentials: counted by network, so that guessing tokens is slow. */
+  private async reject(
+    request: Request,
+    scheme: Credentials['scheme'] | undefined,
+    error?: AccessError,
+  ): Promise<never> {
     const decision = await this.limiter.takeByAddress('anonymous', request.ip);
     if (decision?.allowed === false) {
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
     }
-    const challenge = `Bearer realm="api", resource_metadata="${this.resourceMetadataUrl}"`;
-    if (!tokenGiven) throw new Unauthorized('Send an access token as Authorization: Bearer.', challenge);
-    throw new Unauthorized(
-      'The access token is malformed, expired, revoked or not for this API.',
-      `${challenge}, error="invalid_token"`,
-    );
+    const challenge = challengeOf(scheme ?? 'Bearer', {
+      resource_metadata: this.resourceMetadataUrl,
+      ...(error === undefined ? {} : { error }),
+    });
+    throw new Unauthorized(explanations[error ?? 'missing'], challenge);
   }
 
-  private requireScopes(caller: Caller, scopes: readonly string[]): void {
+  private requireScopes(caller: Caller, scopes: readonly string[], scheme: Credentials['scheme']): void {
     const missing = scopes.filter((scope) => !caller.scopes.has(scope));
     if (missing.length === 0) return;
+    const scope = missing.join(' ');
     throw new Forbidden(
-      `The access token lacks the scope ${missing.join(' ')}.`,
-      `Bearer realm="api", error="insufficient_scope", scope="${missing.join(' ')}"`,
+      `The access token lacks the scope ${scope}.`,
+      challengeOf(scheme, { error: 'insufficient_scope', scope }),
     );
   }
-}
-
-/** RFC 6750 §2.1; the scheme's name is case-insensitive (RFC 9110 §11.1). A token anywhere else does not count. */
-function bearerToken(header: string | undefined): string | undefined {
-  return /^Bearer +([\w.~+/-]+=*)$/i.exec(header ?? '')?.[1];
 }

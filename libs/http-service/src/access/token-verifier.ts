@@ -29,8 +29,16 @@ export interface TokenVerifierSettings {
 
 interface Verified {
   readonly caller: Caller;
+  /** The key that a DPoP-bound token needs a proof of (RFC 9449 §6.1). */
+  readonly keyThumbprint: string | undefined;
   readonly keyId: string;
   readonly expiresAtMs: number;
+}
+
+/** The caller of a token that is only good with a proof of possession. */
+export interface BoundCaller {
+  readonly caller: Caller;
+  readonly keyThumbprint: string;
 }
 
 /** The token's keys could not be had: nobody's fault but ours. */
@@ -47,7 +55,7 @@ export class KeysUnavailable extends Error {
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
-  private readonly verified = new LRUCache<string, Verified>({ max: cachedTokens });
+  private readonly known = new LRUCache<string, Verified>({ max: cachedTokens });
 
   /** @param nowMs a monotonic clock, by which the keys are read again */
   constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
@@ -55,17 +63,29 @@ export class TokenVerifier {
     this.keys = new PublishedKeys(settings.jwksUrl, nowMs);
   }
 
-  /** The caller, or undefined when the token is not good here. @throws KeysUnavailable */
+  /** The caller of a bearer token, or undefined when the token is not good here; a bound one is not (RFC 9449 §7.2). @throws KeysUnavailable */
   async verify(token: string): Promise<Caller | undefined> {
+    const verified = await this.verified(token);
+    return verified?.keyThumbprint === undefined ? verified?.caller : undefined;
+  }
+
+  /** The caller of a DPoP-bound token, or undefined when the token is not good here; an unbound one is not. @throws KeysUnavailable */
+  async verifyBound(token: string): Promise<BoundCaller | undefined> {
+    const verified = await this.verified(token);
+    if (verified?.keyThumbprint === undefined) return undefined;
+    return { caller: verified.caller, keyThumbprint: verified.keyThumbprint };
+  }
+
+  private async verified(token: string): Promise<Verified | undefined> {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
-    const known = this.verified.get(digest);
+    const known = this.known.get(digest);
     if (known !== undefined && known.expiresAtMs > Date.now() && this.keys.isPublished(known.keyId))
-      return known.caller;
+      return known;
     const fresh = await this.check(token);
-    if (fresh !== undefined) this.verified.set(digest, fresh);
-    else this.verified.delete(digest);
-    return fresh?.caller;
+    if (fresh !== undefined) this.known.set(digest, fresh);
+    else this.known.delete(digest);
+    return fresh;
   }
 
   private async check(token: string): Promise<Verified | undefined> {
@@ -75,10 +95,10 @@ export class TokenVerifier {
     const { kid: keyId } = read.header;
     if (keyId === undefined || !(await this.isSigned(token, read.header))) return undefined;
     const { data: claims } = accessTokenClaims.safeParse(read.payload);
-    // A token bound to a key (RFC 9449 §7.2) is no bearer token.
-    if (claims === undefined || claims.cnf !== undefined) return undefined;
+    if (claims === undefined) return undefined;
     return {
       keyId,
+      keyThumbprint: claims.cnf?.jkt,
       expiresAtMs: (claims.exp + clockToleranceSeconds) * 1000, // as one that is read for the first time
       caller: {
         subject: claims.sub,

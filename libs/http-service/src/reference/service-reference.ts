@@ -1,5 +1,5 @@
 import { type Api, type ApiPart, apiPart, localAddresses, type Route } from '@fulfilment/api-reference';
-import { audiences, issuer } from '@fulfilment/contracts';
+import { audiences, issuer, dpopSigningAlgorithms } from '@fulfilment/contracts';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { z } from 'zod';
 import { protectedResourcePath } from '../protected-resource.js';
@@ -30,6 +30,10 @@ const metadata = z
     resource_name: z.string().describe('For people'),
     authorization_servers: z.array(z.url()).describe('Issuers of its tokens'),
     bearer_methods_supported: z.array(z.literal('header')).describe('How a token is sent (RFC 6750 §2)'),
+    dpop_signing_alg_values_supported: z
+      .array(z.enum(dpopSigningAlgorithms))
+      .describe('Algorithms of DPoP proofs (RFC 9449)'),
+    dpop_bound_access_tokens_required: z.literal(false).describe('Bearer tokens are accepted as well'),
     scopes_supported: z.array(z.string()).describe('Scopes its operations ask for'),
   })
   .meta({
@@ -139,6 +143,8 @@ function metadataExample({
     resource_name: name,
     authorization_servers: [issuer(localAddresses.authUrl)],
     bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: [...dpopSigningAlgorithms],
+    dpop_bound_access_tokens_required: false,
     scopes_supported: [...scopes],
   };
 }

@@ -154,7 +154,8 @@ describe('access to an API', () => {
         maker.token({ scope: 'orders:read', iat: Math.floor(Date.now() / 1000) + 30 }),
       'a token whose time of issue is text': () => maker.token({ scope: 'orders:read', iat: '0' }),
       'a token that names no key': () => maker.token({ scope: 'orders:read' }, { kid: undefined }),
-      'a token bound to a key': () => maker.token({ scope: 'orders:read', cnf: { jkt: 'thumbprint' } }),
+      'a token bound to a key, as Bearer': () =>
+        maker.token({ scope: 'orders:read', cnf: { jkt: 'thumbprint' } }),
       ...Object.fromEntries(
         ['exp', 'iat', 'sub', 'jti', 'client_id', 'aud', 'iss'].map((claim) => [
           `a token without ${claim}`,

@@ -1,0 +1,31 @@
+import { dpopSigningAlgorithms } from '@fulfilment/contracts';
+
+/** An access token as it was sent. */
+export interface Credentials {
+  readonly scheme: 'Bearer' | 'DPoP';
+  readonly token: string;
+}
+
+const bearer = /^Bearer +([\w.~+/-]+=*)$/i;
+const dpop = /^DPoP +([\w.~+/-]+=*)$/i;
+
+/** RFC 6750 §2.1, RFC 9449 §7.1; the scheme's name is case-insensitive (RFC 9110 §11.1). A token anywhere else does not count. */
+export function credentialsOf(header: string | undefined): Credentials | undefined {
+  if (header === undefined) return undefined;
+  const token = bearer.exec(header)?.[1];
+  if (token !== undefined) return { scheme: 'Bearer', token };
+  const bound = dpop.exec(header)?.[1];
+  return bound === undefined ? undefined : { scheme: 'DPoP', token: bound };
+}
+
+/** The value of `WWW-Authenticate`: in the scheme of the request (RFC 6750 §3, RFC 9449 §7.1). */
+export function challengeOf(
+  scheme: Credentials['scheme'],
+  members: Readonly<Record<string, string>>,
+): string {
+  const algorithms = scheme === 'DPoP' ? { algs: dpopSigningAlgorithms.join(' ') } : {};
+  const all = { realm: 'api', ...members, ...algorithms };
+  return `${scheme} ${Object.entries(all)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}`;
+}
