@@ -5,23 +5,41 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreatorView } from './creator.shapes.js';
 
-const page = statement(
-  'creators.page',
-  `SELECT id AS uuid, organisation_id AS org_id FROM creators
-   ORDER BY registered_at DESC, id DESC LIMIT $1 OFFSET $2`,
+// Row-level security leaves the counts of the caller's organisation, or of all organisations together for a global admin.
+export const countCreators = statement(
+  'creators.count',
+  'SELECT COALESCE(sum(creators), 0)::bigint AS total FROM creator_counts',
 );
-const count = statement('creators.count', 'SELECT count(*) AS total FROM creators');
+
+// The counts say on which days the page lies and how many creators of its first day come before it, so a deep page reads no creators of
+// other days (as the list of orders does).
+export const readCreators = statement(
+  'creators.page',
+  `WITH days AS MATERIALIZED (
+     SELECT registered_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (registered_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
+       sum(creators) OVER (ORDER BY registered_on DESC)::bigint AS passed, creators AS own
+     FROM creator_counts WHERE creators > 0
+   )
+   SELECT c.id AS uuid, c.organisation_id AS org_id FROM days CROSS JOIN LATERAL (
+     SELECT id, organisation_id, registered_at FROM creators
+     WHERE registered_at >= starts_at AND registered_at < ends_at
+     ORDER BY registered_at DESC, id DESC LIMIT $1 OFFSET GREATEST($2 - (passed - own), 0)
+   ) c
+   WHERE passed > $2 AND passed - own < $2 + $1
+   ORDER BY c.registered_at DESC, c.id DESC LIMIT $1`,
+);
 
 /** The creators the caller sees, the newest first. */
 @Injectable()
 export class ListCreators {
   constructor(private readonly visibility: Visibility) {}
 
-  run(who: Caller, { page: number, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
+  run(who: Caller, { page, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
     return this.visibility.reading(who, async (tx) => {
-      const data = await tx.rows<CreatorView>(page, [per_page, (number - 1) * per_page]);
-      const counted = await tx.row<{ total: number }>(count);
-      return { data, meta: { page: number, per_page, total: counted?.total ?? 0 } };
+      const total = (await tx.row<{ total: number }>(countCreators))?.total ?? 0;
+      const skip = (page - 1) * per_page;
+      const data = skip < total ? await tx.rows<CreatorView>(readCreators, [per_page, skip]) : [];
+      return { data, meta: { page, per_page, total } };
     });
   }
 }

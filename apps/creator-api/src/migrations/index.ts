@@ -4,6 +4,7 @@ import { Editions1763600000003 } from './0003-editions.js';
 import { TrackUploads1763600000004 } from './0004-track-uploads.js';
 import { ClosedMonths1764000000005 } from './0005-closed-months.js';
 import { WaitingGroups1764000000006 } from './0006-waiting-groups.js';
+import { CountedCreators1764000000007 } from './0007-counted-creators.js';
 
 export const migrations = [
   CreatorsAndOrders1763600000001,
@@ -12,4 +13,5 @@ export const migrations = [
   TrackUploads1763600000004,
   ClosedMonths1764000000005,
   WaitingGroups1764000000006,
+  CountedCreators1764000000007,
 ] as const;

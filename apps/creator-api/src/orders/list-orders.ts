@@ -12,7 +12,7 @@ const creatorIsVisible = statement('orders.creator', 'SELECT 1 FROM creators WHE
 
 const found = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
 
-const countAll = statement(
+export const countOrders = statement(
   'orders.count',
   `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM order_counts
    WHERE ${found} AND placed_on BETWEEN $3::date AND $4::date`,
@@ -20,7 +20,7 @@ const countAll = statement(
 
 // The counts say on which days the page lies and how many orders of its first day come before it, so neither a deep page
 // nor a rare status reads the orders of other days.
-const readPage = statement(
+export const readOrders = statement(
   'orders.page',
   `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
@@ -53,9 +53,9 @@ export class ListOrders {
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
     return this.visibility.reading(who, async (tx) => {
       if ((await tx.row(creatorIsVisible, [creator])) === undefined) notFound('creator');
-      const total = (await tx.row<{ total: number }>(countAll, filters))?.total ?? 0;
+      const total = (await tx.row<{ total: number }>(countOrders, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
-      const rows = skip < total ? await tx.rows<OrderColumns>(readPage, [...filters, per_page, skip]) : [];
+      const rows = skip < total ? await tx.rows<OrderColumns>(readOrders, [...filters, per_page, skip]) : [];
       return { data: rows.map(orderSummary), meta: { page, per_page, total } };
     });
   }

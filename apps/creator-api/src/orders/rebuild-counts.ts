@@ -1,34 +1,38 @@
 import { type Database, statement } from '@fulfilment/database';
+import { creatorsIn, rebuildByCreator, type Rebuilt } from '../rebuild-by-creator.js';
 
-// Nobody counts meanwhile: who has written orders and not their counts yet waits here, and is not seen.
-const holdCounts = statement('counts.hold', 'LOCK TABLE order_counts IN SHARE ROW EXCLUSIVE MODE');
+const key = 'creator_id, placed_on, payment_status, dispatch_status';
 
-const counted = `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status,
-  count(*) AS orders FROM orders GROUP BY 1, 2, 3, 4`;
-
-const compare = statement(
-  'counts.compare',
-  `SELECT count(*) FILTER (WHERE COALESCE(o.orders, 0) <> COALESCE(c.orders, 0)) AS differing
-   FROM (${counted}) o FULL JOIN order_counts c USING (creator_id, placed_on, payment_status, dispatch_status)`,
+const correct = statement(
+  'counts.correct',
+  `WITH compared AS MATERIALIZED (
+     SELECT ${key}, o.orders AS true_orders, COALESCE(o.orders, 0) - COALESCE(c.orders, 0) AS orders
+     FROM (
+       SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
+       FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4
+     ) o
+     FULL JOIN (SELECT * FROM order_counts WHERE creator_id = ANY($1::uuid[])) c USING (${key})
+   ), corrected AS (
+     INSERT INTO order_counts AS c (${key}, orders)
+     SELECT ${key}, orders FROM compared WHERE orders <> 0 ORDER BY ${key}
+     ON CONFLICT (${key}) DO UPDATE SET orders = c.orders + excluded.orders
+   )
+   SELECT count(true_orders) AS rows, count(*) FILTER (WHERE orders <> 0) AS differed FROM compared`,
 );
-const clear = statement('counts.clear', 'DELETE FROM order_counts');
-const fill = statement(
-  'counts.fill',
-  `INSERT INTO order_counts (creator_id, placed_on, payment_status, dispatch_status, orders) ${counted}`,
+
+const deleteEmpty = statement(
+  'counts.delete_empty',
+  'DELETE FROM order_counts WHERE creator_id = ANY($1::uuid[]) AND orders = 0',
 );
 
-export interface RebuiltCounts {
-  readonly rows: number;
-  /** Counts that were not what the orders say. */
-  readonly differed: number;
-}
+const plan = {
+  name: 'order-counts-rebuild',
+  creators: creatorsIn('counts.creators', ['orders', 'order_counts']),
+  correct,
+  deleteEmpty,
+};
 
-/** Counts the orders anew and says how many of the kept counts were wrong. */
-export function rebuildCounts(database: Database): Promise<RebuiltCounts> {
-  return database.transaction(async (tx) => {
-    await tx.run(holdCounts);
-    const found = await tx.row<{ differing: number }>(compare);
-    await tx.run(clear);
-    return { rows: await tx.run(fill), differed: found?.differing ?? 0 };
-  });
+/** Counts the orders and corrects the counts that differ, while orders come in. */
+export function rebuildCounts(database: Database): Promise<Rebuilt> {
+  return rebuildByCreator(database, plan);
 }

@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { RoyaltiesView, SalesView } from './statistics.shapes.js';
 
-const totalsOfMonth = statement(
+export const totalsOfMonth = statement(
   'statistics.totals',
   `SELECT c.settlement_currency AS currency, COALESCE(sum(m.units), 0)::text AS units,
      COALESCE(sum(m.revenue), 0)::text AS revenue, COALESCE(sum(m.royalties), 0)::text AS royalties

@@ -1,38 +1,44 @@
 import { type Database, statement } from '@fulfilment/database';
+import { creatorsIn, rebuildByCreator, type Rebuilt } from '../rebuild-by-creator.js';
 
-// Nobody books meanwhile; reading goes on.
-const holdBookings = statement(
-  'statistics.hold',
-  'LOCK TABLE ledger, monthly_statistics IN SHARE ROW EXCLUSIVE MODE',
+const key = 'creator_id, period, currency, release_id, ean';
+
+const correct = statement(
+  'statistics.correct',
+  `WITH compared AS MATERIALIZED (
+     SELECT ${key}, l.units AS true_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
+       COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue,
+       COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties
+     FROM (
+       SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
+         sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
+       FROM ledger WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5
+     ) l
+     FULL JOIN (SELECT * FROM monthly_statistics WHERE creator_id = ANY($1::uuid[])) m USING (${key})
+   ), corrected AS (
+     INSERT INTO monthly_statistics AS m (${key}, units, revenue, royalties)
+     SELECT ${key}, units, revenue, royalties FROM compared WHERE differs ORDER BY ${key}
+     ON CONFLICT (${key}) DO UPDATE SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
+       royalties = m.royalties + excluded.royalties
+   )
+   SELECT count(true_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`,
 );
 
-const sums = `SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
-  sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties FROM ledger GROUP BY 1, 2, 3, 4, 5`;
-
-const compare = statement(
-  'statistics.compare',
-  `SELECT count(*) AS rows,
-     count(*) FILTER (WHERE (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties)) AS differing
-   FROM (${sums}) l FULL JOIN monthly_statistics m USING (creator_id, period, currency, release_id, ean)`,
-);
-const clear = statement('statistics.clear', 'DELETE FROM monthly_statistics');
-const fill = statement(
-  'statistics.fill',
-  `INSERT INTO monthly_statistics (creator_id, period, currency, release_id, ean, units, revenue, royalties) ${sums}`,
+const deleteEmpty = statement(
+  'statistics.delete_empty',
+  `DELETE FROM monthly_statistics m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
+     AND NOT EXISTS (SELECT FROM ledger l WHERE l.creator_id = m.creator_id AND l.period = m.period
+       AND l.settlement_currency = m.currency AND l.release_id = m.release_id AND l.ean = m.ean)`,
 );
 
-export interface RebuiltStatistics {
-  readonly rows: number;
-  /** Rows that were not what the ledger says; 0 unless somebody changed them by hand. */
-  readonly differed: number;
-}
+const plan = {
+  name: 'statistics-rebuild',
+  creators: creatorsIn('statistics.creators', ['ledger', 'monthly_statistics']),
+  correct,
+  deleteEmpty,
+};
 
-/** Sums the ledger anew and says how many of the kept sums were wrong. */
-export function rebuildStatistics(database: Database): Promise<RebuiltStatistics> {
-  return database.transaction(async (tx) => {
-    await tx.run(holdBookings);
-    const found = await tx.row<{ differing: number }>(compare);
-    await tx.run(clear);
-    return { rows: await tx.run(fill), differed: found?.differing ?? 0 };
-  });
+/** Sums the ledger by its months and corrects the sums that differ, while postings go on. */
+export function rebuildStatistics(database: Database): Promise<Rebuilt> {
+  return rebuildByCreator(database, plan);
 }

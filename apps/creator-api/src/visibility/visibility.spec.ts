@@ -241,24 +241,36 @@ describe('who sees what', () => {
     }
   });
 
-  it.each(['ledger', 'waiting_bookings', 'exchange_rates', 'inbox', 'outbox'])(
-    'lets no request read %s',
-    async (table) => {
-      const visibility = new Visibility(api.database);
-      const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
-      const who: Caller = {
-        subject: 'root',
-        clientId: 'test',
-        creatorId: undefined,
-        organisationId: undefined,
-        organisationRole: 'global_admin',
-        scopes: new Set(),
-        tokenId: 'test',
-        tokenIssuedAt: new Date(),
-      };
-      await expect(visibility.as(who, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
-    },
-  );
+  it('shows the counts of creators of one organisation, or of all together, and none without an organisation', async () => {
+    const total = async (claims: Claims) => (await api.get('/api/v1/creators', claims)).body.meta.total;
+    expect(await total(ownerOf('org_harbour'))).toBe(1);
+    expect(await total(operator)).toBe(2);
+    expect(await total({ org_id: '', org_role: 'owner' })).toBe(0);
+  });
+
+  it.each([
+    'ledger',
+    'statistics_close',
+    'exchange_rate_source',
+    'waiting_bookings',
+    'exchange_rates',
+    'inbox',
+    'outbox',
+  ])('lets no request read %s', async (table) => {
+    const visibility = new Visibility(api.database);
+    const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
+    const who: Caller = {
+      subject: 'root',
+      clientId: 'test',
+      creatorId: undefined,
+      organisationId: undefined,
+      organisationRole: 'global_admin',
+      scopes: new Set(),
+      tokenId: 'test',
+      tokenIssuedAt: new Date(),
+    };
+    await expect(visibility.as(who, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
+  });
 
   it('leaves no identity behind on a connection', async () => {
     const who = statement(

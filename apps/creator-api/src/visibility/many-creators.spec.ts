@@ -1,0 +1,113 @@
+import { type Database, type Statement, statement } from '@fulfilment/database';
+import type { Caller } from '@fulfilment/http-service';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { countCreators, readCreators } from '../creators/list-creators.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { recordCreators } from '../creators/record-creators.js';
+import { migrations } from '../migrations/index.js';
+import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
+import { countOrders, readOrders } from '../orders/list-orders.js';
+import { projectOrders } from '../orders/project-orders.js';
+import { totalsOfMonth } from '../statistics/read-statistics.js';
+import { Visibility } from './visibility.js';
+
+const addCreators = statement(
+  'test.add_creators',
+  `INSERT INTO creators (id, version, organisation_id, settlement_currency, registered_at)
+   SELECT gen_random_uuid(), 1, $1, 'GBP', '2026-01-01T12:00:00Z'::timestamptz + (n % 300) * interval '1 day'
+   FROM generate_series(1, $2) n`,
+);
+const analyse = statement('test.analyse', 'ANALYZE');
+const trueCounts = statement(
+  'test.true_counts',
+  `SELECT organisation_id, (registered_at AT TIME ZONE 'UTC')::date::text AS day, count(*) AS creators FROM creators GROUP BY 1, 2
+   UNION ALL SELECT '', (registered_at AT TIME ZONE 'UTC')::date::text, count(*) FROM creators GROUP BY 1, 2 ORDER BY 1, 2`,
+);
+const keptCounts = statement(
+  'test.kept_counts',
+  `SELECT organisation_id, registered_on::text AS day, creators FROM creator_counts WHERE creators <> 0 ORDER BY 1, 2`,
+);
+
+const caller = {
+  subject: 'someone',
+  clientId: 'test',
+  creatorId: undefined,
+  organisationId: 'org_label',
+  organisationRole: 'member',
+  scopes: new Set<string>(),
+  tokenId: 'test',
+  tokenIssuedAt: new Date(),
+} satisfies Caller;
+const globalAdmin = { ...caller, organisationId: undefined, organisationRole: 'global_admin' };
+
+describe('an organisation of many creators', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  const creator = aCreator('org_label', { registered_at: '2026-11-01T12:00:00.000Z' });
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+    database = scratch.database;
+    const orders = Array.from({ length: 30 }, () => paid(anOrder(creator.id)));
+    await database.transaction(async (tx) => {
+      await recordCreators(tx, [creator]);
+      await projectOrders(tx, orders);
+    });
+  });
+  afterAll(() => scratch.drop());
+
+  /** Pages of 8 kB that a statement touches under the caller's identity. */
+  const buffersOf = async (who: Caller, { name, text }: Statement, values: readonly unknown[] = []) => {
+    const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
+    const row = await new Visibility(database).as(who, (tx) =>
+      tx.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values),
+    );
+    const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
+    return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN);
+  };
+  const measured = async (): Promise<Record<string, number>> => {
+    await database.run(analyse);
+    const filters = [creator.id, null, '-infinity', 'infinity'];
+    return {
+      orders: await buffersOf(caller, readOrders, [...filters, 25, 0]),
+      count: await buffersOf(caller, countOrders, filters),
+      month: await buffersOf(caller, totalsOfMonth, [creator.id, '2026-03']),
+      creators: await buffersOf(caller, countCreators),
+      page: await buffersOf(caller, readCreators, [25, 0]),
+      allCreators: await buffersOf(globalAdmin, countCreators),
+      deepPage: await buffersOf(globalAdmin, readCreators, [25, 290]),
+    };
+  };
+
+  it('reads no more for an order, a month or a page of creators than one of few', async () => {
+    await database.run(addCreators, ['org_label', 300]);
+    const few = await measured();
+    for (let added = 0; added < 30_000; added += 6_000) await database.run(addCreators, ['org_label', 6_000]);
+    const many = await measured();
+    for (const [what, buffers] of Object.entries(many)) {
+      // A day has a hundred times as many creators; all of them fill more than 500 pages, without indexes.
+      const allowed = 2 * (few[what] ?? 0) + 150;
+      expect([what, buffers <= allowed ? 'bounded' : `${buffers} of at most ${allowed}`]).toEqual([
+        what,
+        'bounded',
+      ]);
+    }
+  }, 60_000);
+
+  it('reads few rows for the last page a global admin may see', async () => {
+    // 30301 creators on 301 days; a scan up to the page would touch more than 30000 index entries and rows.
+    expect(await buffersOf(globalAdmin, readCreators, [25, 30_000])).toBeLessThan(700);
+  });
+
+  it('has counts that follow registrations, changes of the organisation and deletions', async () => {
+    const moved = aCreator('org_a', { registered_at: '2026-02-02T00:00:00.000Z' });
+    const record = (changes: Partial<typeof moved>) =>
+      database.transaction((tx) => recordCreators(tx, [{ ...moved, ...changes }]));
+    await record({});
+    await record({ version: 2, organisation_id: 'org_b' });
+    await record({ version: 1, organisation_id: 'org_c' });
+    await record({ version: 3, organisation_id: 'org_b', registered_at: '2026-02-01T23:59:59.999Z' });
+    expect(await database.rows(keptCounts)).toEqual(await database.rows(trueCounts));
+    await database.run(statement('test.delete', 'DELETE FROM creators WHERE id = $1'), [moved.id]);
+    expect(await database.rows(keptCounts)).toEqual(await database.rows(trueCounts));
+  });
+});
