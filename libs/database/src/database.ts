@@ -11,6 +11,7 @@ import {
   type Transaction,
 } from './sql.js';
 import { arrayParameter } from './array-parameter.js';
+import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { together } from './together.js';
 
 interface NamedQuery {
@@ -39,10 +40,8 @@ export interface TransactionOptions {
    * several. It says so as it begins, which costs no round trip; PostgreSQL never refuses to commit it.
    */
   readonly snapshot?: boolean;
-}
-
-interface BeginOptions extends Pick<TransactionOptions, 'snapshot'> {
-  readonly askAfter?: boolean;
+  /** Ends each of its statements after this time, which is shorter than that of the pool. It is sent with BEGIN and costs no round trip. */
+  readonly statementTimeoutMs?: number;
 }
 
 /** The service has not reached its database since it started. */
@@ -59,6 +58,9 @@ class RolledBack extends Error {
     super('The transaction was rolled back: one of its statements had failed.');
   }
 }
+
+/** How long PostgreSQL may take for a page of a list: a list that one tenant made slow must not keep the connections of requests (docs/adr/0022). */
+export const listTimeoutMs = 2_000;
 
 /** Nest's token for the `Database` of consumers, background loops and jobs: requests use another pool and cannot exhaust this one. */
 export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
@@ -102,6 +104,24 @@ export class Database implements Sql {
     return run(this.pool, statement, values);
   }
 
+  /** Rows that PostgreSQL must find within a time shorter than that of the pool. One round trip. @throws an outage when it takes longer */
+  async rowsWithin<Row extends QueryResultRow>(
+    statementTimeoutMs: number,
+    statement: Statement,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    let reading: Promise<Row[]> = Promise.resolve([]);
+    await this.transaction(
+      (tx) => {
+        reading = tx.rows<Row>(statement, values);
+        tx.endWith(reading);
+        return Promise.resolve();
+      },
+      { statementTimeoutMs },
+    );
+    return reading;
+  }
+
   /**
    * One transaction (READ COMMITTED, unless it is a snapshot). Commits what `work` did, or rolls all of it back and throws what `work` threw.
    * A deadlock or serialisation failure is not retried here: statements lock rows in one order.
@@ -113,6 +133,7 @@ export class Database implements Sql {
     const open = await this.begin({
       askAfter: options.certain !== undefined,
       snapshot: options.snapshot,
+      statementTimeoutMs: options.statementTimeoutMs,
     });
     let result: Result;
     try {
@@ -131,7 +152,7 @@ export class Database implements Sql {
    *
    * @param options `askAfter`: a commit that is given a trace will be asked after when its answer is lost; `snapshot` as of `transaction`
    */
-  async begin({ askAfter = false, snapshot = false }: BeginOptions = {}): Promise<OpenTransaction> {
+  async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     const last: Promise<unknown>[] = [];
@@ -154,7 +175,7 @@ export class Database implements Sql {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
     };
-    const began = sendTogether(client, () => begin(client, askAfter, snapshot));
+    const began = sendTogether(client, () => beginTransaction(client, options));
     began.catch(noticeLost); // the first statement fails for the same reason
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
       sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
@@ -224,26 +245,6 @@ function streamOf(client: PoolClient): Duplex {
 
 function isConnection(value: unknown): value is Connection {
   return typeof value === 'object' && value !== null && 'stream' in value;
-}
-
-/** In one message, so that certainty costs no round trip. Answers the transaction's id when it will be wanted. */
-async function begin(client: PoolClient, askAfter: boolean, snapshot: boolean): Promise<string | undefined> {
-  const beginning = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
-  if (!askAfter) {
-    await client.query(beginning);
-    return undefined;
-  }
-  return idIn(await client.query(`${beginning}; SELECT pg_current_xact_id()::text AS id`));
-}
-
-/** @param answers of a message of several statements: pg makes it an array, whatever its types say */
-function idIn(answers: unknown): string {
-  const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
-  if (typeof last === 'object' && last !== null && 'rows' in last && Array.isArray(last.rows)) {
-    const row: unknown = last.rows[0];
-    if (typeof row === 'object' && row !== null && 'id' in row) return String(row.id);
-  }
-  throw new Error('pg no longer answers a message of several statements with an array.');
 }
 
 function transactionOn(client: Queryable, callbacks: (() => void)[], last: Promise<unknown>[]): Transaction {

@@ -7,7 +7,7 @@ export {
   type Transaction,
 } from './sql.js';
 export { GatheredStatements, type GatheredStatementsOptions } from './gathered-statements.js';
-export { BACKGROUND_DATABASE, Database } from './database.js';
+export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
 export {

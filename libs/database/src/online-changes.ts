@@ -9,6 +9,8 @@ export interface PartitionedIndex {
   readonly suffix: string;
   readonly kind: 'PRIMARY KEY' | 'UNIQUE INDEX' | 'INDEX';
   readonly columns: string;
+  /** Of a partial index. */
+  readonly condition?: string;
 }
 
 interface Partition {
@@ -105,20 +107,29 @@ async function withoutLockTimeout(runner: QueryRunner, change: string): Promise<
 
 async function buildForPartition(
   runner: QueryRunner,
-  { suffix, kind, columns }: PartitionedIndex,
+  { suffix, kind, columns, condition }: PartitionedIndex,
   { name, constrained }: Partition,
 ): Promise<void> {
   const index = `${name}${suffix}`;
   const isKey = kind === 'PRIMARY KEY';
-  await buildConcurrently(runner, index, isKey ? 'UNIQUE INDEX' : kind, `${name} (${columns})`);
+  await buildConcurrently(
+    runner,
+    index,
+    isKey ? 'UNIQUE INDEX' : kind,
+    `${name} (${columns})${where(condition)}`,
+  );
   if (!isKey || constrained) return;
   await changeBriefly(runner, `ALTER TABLE ${name} ADD CONSTRAINT ${index} PRIMARY KEY USING INDEX ${index}`);
 }
 
-function ofTableAlone({ table, name, kind, columns }: PartitionedIndex): string {
+function ofTableAlone({ table, name, kind, columns, condition }: PartitionedIndex): string {
   return kind === 'PRIMARY KEY'
     ? `ALTER TABLE ONLY ${table} ADD CONSTRAINT ${name} PRIMARY KEY (${columns})`
-    : `CREATE ${kind} ${name} ON ONLY ${table} (${columns})`;
+    : `CREATE ${kind} ${name} ON ONLY ${table} (${columns})${where(condition)}`;
+}
+
+function where(condition: string | undefined): string {
+  return condition === undefined ? '' : ` WHERE ${condition}`;
 }
 
 function withoutIndex({ table, name, kind }: PartitionedIndex): string {

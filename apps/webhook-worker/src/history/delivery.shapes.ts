@@ -129,7 +129,10 @@ export type DeliveryDetail = z.infer<typeof deliveryDetailShape>;
 export const recoveryShape = z
   .object({
     id: idShape('whr', 'Names this recovery in our logs'),
-    matched: z.int().min(0).describe('Deliveries that are sent again'),
+    matched: z
+      .int()
+      .min(0)
+      .describe('Deliveries that are sent again, counted among the newest 100,000 of each status'),
   })
   .meta({
     id: 'WebhookRecovery',

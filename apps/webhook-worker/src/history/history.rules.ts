@@ -2,8 +2,10 @@
 export const recoverable = ['failed', 'held'] as const;
 export type Recoverable = (typeof recoverable)[number];
 
-/** How often a subscription may have something sent by hand in a minute. A retry of a test event is a test. */
-export const sendsPerMinute = { test: 10, retry: 60 } as const;
+/** How often the owner of a subscription may request each in a minute. A retry of a test event is a test. */
+export const sendsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
+/** The newest deliveries of each status that a recovery counts: some tens of milliseconds. */
+export const maxCounted = 100_000;
 export type SendByHand = keyof typeof sendsPerMinute;
 
 /** The history of a delivery shows so many attempts, the newest. */

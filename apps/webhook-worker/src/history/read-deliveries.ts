@@ -1,5 +1,5 @@
 import type { CursorPage } from '@fulfilment/contracts';
-import { Database, statement } from '@fulfilment/database';
+import { Database, listTimeoutMs, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -14,19 +14,8 @@ import {
   deliveryView,
 } from './delivery.view.js';
 import { deliveryUuid, findOwned } from './owned-subscription.js';
+import { pageQuery } from './page-of-deliveries.js';
 
-const list = statement(
-  'history.list',
-  `SELECT ${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros
-   FROM webhook_deliveries d
-   WHERE d.subscription_id = $1
-     AND ($3::text IS NULL OR d.status = $3) AND ($4::text IS NULL OR d.event = $4)
-     AND d.created_at > coalesce($5::timestamptz, '-infinity') AND d.created_at < coalesce($6::timestamptz, 'infinity')
-     AND ($7::boolean IS NULL OR d.test = $7)
-     AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $8::bigint * interval '1 microsecond', 'infinity'),
-                                 coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-   ORDER BY d.created_at DESC, d.id DESC LIMIT $2`,
-);
 const one = statement(
   'history.one',
   `SELECT ${deliveryColumns}, d.day, e.body
@@ -52,17 +41,18 @@ export class ReadDeliveries {
     private readonly cursors: SignedCursors,
   ) {}
 
-  /** Newest first. @throws NotFound, ValidationFailed on a cursor of another list */
+  /** Newest first. @throws NotFound, ValidationFailed on a cursor of another list, an outage when it takes longer than a list may */
   async list(caller: Caller, webhookId: string, query: ListDeliveriesDto): Promise<CursorPage<DeliveryView>> {
     const { id } = await findOwned(this.database, caller, webhookId);
     const { status, event, created_after, created_before, test } = query;
     const boundTo = ['deliveries', id, status, event, created_after, created_before, test];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
-    const rows = await this.database.rows<DeliveryRow & { created_micros: number }>(list, [
-      id,
-      query.limit + 1,
-      ...[status, event, created_after, created_before, test, after?.micros, after?.id],
-    ]);
+    const { statement: list, values } = pageQuery(id, query, query.limit + 1, after);
+    const rows = await this.database.rowsWithin<DeliveryRow & { created_micros: number }>(
+      listTimeoutMs,
+      list,
+      values,
+    );
     const page = rows.slice(0, query.limit);
     const last = page.at(-1);
     const more = rows.length > query.limit && last !== undefined;

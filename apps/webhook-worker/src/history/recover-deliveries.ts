@@ -1,31 +1,48 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
-import { Database, statement } from '@fulfilment/database';
+import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
-import type { Recoverable } from './history.rules.js';
+import { maxCounted, type Recoverable } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
-import { lockOwned } from './owned-subscription.js';
+import { findOwned, lockOwned } from './owned-subscription.js';
+import { checkQuota, countSend } from './sends-by-hand.js';
 
-// What an earlier recovery will still set going is not counted again. The subscription is locked, so no delivery of it fails meanwhile.
-const counted = (status: Recoverable, means: string): string =>
-  `(SELECT count(*) FROM webhook_deliveries d
-    WHERE '${status}' = ANY($4::text[]) AND d.subscription_id = $1 AND d.status = '${status}' AND NOT d.test
-      AND d.created_at BETWEEN $2 AND coalesce($3::timestamptz, now())
-      AND NOT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
-        AND d.created_at BETWEEN r.since AND r.until AND ${means}))`;
+// Requests for one subscription are counted one after the other, so that no two recoveries count the same delivery. The subscription itself is not locked.
+const serialise = statement(
+  'history.serialise-recoveries',
+  'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))',
+);
+// Deliveries that an earlier recovery has yet to send are not counted again. Those beyond the limit are not looked at.
+const counted = (status: Recoverable, condition: string, coveredBy: string): string =>
+  `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
+     AND d.created_at BETWEEN r.since AND r.until AND ${coveredBy}) AS covered
+   FROM (SELECT created_at, completed_at FROM webhook_deliveries
+         WHERE '${status}' = ANY($4::text[]) AND subscription_id = $1 AND status = '${status}' AND ${condition}
+           AND created_at BETWEEN $2 AND coalesce($3::timestamptz, now())
+         ORDER BY created_at DESC LIMIT ${maxCounted}) AS d`;
 const count = statement(
   'history.count-recoverable',
-  `SELECT ${counted('failed', 'd.completed_at <= r.created_at')} + ${counted('held', 'true')} AS matched`,
+  `SELECT count(*) FILTER (WHERE NOT covered) AS matched, count(*) >= ${maxCounted} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
+   FROM (${counted('failed', 'NOT test AND completed_at <= statement_timestamp()', 'd.completed_at <= r.created_at')}
+         UNION ALL ${counted('held', 'true', 'true')}) AS found`,
 );
 const begin = statement(
   'history.begin-recovery',
   `INSERT INTO webhook_recoveries (id, subscription_id, since, until, statuses, created_at)
-   VALUES ($5, $1, $2, coalesce($3::timestamptz, now()), $4, clock_timestamp())`,
+   VALUES ($5, $1, $2, coalesce($3::timestamptz, now()), $4, $6)`,
 );
+
+interface Counted {
+  readonly matched: number;
+  /** Not all deliveries were counted. */
+  readonly mayBeMore: boolean;
+  /** As PostgreSQL writes it: a `Date` has no microseconds. */
+  readonly countedAt: string;
+}
 
 @Injectable()
 export class RecoverDeliveries {
@@ -42,25 +59,47 @@ export class RecoverDeliveries {
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins
    * @throws Conflict while the subscription is disabled
+   * @throws RateLimited after six in a minute
    */
   async run(caller: Caller, webhookId: string, wish: RecoverDeliveriesDto): Promise<Recovery> {
-    const { since, until, statuses } = wish;
+    const { since, until } = wish;
     if (until !== undefined && Date.parse(until) < Date.parse(since)) {
       throw new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]);
     }
+    const subscriptionId = await this.admit(caller, webhookId);
+    const recovery = await this.database.transaction((tx) => this.begin(tx, subscriptionId, wish));
+    this.log(recovery, subscriptionId, wish);
+    return recovery;
+  }
+
+  /** Locks the subscription for a moment only. Returns its id. */
+  private async admit(caller: Caller, webhookId: string): Promise<string> {
+    const { id } = await findOwned(this.database, caller, webhookId);
+    await checkQuota(this.database, id, 'recover');
     return this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
       if (subscription.status === 'disabled') {
         throw new Conflict('This webhook subscription is disabled. Enable it first.');
       }
-      const [id, span] = [uuidv7(), [subscription.id, since, until, statuses]];
-      const { matched } = (await tx.row<{ matched: number }>(count, span)) ?? { matched: 0 };
-      if (matched > 0) await tx.run(begin, [...span, id]);
-      this.moves.wakeAfter(tx);
-      const recovery = { id: publicId('whr', id), matched };
-      tx.afterCommit(() => this.log(recovery, subscription.id, wish));
-      return recovery;
+      await countSend(tx, subscription.id, 'recover');
+      return subscription.id;
     });
+  }
+
+  private async begin(
+    tx: Transaction,
+    subscriptionId: string,
+    wish: RecoverDeliveriesDto,
+  ): Promise<Recovery> {
+    await tx.rows(serialise, [subscriptionId]);
+    const id = uuidv7();
+    const span = [subscriptionId, wish.since, wish.until, wish.statuses];
+    const found = await tx.row<Counted & Record<string, unknown>>(count, span);
+    if (found === undefined) throw new Error('PostgreSQL returned no count.');
+    const { matched, mayBeMore, countedAt } = found;
+    if (matched > 0 || mayBeMore) await tx.run(begin, [...span, id, countedAt]);
+    this.moves.wakeAfter(tx);
+    return { id: publicId('whr', id), matched };
   }
 
   /** So that support finds a recovery by the id in its answer. */

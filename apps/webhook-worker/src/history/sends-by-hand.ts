@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '@fulfilment/database';
+import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
 import { sendsPerMinute, type SendByHand } from './history.rules.js';
 
@@ -16,14 +16,19 @@ const record = statement(
 );
 
 /**
- * Counts a test, or a retry by hand, of a subscription that is locked: taking turns makes the count exact. What is rolled back does not count.
+ * Counts a test, a retry or a recovery of a subscription that the transaction has locked, which makes the count exact. What is rolled back does not count.
  *
- * @throws RateLimited after as many as there may be in a minute
+ * @throws RateLimited when the limit per minute is reached
  */
 export async function countSend(tx: Transaction, subscriptionId: string, kind: SendByHand): Promise<void> {
-  const found = await tx.row<{ count: number; wait_seconds: number | null }>(recent, [subscriptionId, kind]);
+  await checkQuota(tx, subscriptionId, kind);
+  await tx.run(record, [subscriptionId, kind]);
+}
+
+/** Needs no lock, so that a client far beyond its quota locks nothing. @throws RateLimited when the limit per minute is reached */
+export async function checkQuota(sql: Sql, subscriptionId: string, kind: SendByHand): Promise<void> {
+  const found = await sql.row<{ count: number; wait_seconds: number | null }>(recent, [subscriptionId, kind]);
   if (found !== undefined && found.count >= sendsPerMinute[kind]) {
     throw new RateLimited(found.wait_seconds ?? 1);
   }
-  await tx.run(record, [subscriptionId, kind]);
 }

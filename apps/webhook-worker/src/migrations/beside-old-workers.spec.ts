@@ -221,10 +221,12 @@ async function interruptedUntilDone(
   }
 }
 
-/** Tables, their columns, constraints and indexes, without those that migrations are written down in. */
+/** Tables, their columns, constraints and indexes. The index of a partition is identified by its parent: its own name is arbitrary. */
 async function schemaOf({ dataSource }: ScratchDatabase): Promise<unknown> {
   return dataSource.query(`
-    SELECT c.oid::regclass::text AS name, c.relkind, parent.inhparent::regclass::text AS parent, pg_get_indexdef(i.indexrelid) AS index, i.indisvalid,
+    SELECT CASE WHEN c.relkind <> 'i' OR parent.inhparent IS NULL THEN c.relname ELSE i.indrelid::regclass || ' of ' || parent.inhparent::regclass END AS name,
+      c.relkind, parent.inhparent::regclass::text AS parent, i.indisvalid,
+      regexp_replace(pg_get_indexdef(i.indexrelid), 'INDEX \\S+ ON', 'INDEX ON') AS index,
       (SELECT array_agg(conname || ': ' || pg_get_constraintdef(oid) ORDER BY conname) FROM pg_constraint WHERE conrelid = c.oid) AS constraints,
       (SELECT array_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(d.adbin, d.adrelid)) ORDER BY attname)
        FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum

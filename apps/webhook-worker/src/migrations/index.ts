@@ -6,6 +6,9 @@ import { KeysByDayLast1764000000005 } from './0005-keys-by-day-last.js';
 import { SendsByHand1764000000006 } from './0006-sends-by-hand.js';
 import { WholeMilliseconds1764000000007 } from './0007-whole-milliseconds.js';
 import { EndedAccess1764000000008 } from './0008-ended-access.js';
+import { RecoveriesHaveAQuota1764000000009 } from './0009-recoveries-have-a-quota.js';
+import { BulkUpdatesByDueTime1764000000010 } from './0010-bulk-updates-by-due-time.js';
+import { HistoryByFilters1764000000011 } from './0011-history-by-filters.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -17,4 +20,7 @@ export const migrations = [
   SendsByHand1764000000006,
   WholeMilliseconds1764000000007,
   EndedAccess1764000000008,
+  RecoveriesHaveAQuota1764000000009,
+  BulkUpdatesByDueTime1764000000010,
+  HistoryByFilters1764000000011,
 ];

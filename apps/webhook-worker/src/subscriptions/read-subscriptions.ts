@@ -1,4 +1,4 @@
-import { Database, statement } from '@fulfilment/database';
+import { Database, listTimeoutMs, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -27,7 +27,10 @@ export class ReadSubscriptions {
   async list(caller: Caller): Promise<{ data: SubscriptionView[] }> {
     const owner = ownerOf(caller);
     if (owner === undefined) return { data: [] };
-    const rows = await this.database.rows<SubscriptionRow>(listActive, [owner.creatorId, owner.clientId]);
+    const rows = await this.database.rowsWithin<SubscriptionRow>(listTimeoutMs, listActive, [
+      owner.creatorId,
+      owner.clientId,
+    ]);
     return { data: rows.map(subscriptionView) };
   }
 

@@ -50,6 +50,16 @@ describe('database', () => {
     await expect(stores.database.rows(tooLarge)).rejects.toThrow(RangeError);
   });
 
+  it('ends a read after a time limit of its own, as an outage, and keeps the limit of the pool for others', async () => {
+    const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
+    const limit = statement('test.limit', "SELECT current_setting('statement_timeout') AS value");
+    const error: unknown = await stores.database.rowsWithin(50, sleep).catch((thrown: unknown) => thrown);
+    expect(isOutage(error)).toBe(true);
+    expect(error).toMatchObject({ code: '57014' });
+    expect(await stores.database.rowsWithin(50, limit)).toEqual([{ value: '50ms' }]);
+    expect(await stores.database.rows(limit)).toEqual([{ value: '8s' }]);
+  });
+
   it('prepares a named statement once on a connection', async () => {
     await stores.database.transaction(async (tx) => {
       await tx.rows(all);

@@ -1,0 +1,127 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { createDataSource, Database, type Statement, statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import type { DataSource } from 'typeorm';
+import { z } from 'zod';
+import { dayFromNow } from '../due-deliveries.fixture.js';
+import { migrations } from '../migrations/index.js';
+import { writePast } from '../past-deliveries.fixture.js';
+import { createDayPartitions } from './day-partitions.js';
+import { type DeliveryFilters, type PageEnd, pageQuery } from './page-of-deliveries.js';
+
+const planned = z.looseObject({
+  'Node Type': z.string(),
+  'Relation Name': z.string().optional(),
+  'Index Name': z.string().optional(),
+  'Actual Rows': z.number(),
+  'Actual Loops': z.number(),
+  'Rows Removed by Filter': z.number().optional(),
+  get Plans() {
+    return z.array(planned).optional();
+  },
+});
+const explained = z.tuple([z.object({ Plan: planned })]);
+type Planned = z.infer<typeof planned>;
+
+const parentsOf = statement(
+  'test.parents',
+  `SELECT DISTINCT parent.relname AS name FROM pg_inherits i JOIN pg_class parent ON parent.oid = i.inhparent
+   WHERE i.inhrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) ORDER BY 1`,
+);
+
+const count = 30_000;
+const pageSize = 21;
+const subscriptionId = uuidv7();
+let stores: ScratchDatabase;
+let source: DataSource;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await scratchDatabase(migrations);
+  source = createDataSource({
+    url: stores.url,
+    poolSize: 1,
+    applicationName: 'test',
+    onePlan: true,
+    migrations,
+  });
+  await source.initialize();
+  database = new Database(source);
+  await createDayPartitions(database, createLogger('test', 'silent'));
+  await writePast(database, subscriptionId, { count, failedEach: 5_000, days: 2 });
+  await writePast(database, uuidv7(), { count, failedEach: 2, days: 2 });
+});
+afterAll(async () => {
+  await source.destroy();
+  await stores.drop();
+});
+
+/** All nodes of the plan of a page, as the service's settings make it, and as it was carried out. */
+async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<Planned[]> {
+  const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
+  await database.rows(page, values);
+  const text = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${page.name}"(${values.map(literal).join(', ')})`;
+  const unnamed: Statement = { name: '', text };
+  const [row] = await database.rows<{ 'QUERY PLAN': unknown }>(unnamed);
+  const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
+  return nodesOf(plan);
+}
+
+function nodesOf(plan: Planned): Planned[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+function literal(value: unknown): string {
+  if (value === undefined) return 'NULL';
+  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
+  return `'${String(value)}'`;
+}
+
+describe('a page of a delivery history', () => {
+  it.each<[DeliveryFilters, string]>([
+    [{}, 'webhook_deliveries_newest'],
+    [{ test: 'false' }, 'webhook_deliveries_newest'],
+    [{ test: 'true' }, 'webhook_deliveries_tests'],
+    [{ status: 'failed' }, 'webhook_deliveries_by_status'],
+    [{ status: 'succeeded' }, 'webhook_deliveries_by_status'],
+    [{ status: 'held' }, 'webhook_deliveries_by_status'],
+    [{ event: 'order.cancelled' }, 'webhook_deliveries_by_event'],
+    [{ event: 'order.updated' }, 'webhook_deliveries_by_event'],
+    [{ event: 'order.created', status: 'failed' }, 'webhook_deliveries_by_event'],
+    [{ event: 'order.cancelled', status: 'succeeded' }, 'webhook_deliveries_by_event'],
+  ])(
+    'by %j reads no more rows than it shows of each partition, from the index %s',
+    async (filters, index) => {
+      const nodes = await planOf(filters);
+      const scans = nodes.filter((node) => node['Relation Name'] !== undefined);
+      const names = scans.flatMap((node) => node['Index Name'] ?? []);
+      expect(scans.length).toBeGreaterThan(0);
+      expect(names).toHaveLength(scans.length);
+      expect(await database.rows(parentsOf, [names])).toEqual([{ name: index }]);
+      for (const scan of scans) {
+        expect(scan['Rows Removed by Filter'] ?? 0).toBe(0);
+        expect(scan['Actual Rows']).toBeLessThanOrEqual(pageSize);
+      }
+    },
+  );
+
+  it('opens only the partitions of the days on which its deliveries can have been created', async () => {
+    const [tomorrow, later] = [1, 2].map((days) => partitionOf(dayFromNow(days)));
+    const createdBefore = `${dayFromNow(-1)}T00:00:00Z`;
+    const after = { micros: Date.parse(createdBefore) * 1000, id: uuidv7() };
+    for (const nodes of [
+      await planOf({ created_before: createdBefore }),
+      await planOf({ status: 'failed' }, after),
+    ]) {
+      const tables = new Set(nodes.flatMap((node) => node['Relation Name'] ?? []));
+      expect(tables).not.toContain(tomorrow);
+      expect(tables).toContain(partitionOf(dayFromNow(-1)));
+      expect(tables).toContain(later); // a day that only a wrong clock can have written
+    }
+  });
+});
+
+function partitionOf(day: string): string {
+  return `webhook_deliveries_${day.replaceAll('-', '_')}`;
+}

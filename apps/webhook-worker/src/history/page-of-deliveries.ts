@@ -1,0 +1,92 @@
+import { type Statement, statement } from '@fulfilment/database';
+import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
+import { deliveryColumns } from './delivery.view.js';
+
+/** What a page of the delivery history is asked for by. Undefined means any. */
+export interface DeliveryFilters {
+  readonly status?: DeliveryStatus | undefined;
+  readonly event?: string | undefined;
+  readonly test?: 'true' | 'false' | undefined;
+  /** RFC 3339. */
+  readonly created_after?: string | undefined;
+  readonly created_before?: string | undefined;
+}
+
+/** The last delivery of the page before. */
+export interface PageEnd {
+  /** Microseconds since 1970. */
+  readonly micros: number;
+  readonly id: string;
+}
+
+export interface PageQuery {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
+const dayMs = 86_400_000;
+/** A later year has five digits. */
+const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
+const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $2';
+// A delivery is created on the day of its event or later, but clocks differ: days after the latest one are left out unless they lie in the future, where
+// only a wrong clock can have put them. There is no earliest day: an event may be delivered long after it happened. PostgreSQL opens no partition of
+// the other days.
+const span = `d.subscription_id = $1
+  AND d.created_at > coalesce($3::timestamptz, '-infinity') AND d.created_at < coalesce($4::timestamptz, 'infinity')
+  AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
+                              coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+  AND (d.day <= $7::date OR d.day >= (now() AT TIME ZONE 'UTC')::date + 2)`;
+const columns = `${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros`;
+const isTest = 'd.test = coalesce($8::boolean, d.test)';
+
+// One statement for each combination of filters that has an index in the order of the list. `test` is a filter only where few rows are tests.
+const all = statement(
+  'history.page',
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} ${newestFirst}`,
+);
+const byStatus = statement(
+  'history.page-by-status',
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} AND d.status = $9 ${newestFirst}`,
+);
+// The index is by event, status and time. Without a status, the newest of each status are merged.
+const byEvent = statement(
+  'history.page-by-event',
+  `SELECT ${columns} FROM unnest($10::text[]) AS wanted(status) CROSS JOIN LATERAL (
+     SELECT * FROM webhook_deliveries d
+     WHERE ${span} AND ${isTest} AND d.event = $9 AND d.status = wanted.status ${newestFirst}
+   ) AS d ${newestFirst}`,
+);
+const tests = statement(
+  'history.page-of-tests',
+  `SELECT ${columns} FROM webhook_deliveries d
+   WHERE ${span} AND d.test AND d.status = coalesce($8, d.status) AND d.event = coalesce($9, d.event) ${newestFirst}`,
+);
+
+/** The statement for a page of a subscription's deliveries, newest first, and its parameters. */
+export function pageQuery(
+  subscriptionId: string,
+  filters: DeliveryFilters,
+  limit: number,
+  after?: PageEnd,
+): PageQuery {
+  const { status, event, test, created_after: createdAfter, created_before: createdBefore } = filters;
+  const values = [subscriptionId, limit, createdAfter, createdBefore, after?.micros, after?.id];
+  values.push(latestDay(createdBefore, after));
+  if (test === 'true') return { statement: tests, values: [...values, status, event] };
+  if (event !== undefined) {
+    const statuses = status === undefined ? deliveryStatuses : [status];
+    return { statement: byEvent, values: [...values, test, event, statuses] };
+  }
+  if (status !== undefined) return { statement: byStatus, values: [...values, test, status] };
+  return { statement: all, values: [...values, test] };
+}
+
+/** The day after the one on which the newest delivery of the page can have been created. */
+function latestDay(createdBefore: string | undefined, after: PageEnd | undefined): string {
+  const limits = [
+    ...(createdBefore === undefined ? [] : [Date.parse(createdBefore)]),
+    ...(after === undefined ? [] : [after.micros / 1000]),
+  ];
+  const latestMs = Math.min(...limits) + dayMs;
+  return latestMs < maxDateMs ? new Date(latestMs).toISOString().slice(0, 10) : 'infinity';
+}

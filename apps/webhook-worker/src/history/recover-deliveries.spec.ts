@@ -1,0 +1,46 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import { oneWorker } from '../one-worker.fixture.js';
+import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+
+const given = oneWorker();
+
+const since = '2020-01-01T00:00:00Z';
+const waitsForRecoveries = statement(
+  'test.waits-for-recoveries',
+  `SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+);
+const serialise = statement('test.serialise', 'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))');
+
+async function aSubscription() {
+  const client = await aClient(given.stores, given.worker);
+  const id = await client.subscribe(given.receiver.url);
+  return { client, recover: () => client.post({ since }, `/${id}/recover`), uuid: parsePublicId('whk', id) };
+}
+
+describe('recoveries of one subscription', () => {
+  it('are six a minute; the seventh is 429 with Retry-After, and other subscriptions have a quota of their own', async () => {
+    const [one, other] = [await aSubscription(), await aSubscription()];
+    for (let count = 0; count < 6; count += 1) await one.recover().expect(202);
+    const { headers } = await one.recover().expect(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    await other.recover().expect(202);
+  });
+
+  it('do not lock it while they count: its deliveries are settled meanwhile', async () => {
+    const { client, recover, uuid } = await aSubscription();
+    const recovering = await given.stores.database.transaction(async (tx) => {
+      await tx.rows(serialise, [uuid]); // stands for a count that takes long
+      const answer = recover().then((response) => response);
+      await eventually(
+        async () => (await given.stores.database.rows(waitsForRecoveries)).length > 0 || undefined,
+      );
+      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');
+      return { answer };
+    });
+    expect((await recovering.answer).status).toBe(202);
+  });
+});

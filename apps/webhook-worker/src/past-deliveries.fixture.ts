@@ -1,0 +1,35 @@
+import { type Sql, statement } from '@fulfilment/database';
+
+const body = JSON.stringify({
+  id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
+  api_version: '2026-11-01',
+  created_at: '2026-11-01T12:00:00.000Z',
+  event: 'order.created',
+  data: {},
+});
+// Over the last days, a millisecond apart in each: every nth row failed, the others succeeded; one in a hundred is of a rarer event.
+const write = statement(
+  'test.write-past',
+  `WITH event AS (
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+     SELECT current_date - day, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to($5, 'UTF8')
+     FROM generate_series(0, $4 - 1) AS day RETURNING day, id
+   )
+   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, failure_reason, attempt_count, schedule_step,
+     created_at, completed_at)
+   SELECT event.day, gen_random_uuid(), $1, event.id, CASE WHEN n % 100 = 1 THEN 'order.cancelled' ELSE 'order.created' END, 'v',
+     CASE WHEN failed THEN 'failed' ELSE 'succeeded' END, CASE WHEN failed THEN 'exhausted' END, 1, 1, at, at
+   FROM event, generate_series(1, $2::int / $4::int) AS n,
+     LATERAL (SELECT $3::int > 0 AND n % greatest($3::int, 1) = 0 AS failed, event.day + n * interval '1 millisecond' AS at) AS made`,
+);
+const analyse = statement('test.analyse', 'ANALYZE webhook_deliveries');
+
+/** Writes the history of a subscription: deliveries that have ended, spread evenly over the last days. */
+export async function writePast(
+  sql: Sql,
+  subscriptionId: string | undefined,
+  { count, failedEach, days }: { count: number; failedEach: number; days: number },
+): Promise<void> {
+  await sql.run(write, [subscriptionId, count, failedEach, days, body]);
+  await sql.run(analyse);
+}
