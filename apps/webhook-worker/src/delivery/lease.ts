@@ -7,6 +7,7 @@ import { cover, type DaySpan } from './day-span.rules.js';
 import type { DeliveryStatus, Trigger } from './delivery.rules.js';
 import { deliveriesAtATime, failingAfterFailures, type Lane } from './lanes.rules.js';
 import { LostClaims } from './lost-claims.js';
+import { accessHasEnded } from '../subscriptions/ended-access.js';
 
 /** A delivery that is this process's to attempt, until its lease ends. */
 export interface Leased {
@@ -53,7 +54,7 @@ const claim = statement(
             WHEN s.last_delivery_at IS NULL THEN ${deliveriesAtATime.unknown}
             WHEN s.lane = 'slow' THEN ${deliveriesAtATime.slow} ELSE ${deliveriesAtATime.healthy} END)) AS width, s.lane
      FROM unnest($1::uuid[], $2::int[], $5::int[]) WITH ORDINALITY AS w(id, most, under_way, index)
-     JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
+     JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL AND NOT ${accessHasEnded('s')}
    ), due AS MATERIALIZED (
      SELECT wanted.index, taken.* FROM wanted CROSS JOIN LATERAL (
        ${dueOf('wanted', 'AND day BETWEEN $6 AND $7')} LIMIT wanted.width FOR UPDATE SKIP LOCKED) AS taken
@@ -75,7 +76,7 @@ const findDays = statement(
   'deliveries.days-due',
   `SELECT w.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${mostLookedAt} AS more
    FROM unnest($1::uuid[]) WITH ORDINALITY AS w(id, index)
-   JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL
+   JOIN webhook_subscriptions s ON s.id = w.id AND s.deleted_at IS NULL AND NOT ${accessHasEnded('s')}
    CROSS JOIN LATERAL (${dueOf('s')} LIMIT ${mostLookedAt}) AS due
    GROUP BY w.index`,
 );

@@ -75,7 +75,7 @@ function nodesOf(plan: Planned): Planned[] {
 function literal(value: unknown): string {
   if (value === undefined) return 'NULL';
   if (Array.isArray(value)) return `'{${value.join(',')}}'`;
-  return `'${String(value)}'`;
+  return typeof value === 'string' ? `'${value}'` : `${Number(value)}`;
 }
 
 describe('a page of a delivery history', () => {

@@ -9,6 +9,7 @@ import { EndedAccess1764000000008 } from './0008-ended-access.js';
 import { RecoveriesHaveAQuota1764000000009 } from './0009-recoveries-have-a-quota.js';
 import { BulkUpdatesByDueTime1764000000010 } from './0010-bulk-updates-by-due-time.js';
 import { HistoryByFilters1764000000011 } from './0011-history-by-filters.js';
+import { AccessEndsInBatches1764000000012 } from './0012-access-ends-in-batches.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   RecoveriesHaveAQuota1764000000009,
   BulkUpdatesByDueTime1764000000010,
   HistoryByFilters1764000000011,
+  AccessEndsInBatches1764000000012,
 ];

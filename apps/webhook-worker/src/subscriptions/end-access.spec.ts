@@ -1,9 +1,9 @@
-import { type Message, messages, uuidv7 } from '@fulfilment/contracts';
+import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { oneWorker } from '../one-worker.fixture.js';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { aClient, deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { fallsWith, forgetEndedAccess, hasEnded } from './ended-access.js';
 
 const given = oneWorker();
@@ -33,6 +33,14 @@ const readSubscriptions = statement(
    WHERE client_id = $1 ORDER BY id`,
 );
 const subscriptionsOf = (clientId: string) => given.stores.database.rows(readSubscriptions, [clientId]);
+const endedInOne = statement(
+  'test.ended-in-one',
+  `SELECT count(*) AS count FROM webhook_subscriptions WHERE client_id = $1 GROUP BY deleted_at ORDER BY deleted_at`,
+);
+const untilEnded = (clientId: string, count: number) =>
+  eventually(
+    async () => (await reasonsOf(clientId)).filter((reason) => reason !== null).length === count || undefined,
+  );
 const reasonsOf = async (clientId: string) =>
   (await subscriptionsOf(clientId)).map(({ deleted_reason: reason }) => reason);
 
@@ -63,7 +71,7 @@ describe('the subscriptions of a client that is deleted', () => {
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('end however many there are', async () => {
+  it('end however many there are, at most a thousand in a transaction', async () => {
     const clientId = uniqueName('client');
     const insert = statement(
       'test.insert-many',
@@ -72,8 +80,41 @@ describe('the subscriptions of a client that is deleted', () => {
        FROM generate_series(1, 2500)`,
     );
     await given.stores.database.run(insert, [clientId]);
-    await tell(deleted(clientId, new Date(Date.now() + 1000)));
+    const end = deleted(clientId, new Date(Date.now() + 1000));
+    await tell(end);
+    await untilEnded(clientId, 2500);
+    expect(await given.stores.database.rows(endedInOne, [clientId])).toEqual(
+      [1000, 1000, 500].map((count) => ({ count })),
+    );
+    await tell(end); // repeated
     expect(new Set(await reasonsOf(clientId))).toEqual(new Set(['client_deleted']));
+  });
+
+  it('get nothing from the moment their access is known to have ended, before they are ended themselves', async () => {
+    const [ending, other] = [
+      await anApp(uniqueName('client'), minute),
+      await anApp(uniqueName('client'), minute),
+    ];
+    const ids = await Promise.all([ending, other].map((client) => client.subscribe(given.receiver.url)));
+    const endedNow = statement(
+      'test.ended-now',
+      'INSERT INTO webhook_ended_access (client_id, ended_at) SELECT client_id, now() FROM webhook_subscriptions WHERE id = $1',
+    );
+    await given.stores.database.run(endedNow, [parsePublicId('whk', ids[0] ?? '')]);
+    await given.stores.broker.publish(orderCreated(ending.creatorId), orderCreated(other.creatorId));
+    await deliveriesWhen(
+      given.stores,
+      (found) => found.length === 2 && found.some((row) => row.status === 'succeeded'),
+    );
+    given.worker.reconcile();
+    await given.stores.broker.publish(orderCreated(other.creatorId));
+    await deliveriesWhen(
+      given.stores,
+      (found) => found.filter((row) => row.status === 'succeeded').length === 2,
+    );
+    const waiting = (await deliveriesOf(given.stores)).filter((row) => row.status !== 'succeeded');
+    expect(waiting).toMatchObject([{ status: 'pending', attempt_count: 0 }]);
+    expect(given.receiver.deliveries).toHaveLength(2);
   });
 
   it.each([

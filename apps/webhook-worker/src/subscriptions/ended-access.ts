@@ -3,7 +3,8 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 /** Access that ended: a client's to one creator, or to all. */
 export interface EndedAccess {
   readonly clientId: string;
-  readonly creatorId: string | undefined;
+  /** Null or undefined: all of them. */
+  readonly creatorId: string | null | undefined;
   /** By auth-server's clock. */
   readonly endedAt: string;
 }
@@ -28,8 +29,17 @@ const lockTogether = statement(
 );
 const note = statement(
   'ended-access.note',
-  `INSERT INTO webhook_ended_access AS known (client_id, creator_id, ended_at) VALUES ($1, $2, $3)
-   ON CONFLICT (client_id, creator_id) DO UPDATE SET ended_at = greatest(known.ended_at, EXCLUDED.ended_at)`,
+  `INSERT INTO webhook_ended_access AS known (client_id, creator_id, ended_at, unfinished) VALUES ($1, $2, $3, true)
+   ON CONFLICT (client_id, creator_id) DO UPDATE SET ended_at = greatest(known.ended_at, EXCLUDED.ended_at), unfinished = true`,
+);
+const unfinished = statement(
+  'ended-access.unfinished',
+  `SELECT client_id AS "clientId", creator_id AS "creatorId", ended_at::text AS "endedAt" FROM webhook_ended_access
+   WHERE unfinished ORDER BY ended_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+);
+const finish = statement(
+  'ended-access.finish',
+  'UPDATE webhook_ended_access SET unfinished = false WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND ended_at <= $3',
 );
 const find = statement(
   'ended-access.find',
@@ -39,10 +49,16 @@ const find = statement(
 // No token lives as long (auth-server: an hour).
 const forget = statement(
   'ended-access.forget',
-  "DELETE FROM webhook_ended_access WHERE ended_at < now() - interval '1 day'",
+  "DELETE FROM webhook_ended_access WHERE ended_at < now() - interval '1 day' AND NOT unfinished",
 );
 
-/** Remembers that access ended, for as long as a token of it may come. Nobody subscribes by one any more. */
+/** SQL: whether the access of a subscription has ended, which is known before all of its subscriptions are ended. @param s alias of `webhook_subscriptions` */
+export function accessHasEnded(s: string): string {
+  return `EXISTS (SELECT FROM webhook_ended_access a WHERE a.client_id = ${s}.client_id AND (a.creator_id = ${s}.creator_id OR a.creator_id IS NULL)
+    AND ${fallsWith(`${s}.authorized_at`, `${s}.created_at`, 'a.ended_at')})`;
+}
+
+/** Remembers that access ended, for as long as a token of it may come. From then on nobody subscribes by one, and nothing is sent for its subscriptions. */
 export async function noteEndedAccess(
   tx: Transaction,
   { clientId, creatorId, endedAt }: EndedAccess,
@@ -63,6 +79,19 @@ export async function hasEnded(
 ): Promise<boolean> {
   await tx.run(lockTogether, [clientId]);
   return (await tx.row(find, [clientId, creatorId, issuedAt])) !== undefined;
+}
+
+/** Access of which some subscriptions may not have ended yet, locked; undefined when there is none that another replica has not locked. */
+export function takeUnfinished(tx: Transaction): Promise<EndedAccess | undefined> {
+  return tx.row<EndedAccess & Record<string, unknown>>(unfinished);
+}
+
+/** All subscriptions of the access have ended. */
+export async function finishEndedAccess(
+  tx: Transaction,
+  { clientId, creatorId, endedAt }: EndedAccess,
+): Promise<void> {
+  await tx.run(finish, [clientId, creatorId ?? null, endedAt]);
 }
 
 export async function forgetEndedAccess(database: Database): Promise<void> {
