@@ -14,19 +14,25 @@ export const organisations = [
     name: 'Harbour Lights',
     creators: [harbourLights],
     users: [
-      { email: 'owner@harbour.example', password: 'harbour-owner-demo', role: 'owner' },
-      { email: 'member@harbour.example', password: 'harbour-member-demo', role: 'member' },
+      { email: 'owner@harbour.example', name: 'Robin Hale', password: 'harbour-owner-demo', role: 'owner' },
+      { email: 'member@harbour.example', name: 'Sam Quay', password: 'harbour-member-demo', role: 'member' },
     ],
   },
   {
     id: 'org_meridian',
     name: 'Meridian Sound',
     creators: [glassMeridian, slowFerry],
-    users: [{ email: 'owner@meridian.example', password: 'meridian-owner-demo', role: 'owner' }],
+    users: [
+      { email: 'owner@meridian.example', name: 'Noor Vale', password: 'meridian-owner-demo', role: 'owner' },
+    ],
   },
 ] as const;
 
-export const operator = { email: 'operator@platform.example', password: 'platform-operator-demo' } as const;
+export const operator = {
+  email: 'operator@platform.example',
+  name: 'Alex Operator',
+  password: 'platform-operator-demo',
+} as const;
 
 /** A native-app style redirect: any loopback port is accepted. */
 export const dashboardRedirect = 'http://127.0.0.1:8976/callback';

@@ -53,20 +53,25 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
       'pm_ok',
     ]),
     ...organisations.flatMap(({ id, users }) =>
-      users.map(({ email, password, role }) => [
+      users.map(({ email, name, password, role }) => [
         'user',
         'create',
         '--organisation',
         id,
         '--email',
         email,
+        '--name',
+        name,
         '--password',
         password,
         '--role',
         role,
       ]),
     ),
-    ['user', 'create', '--email', operator.email, '--password', operator.password, '--role', 'global_admin'],
+    [
+      ...['user', 'create', '--role', 'global_admin', '--email', operator.email],
+      ...['--name', operator.name, '--password', operator.password],
+    ],
     [
       'client',
       'create',
@@ -107,14 +112,29 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
           creators: creatorsOf(own.map(({ uuid }) => uuid)),
         })),
       ),
-      { ...operator, org_id: null, org_role: 'global_admin', creators: [] },
+      {
+        email: operator.email,
+        password: operator.password,
+        org_id: null,
+        org_role: 'global_admin',
+        creators: [],
+      },
     ],
     clients: {
       dashboard: { client_id: dashboard?.client_id ?? '', redirect_uri: dashboardRedirect },
       resource_server: {
         client_id: resourceServer?.client_id ?? '',
-        client_secret: resourceServer?.client_secret ?? '',
+        client_secret:
+          resourceServer?.client_secret ?? (await newSecret(site, resourceServer?.client_id ?? '')),
       },
     },
   };
+}
+
+/** A secret is shown once: for a client of an earlier start there is a new one. */
+async function newSecret(site: OperatorSite, clientId: string): Promise<string> {
+  const created = createdClient
+    .required()
+    .parse(await operate(site, 'auth-server', ['client', 'secret', clientId]));
+  return created.client_secret;
 }

@@ -68,6 +68,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     LOG_LEVEL: 'info',
     ALLOW_LOOPBACK_TARGETS: 'true',
     PAYMENT_PROVIDER: 'sandbox',
+    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false', // the demo's operator signs in with a password alone
     CURSOR_SECRET: secrets.cursorSecret,
     KEY_ENCRYPTION_KEY: secrets.keyEncryptionKey,
     SECRET_ENCRYPTION_KEY: secrets.secretEncryptionKey,

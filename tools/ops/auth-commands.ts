@@ -18,7 +18,7 @@ const accountCommands = [
     arguments: z.object({ name: text(200) }),
   }),
   authCommand(['user', 'create'], {
-    usage: '--email E --password P [--name N] [--organisation O] [--role R]',
+    usage: '--email E --password P|- [--name N] [--organisation O] [--role R]',
     flags: { email: word, password: word, name: word, organisation: word, role: word },
     arguments: z.object({
       email,
@@ -30,6 +30,7 @@ const accountCommands = [
   }),
   authCommand(['user', 'disable'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
   authCommand(['user', 'enable'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
+  authCommand(['user', 'redact'], { ...person, usage: 'USER', arguments: z.object({ USER: text() }) }),
   authCommand(['user', 'reset-second-factor'], {
     ...person,
     usage: 'USER',
@@ -37,7 +38,7 @@ const accountCommands = [
   }),
   authCommand(['user', 'password'], {
     ...person,
-    usage: 'USER --password P',
+    usage: 'USER --password P|-',
     flags: { password: word },
     arguments: z.object({ USER: text(), password: text(1024) }),
   }),

@@ -8,22 +8,30 @@ import type { RunningSuite } from './running-suite.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
 
+/** The terminal, or what is piped into the command: the service's program reads it and says on it what is wrong. */
+export const ownInput = Symbol('own input');
+
 /** Runs a service's operator program with that service's settings; answers the JSON object it printed. @throws Failure with the line it said */
 export async function operate(
   suite: Pick<RunningSuite, 'environments'>,
   service: string,
   args: readonly string[],
-  input = '',
+  input: string | typeof ownInput = '',
 ): Promise<Record<string, unknown>> {
   const program = join(root, 'apps', service, 'dist', 'operate.js');
+  const outside = input === ownInput ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...suite.environments[service] },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: [outside, 'pipe', outside],
   });
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
-  child.stdin.on('error', () => undefined); // a program that reads nothing may end first
-  child.stdin.end(input);
-  const [output, complaint, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  child.stdin?.on('error', () => undefined); // a program that reads nothing may end first
+  if (input !== ownInput) child.stdin?.end(input);
+  const [output, complaint, code] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+    ended,
+  ]);
   if (code !== 0) throw new Failure(complaint.trim() || `${program} ended with status ${code}.`);
   return resultSchema.parse(JSON.parse(output));
 }

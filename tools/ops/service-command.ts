@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { waitUntilApplied } from './applied.ts';
 import type { Command } from './command.ts';
-import { operate } from './operate.ts';
+import { operate, ownInput } from './operate.ts';
 
 /** A positional, or a flag that may stand alone or several times. */
 const argument = z.union([z.string(), z.boolean(), z.array(z.string())]).optional();
@@ -26,18 +26,23 @@ export function serviceCommand(
     arguments: rest.arguments,
     ...(rest.readable === undefined ? {} : { readable: rest.readable }),
     run: async (suite, all) => {
-      const given = z.record(z.string(), argument).parse(all);
-      const { message_id: messageId, ...result } = await operate(suite, service, [
-        ...words,
-        ...asArguments(given, positionals),
-        '--json',
-      ]);
+      const { password, ...given } = z.record(z.string(), argument).parse(all);
+      const args = [...words, ...asArguments(given, positionals), '--json'];
+      const { message_id: messageId, ...result } =
+        password === undefined
+          ? await operate(suite, service, args)
+          : await operate(suite, service, [...args, '--password', '-'], inputOf(password)); // in no command line of ours
       if (typeof messageId === 'string') {
         await Promise.all(creatorReaders.map((service) => waitUntilApplied(suite, service, messageId)));
       }
       return result;
     },
   };
+}
+
+/** The service's program asks for a password itself where the person typed `-`. */
+function inputOf(password: Argument): string | typeof ownInput {
+  return password === '-' ? ownInput : String(password);
 }
 
 function asArguments(given: Readonly<Record<string, Argument>>, positionals: readonly string[]): string[] {

@@ -4,11 +4,13 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AccountController } from './account-pages/account.controller.js';
+import { ChangeName } from './account-pages/change-name.js';
 import { ChangePassword } from './account-pages/change-password.js';
 import { ChangeSecondFactor } from './account-pages/change-second-factor.js';
 import { ComeBack } from './account-pages/come-back.js';
 import { ConfirmPassword } from './account-pages/confirm-password.js';
 import { DisconnectApp } from './account-pages/disconnect-app.js';
+import { NoteProof } from './account-pages/note-proof.js';
 import { OpenAccount } from './account-pages/open-account.js';
 import { SetUpSecondFactor } from './account-pages/set-up-second-factor.js';
 import { ShowAccount } from './account-pages/show-account.js';
@@ -136,6 +138,8 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     ShowBrowsers,
     SignOutBrowser,
     ShowSecurity,
+    NoteProof,
+    ChangeName,
     ChangePassword,
     SetUpSecondFactor,
     ChangeSecondFactor,

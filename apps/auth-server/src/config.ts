@@ -1,5 +1,5 @@
 import { quotaSetting } from '@fulfilment/http-service';
-import { flag, keyring, serviceSettings } from '@fulfilment/runtime';
+import { flag, keyring, type RelaxedSetting, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 /** What the authorization server is told by its environment. */
@@ -36,11 +36,35 @@ export const settings = serviceSettings.extend({
     900,
     'failed sign-ins: per account in one network, per network (once more for each account that signed in there within a day), and per browser that signed in before. An account guessed at from many networks gets one guess at a time, with a delay that grows to this average pace',
   ),
-  SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag().describe(
+  SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(
     'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
   ),
+  SESSION_MAX_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(365)
+    .default(30)
+    .describe('Days after a sign-in when the browser has to sign in again, however much it is used'),
+  SESSION_MAX_HOURS_GLOBAL_ADMINS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(8760)
+    .default(12)
+    .describe('The same for global admins, in hours'),
 });
 export type Config = Readonly<z.output<typeof settings>>;
 
 /** Nest's token for the settings. */
 export const CONFIG = Symbol('CONFIG');
+
+/** The settings in force that production should not have. */
+export function relaxedAuthSettings(
+  config: Pick<Config, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
+): RelaxedSetting[] {
+  if (config.SECOND_FACTOR_FOR_GLOBAL_ADMINS) return [];
+  const consequence =
+    'SECOND_FACTOR_FOR_GLOBAL_ADMINS is false: global admins sign in with a password alone.';
+  return [{ setting: 'SECOND_FACTOR_FOR_GLOBAL_ADMINS', consequence }];
+}

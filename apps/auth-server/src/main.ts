@@ -1,12 +1,18 @@
 import { readConfig, systemClock } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
-import { settings } from './config.js';
+import { relaxedAuthSettings, settings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { startAuthServer } from './start-auth-server.js';
 
 const config = readConfig(settings);
 // It takes no messages: what its use cases and operate.ts write into the outbox is relayed from here.
-const service = openService({ name: 'auth-server', settings: config, migrations, onePlan: true });
+const service = openService({
+  name: 'auth-server',
+  settings: config,
+  migrations,
+  onePlan: true,
+  relaxed: relaxedAuthSettings(config),
+});
 const authServer = await startAuthServer({
   config,
   ...service,

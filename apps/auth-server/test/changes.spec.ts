@@ -123,13 +123,16 @@ describe('creators', () => {
         },
         secrets,
       );
-    expect(await make()).toEqual(await make());
+    const { client_id, client_secret } = await make();
+    expect(client_secret).toEqual(expect.any(String));
+    expect(await make()).toEqual({ client_id }); // a secret is shown once
   });
 });
 
 describe('a user who is there already', () => {
   const given = {
     email: 'steady@harbour.example',
+    name: 'Steady Example',
     password,
     organisation: 'org_harbour',
     role: 'member',

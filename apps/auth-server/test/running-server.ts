@@ -57,6 +57,7 @@ export async function runningServer(
     RATE_LIMIT_REGISTER: '100000/60',
     RATE_LIMIT_AUTHORIZATION: '100000/60',
     SIGN_IN_FAILURES: '1000/60',
+    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false',
     ...overrides,
   });
   const logger = createLogger('auth-server', process.env['TEST_LOG_LEVEL'] ?? 'fatal');

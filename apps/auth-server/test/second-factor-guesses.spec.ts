@@ -21,7 +21,7 @@ describe('a wrong password where the second factor is changed', () => {
     const browser = new Browser(server);
     await afterPassword(server, stranger, browser);
     const setup = await browser.get(`${server.url}/account/security/second-factor`);
-    await browser.submit(formOf(setup, '/second-factor'), wrong);
+    await browser.submit(formOf(setup, '/second-factor/begin'), wrong);
     const { email, browser: own } = await protectedPerson(server);
     const page = await own.get(`${server.url}/account/security`);
     await own.submit(formOf(page, '/recovery-codes'), wrong);

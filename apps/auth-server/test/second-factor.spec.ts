@@ -10,6 +10,7 @@ import {
   person,
   protectedPerson,
   recoveryCodes,
+  setupPage,
 } from './second-factors.js';
 
 let server: RunningServer;
@@ -23,18 +24,19 @@ describe('a second factor (RFC 6238)', () => {
     const email = await person(server);
     const browser = new Browser(server);
     await afterPassword(server, email, browser);
-    const setup = await browser.get(`${server.url}/account/security/second-factor`);
-    expect(setup.text).toContain('<svg');
-    const form = formOf(setup, '/second-factor');
+    const begin = await browser.get(`${server.url}/account/security/second-factor`);
+    const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
+    expect(wrong.status).toBe(401);
+    for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>'); // no secret before the password
+    const setup = await setupPage(server, browser);
+    expect(setup.text).toContain('class="qr"');
     const code = authenticator(setup).generate();
-    for (const [fields, status] of [
-      [{ code, current_password: 'wrong' }, 401],
-      [{ code: '000000', current_password: password }, 401],
-      [{ code: 'abc', current_password: password }, 401],
-    ] as const) {
-      expect((await browser.submit(form, fields)).status).toBe(status);
+    for (const typed of ['000000', 'abc']) {
+      const again = await browser.submit(formOf(setup, '/second-factor'), { code: typed });
+      expect(again.status).toBe(401);
+      expect(again.text).not.toContain('<code>');
     }
-    const shown = await browser.submit(form, { code, current_password: password });
+    const shown = await browser.submit(formOf(setup, '/second-factor'), { code });
     expect(new Set(recoveryCodes(shown)).size).toBe(10);
     expect((await browser.get(`${server.url}/account/security`)).text).toContain('10 recovery codes');
     const again = await browser.get(`${server.url}/account/security/second-factor`);
@@ -47,9 +49,9 @@ describe('a second factor (RFC 6238)', () => {
     await afterPassword(server, email, elsewhere);
     const browser = new Browser(server);
     await afterPassword(server, email, browser);
-    const setup = await browser.get(`${server.url}/account/security/second-factor`);
+    const setup = await setupPage(server, browser);
     const code = authenticator(setup).generate();
-    await browser.submit(formOf(setup, '/second-factor'), { code, current_password: password });
+    await browser.submit(formOf(setup, '/second-factor'), { code });
     const left = await server.database.rows(
       {
         name: 'test.sessions-left',
@@ -134,21 +136,43 @@ describe('a second factor (RFC 6238)', () => {
     expect((await silent()).get('error')).toBe('login_required');
   });
 
-  it('can be turned off with the password, and is not asked for any more', async () => {
-    const { email, browser } = await protectedPerson(server);
+  it('shows another secret each time, so that nobody who saw one knows the one in use', async () => {
+    const browser = new Browser(server);
+    await afterPassword(server, await person(server), browser);
+    const [seen, used] = [await setupPage(server, browser), await setupPage(server, browser)];
+    expect(authenticator(seen).secret.base32).not.toBe(authenticator(used).secret.base32);
+    const confirm = (page: typeof seen) =>
+      browser.submit(formOf(page, '/second-factor'), { code: authenticator(page).generate() });
+    expect((await confirm(seen)).status).toBe(401);
+    expect(recoveryCodes(await confirm(used))).toHaveLength(10);
+  });
+
+  it('is turned off only with the password and a code, and is not asked for any more', async () => {
+    const { email, browser, totp } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/second-factor/remove');
-    expect((await browser.submit(form, { current_password: 'wrong' })).status).toBe(401);
-    const off = await browser.submit(form, { current_password: password });
+    const code = nextCode(totp);
+    for (const fields of [
+      { current_password: 'wrong', code },
+      { current_password: password, code: '' },
+      { current_password: password, code: '123123' },
+    ])
+      expect((await browser.submit(form, fields)).status).toBe(401);
+    const session = browser.cookie('__Host-session@/');
+    const off = await browser.submit(form, { current_password: password, code });
     expect(off.text).toContain('The second factor is off.');
+    expect(browser.cookie('__Host-session@/')).not.toBe(session);
     expect((await afterPassword(server, email)).url.pathname).toBe('/account/security');
   });
 
-  it('gets new recovery codes in place of the old', async () => {
-    const { email, browser, codes } = await protectedPerson(server);
+  it('gets new recovery codes in place of the old, with the password and a code', async () => {
+    const { email, browser, totp, codes } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
-    const shown = await browser.submit(formOf(page, '/recovery-codes'), { current_password: password });
+    const form = formOf(page, '/recovery-codes');
+    expect((await browser.submit(form, { current_password: password })).status).toBe(401);
+    const shown = await browser.submit(form, { current_password: password, code: nextCode(totp) });
     const fresh = recoveryCodes(shown);
+    expect(fresh).toHaveLength(10);
     expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
     for (const [code = '', status] of [
       [codes[0], 401],

@@ -37,14 +37,19 @@ export function recoveryCodes(page: Shown): string[] {
 /** Each code serves once: the next one is good already, half a minute early (RFC 6238 §5.2). */
 export const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
 
+/** The page with the secret, which comes after the password. */
+export async function setupPage(server: RunningServer, browser: Browser): Promise<Shown> {
+  const begin = await browser.get(`${server.url}/account/security/second-factor`);
+  return browser.submit(formOf(begin, '/second-factor/begin'), { current_password: password });
+}
+
 /** Somebody who has set a second factor up. */
 export async function protectedPerson(server: RunningServer) {
   const email = await person(server);
   const browser = new Browser(server);
   await afterPassword(server, email, browser);
-  const setup = await browser.get(`${server.url}/account/security/second-factor`);
+  const setup = await setupPage(server, browser);
   const totp = authenticator(setup);
-  const form = formOf(setup, '/second-factor');
-  const shown = await browser.submit(form, { code: totp.generate(), current_password: password });
+  const shown = await browser.submit(formOf(setup, '/second-factor'), { code: totp.generate() });
   return { email, browser, totp, codes: recoveryCodes(shown) };
 }

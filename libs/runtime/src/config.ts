@@ -44,11 +44,11 @@ export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
 
-/** `true` or `false`, nothing else; false when it is not set. */
-export function flag() {
+/** `true` or `false`, nothing else. */
+export function flag(byDefault = false) {
   return z
     .enum(['true', 'false'])
-    .default('false')
+    .default(byDefault ? 'true' : 'false')
     .transform((text) => text === 'true');
 }
 

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { messagePage } from '../pages/message.page.js';
 import { deliver } from '../pages/outcome.js';
 import { ProblemPageFilter } from '../pages/problem-page.filter.js';
+import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
 import { ComeBack } from './come-back.js';
@@ -21,6 +22,7 @@ import { SignOutBrowser } from './sign-out-browser.js';
 export class AccountController {
   constructor(
     private readonly showAccount: ShowAccount,
+    private readonly changeName: ChangeName,
     private readonly comeBack: ComeBack,
     private readonly showConnectedApps: ShowConnectedApps,
     private readonly disconnectApp: DisconnectApp,
@@ -35,6 +37,11 @@ export class AccountController {
   @Get()
   async overview(@Req() request: Request, @Res() response: Response): Promise<void> {
     deliver(response, await this.showAccount.run(request, response));
+  }
+
+  @Post('name')
+  async name(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.changeName.run(request, response));
   }
 
   @Get('signed-in')
@@ -94,6 +101,11 @@ export class AccountController {
   @Post('security/second-factor')
   async confirmSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
     deliver(response, await this.setUpSecondFactor.confirm(request, response));
+  }
+
+  @Post('security/second-factor/begin')
+  async beginSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
+    deliver(response, await this.setUpSecondFactor.begin(request, response));
   }
 
   @Post('security/second-factor/remove')

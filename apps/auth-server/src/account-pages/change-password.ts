@@ -1,30 +1,50 @@
+import type { Transaction } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { newPasswordRefusal } from '../accounts/new-password.rules.js';
+import { commonPasswords } from '../accounts/common-passwords.js';
+import { newPasswordProblem, repetitionProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
 import { updatePassword } from '../accounts/update-password.js';
-import { insertAudit, originOf } from '../audit/audit-log.js';
+import { insertAudit, type Origin, originOf } from '../audit/audit-log.js';
+import { forgetAllConsents } from '../connected-apps/consents.js';
+import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
 import { numericDate } from '../oidc/numeric-date.js';
-import { OidcServer } from '../oidc/oidc-server.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { removeUnconfirmed } from '../second-factor/second-factors.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import type { RevokedToken } from '../revocation/deny-list.js';
+import { DeviceCookies } from '../sign-in/device-cookies.js';
+import { endLastingFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { noteProof } from './note-proof.js';
+import { NoteProof } from './note-proof.js';
 import { OpenAccount } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
-/** Changes the password of the person themselves, and signs every other browser out in the same commit. */
+interface PasswordChange {
+  readonly userId: string;
+  readonly hash: string;
+  readonly sessionUid: string;
+  readonly origin: Origin;
+  readonly disconnectApps: boolean;
+}
+
+/**
+ * Changes the person's own password. The same commit signs every other browser out, ends what our own apps keep, and on request disconnects all
+ * other apps.
+ */
 @Injectable()
 export class ChangePassword {
   constructor(
     private readonly account: OpenAccount,
     private readonly confirmPassword: ConfirmPassword,
     private readonly work: UnitOfWork,
-    private readonly oidc: OidcServer,
+    private readonly outbox: Outbox,
+    private readonly devices: DeviceCookies,
+    private readonly proofs: NoteProof,
     private readonly security: ShowSecurity,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -37,18 +57,39 @@ export class ChangePassword {
     const chosen = field(request, 'new_password');
     const repeated = field(request, 'repeated_password');
 
-    const text = newPasswordRefusal({ chosen, repeated, current, email: person.email });
+    const problem = newPasswordProblem(chosen, person.email, await commonPasswords());
+    const text =
+      problem === undefined
+        ? repetitionProblem({ chosen, repeated, current })
+        : `The new password ${problem}.`;
     if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
-    const refusal = await this.confirmPassword.rejection(signedIn, current, origin, 'password_changed');
-    if (refusal !== undefined) return this.security.page(signedIn, refusal);
+    const rejection = await this.confirmPassword.rejection(signedIn, current, origin, 'password_changed');
+    if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
-    await this.work.revoking(async (tx) => {
-      await tx.run(updatePassword, [person.id, hash]);
-      await tx.run(removeUnconfirmed, [person.id]);
-      await insertAudit(tx, { event: 'password_changed', userId: person.id }, origin);
-      return endSessionsOfUser(tx, person.id, sessionUid);
-    });
-    await noteProof(this.oidc, request, response, { loginTs: numericDate(this.clock()) });
-    return { redirect: '/account/security?done=password' };
+    const disconnectApps = field(request, 'disconnect_apps') === 'yes';
+    await this.work.revoking((tx) =>
+      this.change(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
+    );
+    this.devices.remember(request, response, { id: person.id, password_hash: hash });
+    await this.proofs.note(request, response, { loginTs: numericDate(this.clock()) });
+    return { redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}` };
+  }
+
+  private change(tx: Transaction, change: PasswordChange): Promise<RevokedToken[]> {
+    const { userId, hash, sessionUid, origin, disconnectApps } = change;
+    const end = async (): Promise<RevokedToken[]> => {
+      await tx.run(updatePassword, [userId, hash]);
+      await tx.run(removeUnconfirmed, [userId]);
+      const details = { apps_disconnected: disconnectApps };
+      await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
+      const ended = [
+        ...(await endSessionsOfUser(tx, userId, sessionUid)),
+        ...(await endLastingFirstPartyFamilies(tx, userId)),
+      ];
+      if (!disconnectApps) return ended;
+      await tx.run(forgetAllConsents, [userId]);
+      return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
+    };
+    return disconnectApps ? tellingDisconnections(tx, this.outbox, { userId }, end) : end();
   }
 }

@@ -1,22 +1,29 @@
 import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { insertAudit, originOf } from '../audit/audit-log.js';
+import { AuditLog, insertAudit, originOf } from '../audit/audit-log.js';
+import type { Notice } from '../pages/account.page.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
-import { recoveryCodesPage } from '../pages/security.page.js';
-import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
+import { recoveryCodesPage } from '../pages/second-factor-setup.page.js';
+import { appLockedText, removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
+import { confirmationGuess } from '../sign-in/guess-target.rules.js';
+import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { OpenAccount } from './open-account.js';
+import { NoteProof } from './note-proof.js';
+import { OpenAccount, type SignedIn } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
-/** What somebody with a second factor can do about it. */
+/** Removes the person's second factor, or renews its recovery codes. */
 @Injectable()
 export class ChangeSecondFactor {
   constructor(
     private readonly account: OpenAccount,
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
+    private readonly throttle: SignInThrottle,
+    private readonly proofs: NoteProof,
+    private readonly audit: AuditLog,
     private readonly security: ShowSecurity,
     private readonly database: Database,
   ) {}
@@ -30,13 +37,13 @@ export class ChangeSecondFactor {
       const text = 'Your role needs a second factor, so it cannot be turned off.';
       return this.security.page(signedIn, { kind: 'problem', status: 403, text });
     }
-    const password = field(request, 'current_password');
-    const refusal = await this.confirmPassword.rejection(signedIn, password, origin, 'second_factor_removed');
-    if (refusal !== undefined) return this.security.page(signedIn, refusal);
+    const rejection = await this.rejection(signedIn, request, 'second_factor_removed');
+    if (rejection !== undefined) return this.security.page(signedIn, rejection);
     await this.database.transaction(async (tx) => {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
       await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
     });
+    await this.proofs.note(request, response);
     return { redirect: '/account/security?done=factor-off' };
   }
 
@@ -45,9 +52,8 @@ export class ChangeSecondFactor {
     const signedIn = await this.account.toChange(request, response);
     const { person, frame } = signedIn;
     const origin = originOf(request);
-    const password = field(request, 'current_password');
-    const refusal = await this.confirmPassword.rejection(signedIn, password, origin, 'recovery_codes_made');
-    if (refusal !== undefined) return this.security.page(signedIn, refusal);
+    const rejection = await this.rejection(signedIn, request, 'recovery_codes_made');
+    if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const codes = await this.database.transaction(async (tx) => {
       const made = await this.factors.newRecoveryCodes(tx, person.id);
       if (made !== undefined)
@@ -55,5 +61,34 @@ export class ChangeSecondFactor {
       return made;
     });
     return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(frame, codes);
+  }
+
+  /** An open browser and the password are not enough: both factors are asked for. */
+  private async rejection(
+    signedIn: SignedIn,
+    request: Request,
+    intended: 'second_factor_removed' | 'recovery_codes_made',
+  ): Promise<Notice | undefined> {
+    const origin = originOf(request);
+    const { id: userId } = signedIn.person;
+    const password = field(request, 'current_password');
+    const wrongPassword = await this.confirmPassword.rejection(signedIn, password, origin, intended);
+    if (wrongPassword !== undefined) return wrongPassword;
+    const ifLocked = { event: 'second_factor_failed', userId, details: { intended, locked: true } } as const;
+    const target = confirmationGuess(`codes-${signedIn.sessionUid}`);
+    const guess = await this.throttle.guess(target, { origin, ifLocked }, () =>
+      this.factors.prove(userId, field(request, 'code')),
+    );
+    if (guess.kind === 'right') return undefined;
+    if (guess.kind === 'locked') {
+      const text = `Too many codes were wrong. ${waitInWords(guess.waitSeconds)}`;
+      return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
+    }
+    await this.audit.write(origin, { event: 'second_factor_failed', userId, details: { intended } });
+    const { appLocked } = await this.factors.stateOf(userId);
+    const text = appLocked
+      ? appLockedText
+      : 'Incorrect code, or already used. Wait for the next one and try again.';
+    return { kind: 'problem', status: 401, text };
   }
 }

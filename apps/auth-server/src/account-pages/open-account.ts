@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { type Person, ReadAccounts } from '../accounts/read-accounts.js';
 import { CONFIG, type Config } from '../config.js';
 import { signInAddress } from '../oidc/account-client.js';
+import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { AccountFrame } from '../pages/account.page.js';
 import { FormTokens } from '../pages/form-tokens.js';
@@ -47,7 +48,7 @@ export class OpenAccount {
     const [person, needsBoth, isOld] = await Promise.all([
       this.accounts.person(accountId, undefined),
       saysBothFactors(session.amr) ? false : this.factors.isNeeded(accountId),
-      this.accounts.passwordChangedSince(accountId, session.loginTs ?? 0),
+      this.accounts.isSignInOver(accountId, session.loginTs ?? 0, signInLimits(this.config)),
     ]);
     if (person === undefined || needsBoth || isOld) throw this.signInNeeded(request);
     const csrf = this.forms.issue(formOf(sessionUid));

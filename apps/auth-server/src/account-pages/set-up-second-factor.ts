@@ -1,64 +1,89 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { originOf } from '../audit/audit-log.js';
-import { OidcServer } from '../oidc/oidc-server.js';
 import type { Notice } from '../pages/account.page.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
-import { recoveryCodesPage, secondFactorSetupPage } from '../pages/security.page.js';
+import {
+  beginSecondFactorPage,
+  confirmSecondFactorPage,
+  recoveryCodesPage,
+} from '../pages/second-factor-setup.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { switchOnSecondFactor } from '../second-factor/switch-on.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
+import { confirmationGuess } from '../sign-in/guess-target.rules.js';
+import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { noteProof } from './note-proof.js';
-import { OpenAccount, type SignedIn } from './open-account.js';
+import { NoteProof } from './note-proof.js';
+import { OpenAccount } from './open-account.js';
 
-/** Has the person set a second factor up: show the secret, take the first code, show the recovery codes. */
+/**
+ * Sets a second factor up in three steps: the password, a new secret with its first code, the recovery codes. Without the password nobody
+ * sees a secret, and no secret is shown twice.
+ */
 @Injectable()
 export class SetUpSecondFactor {
   constructor(
     private readonly account: OpenAccount,
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
+    private readonly throttle: SignInThrottle,
     private readonly work: UnitOfWork,
-    private readonly oidc: OidcServer,
+    private readonly proofs: NoteProof,
   ) {}
 
   async show(request: Request, response: Response): Promise<Outcome> {
-    return this.setupPage(await this.account.toRead(request, response));
+    const { person, frame } = await this.account.toRead(request, response);
+    if ((await this.factors.stateOf(person.id)).confirmed) return { redirect: '/account/security' };
+    return beginSecondFactorPage(frame);
   }
 
-  async confirm(request: Request, response: Response): Promise<Outcome> {
+  /** Takes the password and shows a new secret. */
+  async begin(request: Request, response: Response): Promise<Outcome> {
     const signedIn = await this.account.toChange(request, response);
-    const { person, sessionUid, frame } = signedIn;
-    const origin = originOf(request);
+    const { person, frame } = signedIn;
     const password = field(request, 'current_password');
-    const refusal = await this.confirmPassword.rejection(signedIn, password, origin, 'second_factor_added');
-    if (refusal !== undefined) return this.setupPage(signedIn, refusal);
-    const code = field(request, 'code');
-    const codes = await switchOnSecondFactor(this.work, this.factors, {
-      userId: person.id,
-      code,
-      sessionUid,
-      origin,
-    });
-    if (codes === undefined) {
-      const text = 'This code is not right. Wait for the next one and try again.';
-      return this.setupPage(signedIn, { kind: 'problem', status: 401, text });
-    }
-    await noteProof(this.oidc, request, response, { amr: bothFactors });
-    return recoveryCodesPage(frame, codes);
-  }
-
-  private async setupPage({ person, frame }: SignedIn, notice?: Notice): Promise<Outcome> {
+    const origin = originOf(request);
+    const rejection = await this.confirmPassword.rejection(signedIn, password, origin, 'second_factor_added');
+    if (rejection !== undefined) return beginSecondFactorPage(frame, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
-    return secondFactorSetupPage(
-      frame,
-      { keyUri: keyUri(secret, person.email), spelledSecret: spelledSecret(secret) },
-      notice,
-    );
+    return confirmSecondFactorPage(frame, {
+      keyUri: keyUri(secret, person.email),
+      spelledSecret: spelledSecret(secret),
+    });
   }
+
+  /** Takes the first code of the app. Only who was shown the secret, after the password, can have one. */
+  async confirm(request: Request, response: Response): Promise<Outcome> {
+    const { person, sessionUid, frame } = await this.account.toChange(request, response);
+    const { id: userId } = person;
+    const origin = originOf(request);
+    const ifLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
+    const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, ifLocked }, () =>
+      switchOnSecondFactor(this.work, this.factors, {
+        userId,
+        code: field(request, 'code'),
+        sessionUid,
+        origin,
+      }),
+    );
+    if (guess.kind !== 'right') return confirmSecondFactorPage(frame, undefined, problemOf(guess));
+    await this.proofs.note(request, response, { amr: bothFactors });
+    return recoveryCodesPage(frame, guess.found);
+  }
+}
+
+function problemOf(
+  guess: { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number },
+): Notice {
+  if (guess.kind === 'wrong') {
+    const text = 'Incorrect code. Wait for the next one and try again, or start over.';
+    return { kind: 'problem', status: 401, text };
+  }
+  const text = `Too many codes were wrong. ${waitInWords(guess.waitSeconds)}`;
+  return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
 }

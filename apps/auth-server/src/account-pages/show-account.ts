@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ReadAccounts, type VisibleCreator, type Person } from '../accounts/read-accounts.js';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
+import type { Notice } from '../pages/account.page.js';
 import { overviewPage } from '../pages/overview.page.js';
 import type { Page } from '../pages/page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
-import { OpenAccount } from './open-account.js';
+import { OpenAccount, type SignedIn } from './open-account.js';
 
 /** Shows what the account is, and the way to its parts. */
 @Injectable()
@@ -20,21 +21,27 @@ export class ShowAccount {
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
-    const { person, frame } = await this.account.toRead(request, response);
+    const signedIn = await this.account.toRead(request, response);
+    const notice = { kind: 'done', text: 'Your name is changed.' } as const;
+    return this.page(signedIn, request.query['done'] === 'name' ? notice : undefined);
+  }
+
+  async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
     const [creators, apps, browsers, factor] = await Promise.all([
       this.accounts.creators(person.id),
       this.apps.of(person.id),
       this.browsers.of(person.id),
       this.factors.stateOf(person.id),
     ]);
-    return overviewPage(frame, {
+    const view = {
       name: person.name,
       belongsTo: belongsTo(person, creators),
       creators: creators.map(({ name }) => name ?? 'A creator without a name'),
       apps: apps.length,
       browsers: browsers.length,
       secondFactor: factor.confirmed,
-    });
+    };
+    return overviewPage(frame, view, notice);
   }
 }
 

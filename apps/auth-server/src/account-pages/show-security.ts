@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import type { Notice } from '../pages/account.page.js';
 import type { Page } from '../pages/page.js';
 import { securityPage } from '../pages/security.page.js';
@@ -7,7 +8,11 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { OpenAccount, type SignedIn } from './open-account.js';
 
 const done: ReadonlyMap<unknown, string> = new Map([
-  ['password', 'Your password is changed. Every other browser was signed out.'],
+  ['password', 'Your password is changed. Every other browser and our own apps were signed out.'],
+  [
+    'password-and-apps',
+    'Your password is changed. Every other browser and our own apps were signed out, and all other apps were disconnected.',
+  ],
   ['factor-off', 'The second factor is off.'],
 ]);
 
@@ -17,6 +22,7 @@ export class ShowSecurity {
   constructor(
     private readonly account: OpenAccount,
     private readonly factors: SecondFactors,
+    private readonly apps: ReadConnectedApps,
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
@@ -26,7 +32,9 @@ export class ShowSecurity {
   }
 
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
-    const state = await this.factors.stateOf(person.id);
-    return securityPage(frame, { ...state, required: this.factors.isRequiredOf(person) }, notice);
+    const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.of(person.id)]);
+    const required = this.factors.isRequiredOf(person);
+    const others = apps.filter((app) => !app.first_party).length;
+    return securityPage(frame, { ...state, required, apps: others }, notice);
   }
 }

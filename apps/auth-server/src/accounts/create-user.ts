@@ -6,14 +6,9 @@ import type { RevokedToken, TellRevoked } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { requireOrganisation } from './create-organisation.js';
 import { displayName } from './display-name.js';
-import { maxPasswordLength, minPasswordLength } from './new-password.rules.js';
+import { requireNewPassword } from './require-new-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';
 import { updatePassword } from './update-password.js';
-
-export const newPassword = z
-  .string('is missing')
-  .min(minPasswordLength, `must be at least ${minPasswordLength} characters long`)
-  .max(maxPasswordLength, `must be at most ${maxPasswordLength} characters long`);
 
 /** What the operator gives. */
 export const newUser = z
@@ -21,7 +16,7 @@ export const newUser = z
     email: z
       .email({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be an e-mail address') })
       .max(254, 'must be at most 254 characters long'),
-    password: newPassword,
+    password: z.string('is missing'),
     name: displayName.optional(),
     organisation: z.string().optional(),
     role: z.enum(organisationRoles, `must be one of ${organisationRoles.join(', ')}`).optional(),
@@ -71,6 +66,10 @@ const insertUser = statement(
   `INSERT INTO users (id, email, name, password_hash, global_admin) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (lower(email)) DO NOTHING RETURNING id, email`,
 );
+const setFirstName = statement(
+  'users.first-name',
+  'UPDATE users SET name = $2 WHERE id = $1 AND name IS NULL',
+);
 const insertMembership = statement(
   'users.membership',
   'INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)',
@@ -81,6 +80,7 @@ const insertMembership = statement(
  * over or changed otherwise.
  */
 export async function createUser(database: Database, user: NewUser, tell: TellRevoked): Promise<CreatedUser> {
+  await requireNewPassword(user.password, user.email);
   const revoked: RevokedToken[] = [];
   const created = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
@@ -130,6 +130,7 @@ async function keepExisting(
     revoked.push(...(await endAccessOfUser(tx, existing.id)));
     await auditOperator(tx, { event: 'password_changed', userId: existing.id });
   }
+  if (user.name !== undefined && existing.name === null) await tx.run(setFirstName, [existing.id, user.name]);
   return existing;
 }
 
@@ -140,6 +141,6 @@ function isAsGiven({ global_admin, memberships, name }: ExistingUser, given: New
     only?.organisation_id === given.organisation &&
     (given.organisation === undefined || only?.role === given.role) &&
     more.length === 0 &&
-    (given.name === undefined || given.name === name)
+    (given.name === undefined || name === null || given.name === name)
   );
 }

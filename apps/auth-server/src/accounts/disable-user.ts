@@ -47,7 +47,8 @@ export async function enableUser(
   user: string,
 ): Promise<Pick<DisabledUser, 'user_id' | 'disabled'>> {
   return database.transaction(async (tx) => {
-    const { id, disabled_at } = await lockUser(tx, user);
+    const { id, disabled_at, redacted_at } = await lockUser(tx, user);
+    if (redacted_at !== null) throw new Error('This account was redacted: nobody can sign in to it again.');
     if (disabled_at !== null) {
       await tx.run(enable, [id]);
       await auditOperator(tx, { event: 'user_enabled', userId: id });

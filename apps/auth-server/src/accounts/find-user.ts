@@ -6,9 +6,10 @@ export interface NamedUser {
   readonly email: string;
   readonly global_admin: boolean;
   readonly disabled_at: Date | null;
+  readonly redacted_at: Date | null;
 }
 
-const columns = 'id, email, global_admin, disabled_at';
+const columns = 'id, email, global_admin, disabled_at, redacted_at';
 const byId = statement('users.by-id', `SELECT ${columns} FROM users WHERE id = $1`);
 const byEmail = statement('users.by-email', `SELECT ${columns} FROM users WHERE lower(email) = lower($1)`);
 const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1 FOR UPDATE`);

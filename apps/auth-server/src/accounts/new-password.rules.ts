@@ -1,23 +1,48 @@
-/** NIST SP 800-63B §3.1.1.2: length is what counts, in code points; nothing else is demanded. */
-export const minPasswordLength = 8;
-/** In UTF-16 code units. */
+/**
+ * NIST SP 800-63B-4 §3.1.1.2 counts length in code points, forbids rules of composition, and asks for a comparison with a list of common and
+ * context-specific passwords. It asks for 15 characters where the password is the only factor and 8 beside a second one. We ask for 12 of everybody:
+ * guesses are limited far below what 12 characters need (docs/adr/0029).
+ */
+export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
 
-/** Why a new password cannot be taken; undefined when it can. */
-export function newPasswordRefusal(password: {
+/** Why an operator or a person may not choose a password: reads on after its name. Undefined when they may. */
+export function newPasswordProblem(
+  chosen: string,
+  email: string,
+  common: ReadonlySet<string>,
+): string | undefined {
+  if (chosen.length > 2 * maxPasswordLength || [...chosen].length > maxPasswordLength)
+    return `must be at most ${maxPasswordLength} characters long`;
+  if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
+  const forms = plainForms(chosen);
+  if (forms.some((form) => form === '' || common.has(form))) return 'is one of the most common passwords';
+  const names = namesIn(email);
+  if (forms.some((form) => names.has(form))) return 'must not be the e-mail address or a part of it';
+  return undefined;
+}
+
+/** What a person chose on the account page, beyond `newPasswordProblem`. A sentence for the page. */
+export function repetitionProblem(password: {
   readonly chosen: string;
   readonly repeated: string;
   readonly current: string;
-  readonly email: string;
 }): string | undefined {
-  const { chosen, repeated, current, email } = password;
-  if (chosen.length > maxPasswordLength)
-    return `The new password is too long: at most ${maxPasswordLength} characters.`;
-  const length = [...chosen].length;
-  if (length < minPasswordLength)
-    return `The new password is too short: it needs at least ${minPasswordLength} characters.`;
+  const { chosen, repeated, current } = password;
   if (chosen !== repeated) return 'The new password was not repeated the same way.';
-  if (chosen === current) return 'The new password is the one you have now.';
-  if (chosen.toLowerCase() === email.toLowerCase()) return 'Your e-mail address is no password.';
-  return undefined;
+  return chosen === current ? 'The new password is the one you have now.' : undefined;
+}
+
+/** The password in lower case; without digits and signs at its ends; and what it repeats, if it is a repetition. */
+function plainForms(password: string): string[] {
+  const lower = password.toLowerCase();
+  const core = lower.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
+  const [, repeated = lower] = /^(.{1,64}?)\1+$/su.exec(lower.slice(0, 256)) ?? [];
+  return [lower, core, repeated].flatMap((form) => (form.length === 1 ? [''] : [form]));
+}
+
+function namesIn(email: string): Set<string> {
+  const lower = email.toLowerCase();
+  const [local = '', domain = ''] = lower.split('@');
+  return new Set([lower, local, domain, ...local.split(/[.+_-]/), ...domain.split('.')].filter(Boolean));
 }

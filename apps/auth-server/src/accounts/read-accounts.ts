@@ -64,6 +64,12 @@ const findCredentials = statement(
   'accounts.credentials',
   'SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL',
 );
+const findSignInOver = statement(
+  'accounts.sign-in-over',
+  `SELECT 1 FROM users WHERE id = $1 AND (
+     extract(epoch FROM password_changed_at) >= $2::bigint + 1
+     OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN $4::bigint ELSE $3::bigint END)`,
+);
 // A whole second later: sign-ins are noted in seconds.
 const findChange = statement(
   'accounts.password-changed',
@@ -85,6 +91,12 @@ const seesCreator = statement(
    WHERE creators.id = $2 AND (users.global_admin OR EXISTS (
      SELECT 1 FROM memberships WHERE user_id = users.id AND organisation_id = creators.organisation_id))`,
 );
+
+/** How long a sign-in is good, however much the session is used. */
+export interface SignInLimits {
+  readonly maxSeconds: number;
+  readonly maxSecondsOfGlobalAdmins: number;
+}
 
 interface PersonKey {
   readonly userId: string;
@@ -120,6 +132,12 @@ export class ReadAccounts {
   /** @param signedInAt in seconds since 1970 */
   async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
     return (await this.database.row(findChange, [userId, signedInAt])) !== undefined;
+  }
+
+  /** Whether a sign-in is too old to go on, or was with an earlier password. @param signedInAt in seconds since 1970 */
+  async isSignInOver(userId: string, signedInAt: number, limits: SignInLimits): Promise<boolean> {
+    const values = [userId, signedInAt, limits.maxSeconds, limits.maxSecondsOfGlobalAdmins];
+    return (await this.database.row(findSignInOver, values)) !== undefined;
   }
 
   /** The creators of the user's organisations, the oldest first. */

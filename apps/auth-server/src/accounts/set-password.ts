@@ -2,8 +2,9 @@ import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { TellRevoked } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
-import { lockUser } from './find-user.js';
+import { findUser, lockUser } from './find-user.js';
 import { hashPassword } from './passwords.js';
+import { requireNewPassword } from './require-new-password.js';
 import { updatePassword } from './update-password.js';
 
 /** Gives a person another password, for one who forgot theirs or lost it to somebody: every session and token ends. @param user UUID or e-mail */
@@ -13,9 +14,11 @@ export async function setPassword(
   user: string,
   password: string,
 ): Promise<{ user_id: string; tokens_ended: number }> {
+  await requireNewPassword(password, (await findUser(database, user)).email);
   const hash = await hashPassword(password);
   const { id, revoked } = await database.transaction(async (tx) => {
-    const { id } = await lockUser(tx, user);
+    const { id, redacted_at } = await lockUser(tx, user);
+    if (redacted_at !== null) throw new Error('This account was redacted: nobody can sign in to it again.');
     await tx.run(updatePassword, [id, hash]);
     const revoked = await endAccessOfUser(tx, id);
     await auditOperator(tx, {

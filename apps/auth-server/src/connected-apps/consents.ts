@@ -32,6 +32,9 @@ export const forgetConsents = statement(
   'DELETE FROM consents WHERE user_id = $1 AND client_id = $2',
 );
 
+/** Of a person for every client. */
+export const forgetAllConsents = statement('consents.forget-all', 'DELETE FROM consents WHERE user_id = $1');
+
 /** What people allowed which client for which creator: remembered across browsers and sessions. */
 export class Consents {
   constructor(private readonly database: Database) {}

@@ -4,6 +4,8 @@ import { AuditIndexes } from './0003-audit-indexes.js';
 import { PaymentMethods } from './0004-payment-methods.js';
 import { ConsentsOfCreators } from './0005-consents-of-creators.js';
 import { GuessCounts } from './0006-guess-counts.js';
+import { UnverifiedEmails } from './0007-unverified-emails.js';
+import { RedactedUsers } from './0008-redacted-users.js';
 import { ResourceServers } from './0010-resource-servers.js';
 import { VerifiedClients } from './0011-verified-clients.js';
 
@@ -14,6 +16,8 @@ export const migrations = [
   PaymentMethods,
   ConsentsOfCreators,
   GuessCounts,
+  UnverifiedEmails,
+  RedactedUsers,
   ResourceServers,
   VerifiedClients,
 ] as const;

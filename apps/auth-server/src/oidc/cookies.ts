@@ -5,7 +5,7 @@ import type { Config } from '../config.js';
  * Cookies of the browser: signed, for scripts unreadable, kept from other sites. The session's is bound to this very host
  * (`__Host-`, RFC 6265bis §4.1.3); the others live under the path of one interaction. Plain http, in tests only, has no prefixes.
  */
-export function cookieSettings(config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>): Configuration['cookies'] {
+export function cookieSettings(config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>) {
   const secure = config.AUTH_URL.startsWith('https:');
   return {
     keys: config.COOKIE_KEYS,
@@ -16,5 +16,5 @@ export function cookieSettings(config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>)
     },
     long: { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: true },
     short: { httpOnly: true, sameSite: 'lax', secure, signed: true },
-  };
+  } as const satisfies Configuration['cookies'];
 }

@@ -1,6 +1,6 @@
 import { interactionPolicy } from 'oidc-provider';
-import { passwordCheck } from '../accounts/password-check.js';
-import type { ReadAccounts } from '../accounts/read-accounts.js';
+import type { ReadAccounts, SignInLimits } from '../accounts/read-accounts.js';
+import { signInCheck } from '../accounts/sign-in-check.js';
 import { secondFactorCheck } from '../second-factor/second-factor-check.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import { isFirstParty } from './grants.js';
@@ -11,6 +11,7 @@ const nativeAsked = 'native_client_prompt';
 export function interactionRules(
   accounts: ReadAccounts,
   factors: SecondFactors,
+  limits: SignInLimits,
 ): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const login = policy.get('login');
@@ -18,7 +19,7 @@ export function interactionRules(
   if (login === undefined || consent === undefined)
     throw new Error('oidc-provider no longer has the prompts login and consent.');
   login.checks.add(secondFactorCheck(factors));
-  login.checks.add(passwordCheck(accounts));
+  login.checks.add(signInCheck(accounts, limits));
   consent.checks.remove(nativeAsked);
   consent.checks.add(
     new interactionPolicy.Check(

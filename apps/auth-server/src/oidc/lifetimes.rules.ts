@@ -1,5 +1,8 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
 
+import type { SignInLimits } from '../accounts/read-accounts.js';
+import type { Config } from '../config.js';
+
 const hour = 3600;
 const day = 24 * hour;
 
@@ -28,4 +31,14 @@ export function familyLifetime(scopes: readonly string[]): number {
 /** A refresh token slides 30 days at a time, and never beyond its family's 90. @param familyStartedAt in seconds since 1970 */
 export function refreshTokenLifetime(familyStartedAt: number, now: number): number {
   return Math.max(1, Math.min(lifetimes.refreshToken, familyStartedAt + lifetimes.family - now));
+}
+
+/** A session that is used slides by 14 days at a time; its sign-in ends it in any case. */
+export function signInLimits(
+  config: Pick<Config, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
+): SignInLimits {
+  return {
+    maxSeconds: config.SESSION_MAX_DAYS * day,
+    maxSecondsOfGlobalAdmins: config.SESSION_MAX_HOURS_GLOBAL_ADMINS * hour,
+  };
 }

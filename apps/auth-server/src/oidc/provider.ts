@@ -31,7 +31,7 @@ import { interactionRules } from './interaction-policy.js';
 import { allowIntrospection } from './introspection-policy.js';
 import { describeSwappedToken } from './introspection-swap.js';
 import { judgeAuthorization } from './judge-authorization.js';
-import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
+import { familyLifetime, lifetimes, refreshTokenLifetime, signInLimits } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
 import { numericDate } from './numeric-date.js';
 import { words } from './requested-scope.js';
@@ -164,14 +164,14 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
 }
 
 /** Who signs in, and what they are asked. */
-function people({ accounts, stored, work, grants, factors }: ProviderDependencies): Configuration {
+function people({ accounts, config, stored, work, grants, factors }: ProviderDependencies): Configuration {
   return {
     findAccount: findAccount(accounts, stored, work),
     extraTokenClaims: (ctx) => currentOrganisation(ctx),
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {
-      policy: interactionRules(accounts, factors),
+      policy: interactionRules(accounts, factors, signInLimits(config)),
       url: (_ctx, { uid }) => `/interaction/${uid}`,
     },
   };

@@ -2,10 +2,12 @@ import { operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeRole, roleChange } from '../accounts/change-role.js';
 import { createOrganisation, newOrganisation } from '../accounts/create-organisation.js';
-import { createUser, newPassword, newUser } from '../accounts/create-user.js';
+import { createUser, newUser } from '../accounts/create-user.js';
 import { disableUser, enableUser } from '../accounts/disable-user.js';
+import { redactUser } from '../accounts/redact-user.js';
 import { setPassword } from '../accounts/set-password.js';
 import { resetSecondFactor } from '../second-factor/reset-second-factor.js';
+import { givenPassword } from './given-password.js';
 import type { OperatorContext } from './operator-context.js';
 
 const USER = z.string('is missing').min(1, 'must not be empty');
@@ -20,7 +22,10 @@ export const accountCommands = {
   'user create': operatorCommand({
     flags: { email: 'text', password: 'text', name: 'text', organisation: 'text', role: 'text' },
     arguments: newUser,
-    run: ({ database, tell }: OperatorContext, user) => createUser(database, user, tell),
+    run: async (context: OperatorContext, user) => {
+      const password = await givenPassword(context, user.password);
+      return createUser(context.database, { ...user, password }, context.tell);
+    },
   }),
   'user disable': operatorCommand({
     operands: ['USER'],
@@ -33,12 +38,20 @@ export const accountCommands = {
     arguments: z.object({ USER }),
     run: ({ database }: OperatorContext, given) => enableUser(database, given.USER),
   }),
+  'user redact': operatorCommand({
+    operands: ['USER'],
+    arguments: z.object({ USER }),
+    run: ({ database, outbox, tell }: OperatorContext, given) =>
+      redactUser(database, outbox, tell, given.USER),
+  }),
   'user password': operatorCommand({
     operands: ['USER'],
     flags: { password: 'text' },
-    arguments: z.object({ USER, password: newPassword }),
-    run: ({ database, tell }: OperatorContext, given) =>
-      setPassword(database, tell, given.USER, given.password),
+    arguments: z.object({ USER, password: z.string('is missing') }),
+    run: async (context: OperatorContext, given) => {
+      const password = await givenPassword(context, given.password);
+      return setPassword(context.database, context.tell, given.USER, password);
+    },
   }),
   'user reset-second-factor': operatorCommand({
     operands: ['USER'],

@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { type Clock, createLogger, hasLoopbackHost, SecretBox, systemClock } from '@fulfilment/runtime';
-import type { BrokerSettings, OperatorSite } from '@fulfilment/service-host/operator';
+import { type BrokerSettings, type OperatorSite, readSecret } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
 import { DenyList, type TellRevoked } from '../revocation/deny-list.js';
@@ -15,6 +15,8 @@ export interface OperatorContext {
   readonly broker: BrokerSettings;
   readonly secrets: SecretBox;
   readonly clock: Clock;
+  /** A password from a prompt or from standard input. */
+  readonly readSecret: () => Promise<string>;
   /** Whether only this computer can reach the authorization server. */
   readonly development: boolean;
 }
@@ -35,6 +37,7 @@ export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorC
     secrets: new SecretBox(site.settings.KEY_ENCRYPTION_KEY),
     clock: systemClock,
     development: site.settings.AUTH_URL !== undefined && hasLoopbackHost(site.settings.AUTH_URL),
+    readSecret: () => readSecret('Password'),
   };
 }
 

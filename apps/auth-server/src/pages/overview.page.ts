@@ -1,5 +1,5 @@
 import { html } from '@fulfilment/http-service';
-import { accountPage, type AccountFrame } from './account.page.js';
+import { accountPage, type AccountFrame, csrfField, type Notice } from './account.page.js';
 import type { Page } from './page.js';
 
 export interface OverviewView {
@@ -12,29 +12,47 @@ export interface OverviewView {
   readonly secondFactor: boolean;
 }
 
-export function overviewPage(frame: AccountFrame, view: OverviewView): Page {
+export function overviewPage(frame: AccountFrame, view: OverviewView, notice?: Notice): Page {
   return accountPage({
     frame,
     tab: 'overview',
+    notice,
     title: view.name === null ? 'Your account' : `Hello, ${view.name}`,
     content: html`<dl>
-      <dt>E-mail address</dt>
-      <dd>${frame.email}</dd>
-      <dt>You act for</dt>
-      <dd>${view.belongsTo ?? 'no organisation yet'}</dd>
-      ${
-        view.creators.length === 0
-          ? undefined
-          : html`<dt>Creators</dt>
-              <dd>${view.creators.join(', ')}</dd>`
-      }
-      <dt>Connected apps</dt>
-      <dd><a href="/account/apps">${counted(view.apps, 'app', 'apps')}</a></dd>
-      <dt>Signed in</dt>
-      <dd><a href="/account/browsers">in ${counted(view.browsers, 'browser', 'browsers')}</a></dd>
-      <dt>Second factor</dt>
-      <dd><a href="/account/security">${view.secondFactor ? 'on' : 'off'}</a></dd>
-    </dl>`,
+        <dt>E-mail address</dt>
+        <dd>${frame.email}</dd>
+        <dt>You act for</dt>
+        <dd>${view.belongsTo ?? 'no organisation yet'}</dd>
+        ${
+          view.creators.length === 0
+            ? undefined
+            : html`<dt>Creators</dt>
+                <dd>${view.creators.join(', ')}</dd>`
+        }
+        <dt>Connected apps</dt>
+        <dd><a href="/account/apps">${counted(view.apps, 'app', 'apps')}</a></dd>
+        <dt>Signed in</dt>
+        <dd><a href="/account/browsers">in ${counted(view.browsers, 'browser', 'browsers')}</a></dd>
+        <dt>Second factor</dt>
+        <dd><a href="/account/security">${view.secondFactor ? 'on' : 'off'}</a></dd>
+      </dl>
+      <form method="post" action="/account/name">
+        ${csrfField(frame)}
+        <div class="field">
+          <label for="name">Your name</label>
+          <input
+            id="name"
+            name="name"
+            type="text"
+            autocomplete="name"
+            maxlength="200"
+            value="${view.name ?? ''}"
+            aria-describedby="name-use"
+          />
+          <span class="hint" id="name-use">Apps that you allow to see your profile get it.</span>
+        </div>
+        <div class="actions"><button type="submit">Save</button></div>
+      </form>`,
   });
 }
 

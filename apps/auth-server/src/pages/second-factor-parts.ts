@@ -16,17 +16,26 @@ export function setupSteps({ keyUri, spelledSecret }: SecondFactorSetup): Html {
     <details>
       <summary class="small">You cannot scan it?</summary>
       <p>
-        Add the account by hand: time based, six digits, with this key:<br /><code>${spelledSecret}</code>
+        Add the account manually: time based, six digits, with this key:<br /><code>${spelledSecret}</code>
       </p>
     </details>`;
 }
 
 /** One code of six digits, or where it may be one, a recovery code. */
-export function codeField({ wrong, recovery }: { wrong: boolean; recovery: boolean }): Html {
+export function codeField({
+  wrong,
+  recovery,
+  id = 'code',
+}: {
+  readonly wrong: boolean;
+  readonly recovery: boolean;
+  /** Where a page has several. */
+  readonly id?: string;
+}): Html {
   return html`<div class="field">
-    <label for="code">${recovery ? 'Code' : 'Code from the app'}</label>
+    <label for="${id}">${recovery ? 'Code, or a recovery code' : 'Code from the app'}</label>
     <input
-      id="code"
+      id="${id}"
       name="code"
       type="text"
       class="code"
@@ -38,7 +47,7 @@ export function codeField({ wrong, recovery }: { wrong: boolean; recovery: boole
       maxlength="20"
       aria-invalid="${wrong ? 'true' : 'false'}"
       ${wrong ? html`aria-describedby="problem"` : html``}
-      autofocus
+      ${id === 'code' ? html`autofocus` : html``}
     />
   </div>`;
 }

@@ -33,12 +33,12 @@ export function secondFactorPage(view: SecondFactorView): Page {
   });
 }
 
-/** Has somebody set it up who may not sign in without. */
-export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup): Page {
+/** Has a person set it up who may not sign in without. @param setup undefined once it was shown: a secret is shown once */
+export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup | undefined): Page {
   return question(view, {
     title: 'Set up a second factor',
     content: html`<p class="soft">Your role signs in with a password and a code from an authenticator app.</p>
-      ${problemOf(view)} ${setupSteps(setup)}
+      ${problemOf(view)} ${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/interaction/${view.uid}/second-factor/setup">
         <input type="hidden" name="csrf" value="${view.csrf}" />
         ${codeField({ wrong: view.problem !== undefined, recovery: false })}

@@ -8,13 +8,15 @@ import {
   type Notice,
 } from './account.page.js';
 import type { Page } from './page.js';
-import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
+import { codeField } from './second-factor-parts.js';
 
 export interface SecurityView {
   readonly confirmed: boolean;
   readonly recoveryCodesLeft: number;
   /** Whether this person may not be without it. */
   readonly required: boolean;
+  /** Apps of others that are connected. */
+  readonly apps: number;
 }
 
 export function securityPage(frame: AccountFrame, view: SecurityView, notice?: Notice): Page {
@@ -25,7 +27,7 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
     notice,
     content: html`<section aria-labelledby="password-title">
         <h2 id="password-title">Password</h2>
-        <p class="soft">Changing it signs you out of every other browser.</p>
+        <p class="soft">Changing it signs you out of every other browser and out of our own apps.</p>
         <form method="post" action="/account/security/password">
           ${csrfField(frame)} ${currentPasswordField(frame, 'password-current')}
           <div class="field">
@@ -55,6 +57,7 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
               maxlength="${maxPasswordLength}"
             />
           </div>
+          ${view.apps === 0 ? undefined : disconnectApps(view.apps)}
           <div class="actions"><button type="submit">Change password</button></div>
         </form>
       </section>
@@ -65,6 +68,18 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
         ${view.confirmed ? factorOn(frame, view) : factorOff()}
       </section>`,
   });
+}
+
+function disconnectApps(apps: number): Html {
+  return html`<label class="choice"
+    ><input type="checkbox" name="disconnect_apps" value="yes" checked /><span
+      >Also disconnect ${apps === 1 ? 'the 1 connected app' : `all ${String(apps)} connected apps`}<br /><span
+        class="soft small"
+        >Someone who knew your password may have connected one. Their access and their webhooks end at once;
+        to use an app again, allow it again.</span
+      ></span
+    ></label
+  >`;
 }
 
 function factorOff(): Html {
@@ -87,6 +102,7 @@ function factorOn(frame: AccountFrame, view: SecurityView): Html {
         ${csrfField(frame)}
         <p class="soft">They take the place of all you have now.</p>
         ${currentPasswordField(frame, 'codes-current')}
+        ${codeField({ wrong: false, recovery: true, id: 'codes-code' })}
         <div class="actions"><button type="submit">Make new codes</button></div>
       </form>
     </details>
@@ -97,36 +113,11 @@ function factorOn(frame: AccountFrame, view: SecurityView): Html {
             <summary>Turn it off</summary>
             <form method="post" action="/account/security/second-factor/remove">
               ${csrfField(frame)} ${currentPasswordField(frame, 'remove-current')}
+              ${codeField({ wrong: false, recovery: true, id: 'remove-code' })}
               <div class="actions">
                 <button type="submit" class="grave">Turn off the second factor</button>
               </div>
             </form>
           </details>`
     }`;
-}
-
-export function secondFactorSetupPage(frame: AccountFrame, setup: SecondFactorSetup, notice?: Notice): Page {
-  return accountPage({
-    frame,
-    tab: 'security',
-    title: 'Set up a second factor',
-    notice,
-    content: html`${setupSteps(setup)}
-      <form method="post" action="/account/security/second-factor">
-        ${csrfField(frame)} ${codeField({ wrong: notice !== undefined, recovery: false })}
-        ${currentPasswordField(frame, 'setup-current')}
-        <div class="actions"><button type="submit">Turn it on</button></div>
-      </form>
-      <p><a href="/account/security">Not now</a></p>`,
-  });
-}
-
-export function recoveryCodesPage(frame: AccountFrame, codes: readonly string[]): Page {
-  return accountPage({
-    frame,
-    tab: 'security',
-    title: 'Your recovery codes',
-    content: html`${recoveryCodeList(codes)}
-      <p><a class="button narrow" href="/account/security">I have kept them</a></p>`,
-  });
 }

@@ -1,11 +1,13 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { AdapterPayload } from 'oidc-provider';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { accountClientId } from '../oidc/account-client.js';
 import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
-import { clientSecret, sealedClient } from '../tokens/adapter.js';
+import { sealedClient } from '../tokens/adapter.js';
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const reason = redirectRefusal(uri);
@@ -74,34 +76,55 @@ const insert = statement(
   'clients.insert',
   `INSERT INTO oidc_model (model, id, payload) VALUES ('Client', $1, $2) ON CONFLICT (model, id) DO NOTHING`,
 );
-const findSealed = statement(
-  'clients.sealed',
-  `SELECT payload ->> 'client_secret_sealed' AS sealed FROM oidc_model WHERE model = 'Client' AND id = $1`,
+const find = statement(
+  'clients.existing',
+  `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1`,
 );
 
-/** Makes a client as only the operator may; one that has the given id already stays as it is and is answered with its secret. */
+/**
+ * Creates a client as only the operator may. The secret is in this response alone. A client that has the given id already stays as it is, and
+ * its secret is not shown again (`client secret` makes a new one). @throws Error when it is not as given
+ */
 export async function createClient(
   database: Database,
   client: NewClient,
   secrets: SecretBox,
 ): Promise<CreatedClient> {
   const clientId = client.id ?? randomBytes(16).toString('base64url');
-  const stored = sealedClient(secrets, clientId, metadataOf(clientId, client));
-  await database.transaction(async (tx) => {
-    if ((await tx.run(insert, [clientId, stored])) === 0) return;
+  const metadata = metadataOf(clientId, client);
+  const created = await database.transaction(async (tx) => {
+    if ((await tx.run(insert, [clientId, sealedClient(secrets, clientId, metadata)])) === 0) return false;
     const { name, firstParty, confidential, resourceServer } = client;
     await auditOperator(tx, {
       event: 'client_registered',
       clientId,
       details: { name, first_party: firstParty, confidential, resource_server: resourceServer },
     });
+    return true;
   });
-  const sealed = (await database.row<{ sealed: string | null }>(findSealed, [clientId]))?.sealed;
-  if (sealed === undefined || sealed === null) return { client_id: clientId };
-  return { client_id: clientId, client_secret: clientSecret(secrets, clientId, sealed) };
+  if (!created) {
+    const existing = await database.row<{ payload: AdapterPayload }>(find, [clientId]);
+    if (existing === undefined || !isAsGiven(existing.payload, metadata))
+      throw new Error(`There is a client ${clientId} already, and it is not as given here.`);
+    return { client_id: clientId };
+  }
+  const { client_secret } = metadata;
+  return { client_id: clientId, ...(client_secret === undefined ? {} : { client_secret }) };
 }
 
-function metadataOf(clientId: string, client: NewClient) {
+const givenMembers = [
+  'client_name',
+  'redirect_uris',
+  'token_endpoint_auth_method',
+  'first_party',
+  'resource_server',
+] as const;
+
+function isAsGiven(existing: AdapterPayload, given: AdapterPayload): boolean {
+  return givenMembers.every((member) => isDeepStrictEqual(existing[member], given[member]));
+}
+
+function metadataOf(clientId: string, client: NewClient): AdapterPayload {
   const interactive = client.redirectUris.length > 0;
   return {
     client_id: clientId,

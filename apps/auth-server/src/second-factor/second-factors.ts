@@ -42,12 +42,12 @@ const findNeed = statement(
   `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
-// One that is being set up is kept for a quarter of an hour: a reloaded page shows the same secret, and a second tab breaks nothing.
+// A secret is shown once: whoever sees a page later sees another one.
 const begin = statement(
   'second-factors.begin',
   `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) 
    ON CONFLICT (user_id) DO UPDATE SET secret_encrypted = EXCLUDED.secret_encrypted, created_at = now()
-   WHERE second_factors.confirmed_at IS NULL AND second_factors.created_at < now() - interval '15 minutes'`,
+   WHERE second_factors.confirmed_at IS NULL`,
 );
 const find = statement(
   'second-factors.find',
@@ -71,7 +71,8 @@ const resetWrongCodes = statement(
 );
 const confirm = statement(
   'second-factors.confirm',
-  'UPDATE second_factors SET confirmed_at = now(), last_step = $2 WHERE user_id = $1 AND confirmed_at IS NULL',
+  `UPDATE second_factors SET confirmed_at = now(), last_step = $2
+   WHERE user_id = $1 AND confirmed_at IS NULL AND created_at > now() - interval '15 minutes'`,
 );
 const useRecoveryCode = statement(
   'second-factors.use-recovery-code',

@@ -1,5 +1,6 @@
 import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import { endLastingFirstPartyFamilies } from '../tokens/families.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
@@ -14,8 +15,8 @@ export interface SwitchOn {
 }
 
 /**
- * Takes a second factor into use and signs every other browser out, in one commit. Answers the recovery codes; undefined when the
- * code is wrong.
+ * Takes a second factor into use and ends every other browser's session and what our own apps keep, in one commit. Returns the recovery
+ * codes; undefined when the code is wrong.
  */
 export async function switchOnSecondFactor(
   work: UnitOfWork,
@@ -28,7 +29,10 @@ export async function switchOnSecondFactor(
     codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined) return [];
     await insertAudit(tx, entry, origin);
-    return endSessionsOfUser(tx, userId, sessionUid);
+    return [
+      ...(await endSessionsOfUser(tx, userId, sessionUid)),
+      ...(await endLastingFirstPartyFamilies(tx, userId)),
+    ];
   });
   return codes;
 }

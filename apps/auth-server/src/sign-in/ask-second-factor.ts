@@ -31,9 +31,9 @@ export class AskSecondFactor {
   async show(interaction: OpenInteraction, userId: string, problem?: SecondFactorProblem): Promise<Page> {
     const { uid, appName, formTargets } = interaction;
     const view = { uid, appName, formTargets, csrf: this.forms.issue(uid), problem };
-    const secret = (await this.factors.stateOf(userId)).confirmed
-      ? undefined
-      : await this.factors.beginSetup(userId);
+    if ((await this.factors.stateOf(userId)).confirmed) return secondFactorPage(view);
+    if (problem !== undefined) return requiredSetupPage(view, undefined); // the app has the secret already
+    const secret = await this.factors.beginSetup(userId);
     if (secret === undefined) return secondFactorPage(view);
     const person = await this.accounts.person(userId, undefined);
     if (person === undefined) throw new InteractionExpired();

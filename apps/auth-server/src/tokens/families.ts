@@ -15,10 +15,18 @@ const grantsOfUserAndOrganisation = lockGrants(
   'families.of-user-and-organisation',
   `account_id = $1 AND payload ->> 'creatorId' IN (SELECT id::text FROM creators WHERE organisation_id = $2)`,
 );
+const ofFirstParty = `client_id IN (
+  SELECT id FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true')`;
+const hasOfflineAccess = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
+const lastingGrantsOfFirstParty = lockGrants(
+  'families.lasting-first-party',
+  `account_id = $1 AND ${ofFirstParty} AND ${hasOfflineAccess}`,
+);
+const grantsOfThirdParties = lockGrants('families.third-parties', `account_id = $1 AND NOT ${ofFirstParty}`);
 const grantsOfSessions = lockGrants(
   'families.of-sessions',
   `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
-   AND NOT 'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`,
+   AND NOT ${hasOfflineAccess}`,
 );
 const intoRevoked = `INSERT INTO revoked_tokens (jti, expires_at)
    SELECT id, expires_at FROM gone WHERE model = 'AccessToken' AND expires_at > now()
@@ -100,6 +108,16 @@ export function endFamiliesOfSessions(
 /** Ends all a person's families, `offline_access` too. */
 export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endAll(tx, grantsOfUser, userId);
+}
+
+/** Ends what our own apps keep for a person beyond the browser session: they get it back with the next sign-in, without a question. */
+export function endLastingFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  return endAll(tx, lastingGrantsOfFirstParty, userId);
+}
+
+/** Ends all that apps of others hold for a person. */
+export function endThirdPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  return endAll(tx, grantsOfThirdParties, userId);
 }
 
 /** A person takes an app's access away. */

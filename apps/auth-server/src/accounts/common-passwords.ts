@@ -1,0 +1,12 @@
+let loading: Promise<ReadonlySet<string>> | undefined;
+
+/** Common passwords in lower case, from the lists of zxcvbn. Loaded at first use: most processes never ask. */
+export function commonPasswords(): Promise<ReadonlySet<string>> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(dictionary['passwords-common']);
+}

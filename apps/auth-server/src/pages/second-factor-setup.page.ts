@@ -1,0 +1,60 @@
+import { html } from '@fulfilment/http-service';
+import {
+  accountPage,
+  type AccountFrame,
+  csrfField,
+  currentPasswordField,
+  type Notice,
+} from './account.page.js';
+import type { Page } from './page.js';
+import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
+
+const title = 'Set up a second factor';
+
+/** Asks for the password first. */
+export function beginSecondFactorPage(frame: AccountFrame, notice?: Notice): Page {
+  return accountPage({
+    frame,
+    tab: 'security',
+    title,
+    notice,
+    content: html`<p>You need an authenticator app on your phone. Confirm your password to begin.</p>
+      <form method="post" action="/account/security/second-factor/begin">
+        ${csrfField(frame)} ${currentPasswordField(frame, 'setup-current')}
+        <div class="actions"><button type="submit">Continue</button></div>
+      </form>
+      <p><a href="/account/security">Not now</a></p>`,
+  });
+}
+
+/** Asks for the first code. @param setup undefined once it was shown: after a wrong code the app has the secret already */
+export function confirmSecondFactorPage(
+  frame: AccountFrame,
+  setup: SecondFactorSetup | undefined,
+  notice?: Notice,
+): Page {
+  return accountPage({
+    frame,
+    tab: 'security',
+    title,
+    notice,
+    content: html`${setup === undefined ? undefined : setupSteps(setup)}
+      <form method="post" action="/account/security/second-factor">
+        ${csrfField(frame)} ${codeField({ wrong: notice !== undefined, recovery: false })}
+        <div class="actions"><button type="submit">Turn it on</button></div>
+      </form>
+      <p>
+        <a href="/account/security/second-factor">Start over</a> · <a href="/account/security">Not now</a>
+      </p>`,
+  });
+}
+
+export function recoveryCodesPage(frame: AccountFrame, codes: readonly string[]): Page {
+  return accountPage({
+    frame,
+    tab: 'security',
+    title: 'Your recovery codes',
+    content: html`${recoveryCodeList(codes)}
+      <p><a class="button narrow" href="/account/security">I have kept them</a></p>`,
+  });
+}

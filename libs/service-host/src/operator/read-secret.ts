@@ -1,0 +1,24 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+/**
+ * A secret from standard input: typed at a prompt that does not show it, or the first line of what another program writes. So it is in no
+ * command line, which other users of the machine and the shell's history see.
+ */
+export async function readSecret(prompt: string): Promise<string> {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY) return (await text(stdin)).split(/\r?\n/, 1)[0] ?? '';
+  stderr.write(`${prompt}: `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: stdin, output: silent, terminal: true });
+  try {
+    return await new Promise<string>((resolve) => {
+      terminal.question('', resolve);
+      terminal.once('close', () => resolve('')); // Ctrl-C or Ctrl-D
+    });
+  } finally {
+    terminal.close();
+    stderr.write('\n');
+  }
+}
