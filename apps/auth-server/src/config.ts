@@ -17,12 +17,16 @@ export const settings = serviceSettings.extend({
     .describe(
       'Keys that sign cookies and form tokens, comma separated, newest first; the same for all replicas',
     ),
-  RATE_LIMIT_TOKEN: quotaSetting(120, 60, 'the token endpoint, per network'),
+  RATE_LIMIT_TOKEN: quotaSetting(
+    120,
+    60,
+    'the token endpoint, per confidential client that has authenticated, else per network',
+  ),
   RATE_LIMIT_REGISTER: quotaSetting(20, 3600, 'client registration, per network'),
   RATE_LIMIT_AUTHORIZATION: quotaSetting(
     1200,
     60,
-    'every other endpoint and page of the authorization server, per network',
+    'every other endpoint and page of the authorization server, per network; introspection, revocation and pushed requests of a confidential client that has authenticated, per client',
   ),
   SIGNING_KEY_ROTATION_DAYS: z.coerce
     .number()

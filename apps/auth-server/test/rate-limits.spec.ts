@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { App } from './app.js';
+import { App, register, registration } from './app.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
@@ -85,6 +85,80 @@ describe('a burst (RFC 6585 §4)', () => {
     await burst('/api/auth/oauth2/token', post);
     expect((await server.fetch(`${server.url}/api/auth/oauth2/userinfo`)).status).not.toBe(429);
     expect((await server.fetch(`${server.url}/api/auth/jwks`)).status).toBe(200);
+  });
+});
+
+describe('a confidential client', () => {
+  const confidential = async (method: string) => {
+    const made = await registration(await register(server, { token_endpoint_auth_method: method }));
+    return { id: made.client_id, secret: String(made.client_secret) };
+  };
+  type Confidential = Awaited<ReturnType<typeof confidential>>;
+  const basic = ({ id, secret }: Confidential): RequestInit => ({
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${id}:${secret}`)}` },
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }),
+  });
+  const inForm = ({ id, secret }: Confidential): RequestInit => ({
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: 'x',
+      token: 'x',
+      client_id: id,
+      client_secret: secret,
+    }),
+  });
+  const send = async (endpoint: string, init: RequestInit) =>
+    (await server.fetch(`${server.url}/api/auth/oauth2/${endpoint}`, init)).status;
+
+  it.each([
+    ['token', 'client_secret_basic', basic, 400],
+    ['token', 'client_secret_post', inForm, 400],
+    ['introspect', 'client_secret_basic', basic, 200],
+    ['revoke', 'client_secret_post', inForm, 200],
+  ] as const)(
+    'that has authenticated at %s by %s has a quota of its own, whatever its neighbours do',
+    async (endpoint, method, init, taken) => {
+      await afresh();
+      const one = await confidential(method);
+      const other = await confidential(method);
+      expect([await send(endpoint, init(one)), await send(endpoint, init(other))]).toEqual([taken, taken]);
+      await burst(`/api/auth/oauth2/${endpoint}`, post);
+      const statuses = await Promise.all(
+        Array.from({ length: quota * 1.5 }, () => send(endpoint, init(one))),
+      );
+      expect(statuses.filter((status) => status === taken).length).toBeGreaterThanOrEqual(quota);
+      expect(statuses).toContain(429);
+      expect(await send(endpoint, init(other))).toBe(taken);
+    },
+  );
+
+  it('counts for its network while its secret is wrong, or not seen before', async () => {
+    await afresh();
+    const known = await confidential('client_secret_basic');
+    expect(await send('token', basic(known))).toBe(400);
+    await burst('/api/auth/oauth2/token', () => basic({ ...known, secret: 'wrong' }));
+    expect(await send('token', basic({ ...known, secret: 'guess' }))).toBe(429);
+    expect(await send('token', basic(await confidential('client_secret_basic')))).toBe(429);
+    expect(await send('token', basic(known))).toBe(400);
+  });
+
+  it('counts for its network once its secret was replaced', async () => {
+    await afresh();
+    const made = await registration(
+      await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
+    );
+    const client = { id: made.client_id, secret: String(made.client_secret) };
+    expect(await send('token', basic(client))).toBe(400);
+    const deleted = await server.fetch(made.registration_client_uri, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${made.registration_access_token}` },
+    });
+    expect(deleted.status).toBe(204);
+    await burst('/api/auth/oauth2/token', post);
+    expect(await send('token', basic(client))).toBe(401); // the first is a surprise
+    expect(await send('token', basic(client))).toBe(429);
   });
 });
 

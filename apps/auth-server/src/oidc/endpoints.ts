@@ -1,6 +1,7 @@
 import { nameRoute, type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mountPath, routeOf } from '../requests/kinds-of-path.rules.js';
+import { ClientQuotas, isClientEndpoint } from '../requests/client-quotas.js';
 import { type AuthQuota, quotaOf, takeFromQuota } from '../requests/request-limits.js';
 import { swapSignedToken } from './introspection-swap.js';
 import type { OidcServer } from './oidc-server.js';
@@ -39,10 +40,34 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
     ['/oauth2/token', read],
   ]);
 
+  const clientQuotas = new ClientQuotas(limiter);
+
+  /** Reads the body first, since it may name the client whose quota counts. Too many requests are rejected before too large bodies. */
+  const handleOfClient = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    quota: AuthQuota,
+  ): Promise<void> => {
+    const change = formChanges.get(path);
+    let form: Buffer | undefined;
+    const read = readBody(request, (_request, sent) => {
+      form = sent;
+      return change?.(request, sent) ?? sent;
+    });
+    await Promise.allSettled([read]);
+    await clientQuotas.take(quota, request, form);
+    await read;
+    await oidc.handle(request, response);
+    await clientQuotas.settle(quota, request);
+  };
+
   return async (request, response, path) => {
     nameRoute(request, routeOf(path));
     try {
       const quota = quotaOf(request.method, path);
+      if (quota !== undefined && isClientEndpoint(request.method, path))
+        return await handleOfClient(request, response, path, quota);
       if (quota !== undefined) await takeFromQuota(limiter, quota, request);
       // oidc-provider also takes other cases and a slash at the end. Quotas and transactions go by the path, so a path has one
       // spelling, and all others are nobody's.
@@ -54,7 +79,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
         allowAnyOrigin(response);
         if (request.method === 'OPTIONS') return endPreflight(response);
       }
-      await readBody(request, request.method === 'POST' ? formChanges.get(path) : undefined);
+      await readBody(request);
       await oidc.handle(request, response);
     } catch (error) {
       if (response.headersSent) response.destroy();

@@ -33,6 +33,7 @@ import { describeSwappedToken } from './introspection-swap.js';
 import { judgeAuthorization } from './judge-authorization.js';
 import { familyLifetime, lifetimes, refreshTokenLifetime, signInLimits } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
+import { noteClient } from './note-client.js';
 import { numericDate } from './numeric-date.js';
 import { words } from './requested-scope.js';
 import { nameResponseModes } from './response-modes.js';
@@ -68,6 +69,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(answerUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, nameResponseModes));
+  provider.use(onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, noteClient));
   provider.use(awaitRecords);
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeSwappedToken));
