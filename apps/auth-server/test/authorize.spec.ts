@@ -231,3 +231,13 @@ describe('response_mode', () => {
     expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);
   });
 });
+
+it('tells the app that a state is too large to be kept, without sending it back (RFC 6749 §4.1.2.1)', async () => {
+  const { url } = await app.request('orders:read', { state: 'x'.repeat(2_049) });
+  const response = await server.fetch(url, { redirect: 'manual' });
+  const sent = new URL(response.headers.get('location') ?? '');
+  expect(`${sent.origin}${sent.pathname}`).toBe(app.redirectUri);
+  expect(sent.searchParams.get('error')).toBe('invalid_request');
+  expect(sent.searchParams.get('error_description')).toBe('state must be at most 2048 characters');
+  expect(sent.searchParams.has('state')).toBe(false);
+});

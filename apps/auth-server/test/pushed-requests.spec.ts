@@ -48,6 +48,23 @@ describe('pushed authorization requests (RFC 9126)', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
+  it('are rejected when a parameter, or all together, are too large to be kept (§2.3)', async () => {
+    expect((await pushed({ state: 'x'.repeat(2_048) })).status).toBe(201);
+    const long = await pushed({ state: 'x'.repeat(2_049) });
+    expect([long.status, long.body]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: 'state must be at most 2048 characters' },
+    ]);
+    const hints = Object.fromEntries(
+      ['state', 'nonce', 'login_hint', 'acr_values', 'ui_locales'].map((name) => [name, 'x'.repeat(2_000)]),
+    );
+    const much = await pushed({ ...hints, scope: 'openid orders:read' });
+    expect([much.status, much.body]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: 'parameters must be at most 8192 characters in total' },
+    ]);
+  });
+
   it('lead to tokens, keep offline_access, and serve once', async () => {
     const url = await client.buildAuthorizationUrlWithPAR(app.configuration, {
       redirect_uri: app.redirectUri,

@@ -174,6 +174,34 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
+    [
+      'more than 100 members',
+      { contacts: Array.from({ length: 101 }, (_, index) => `a${index}@app.example`) },
+    ],
+    ['more than 24576 characters', { anything: 'x'.repeat(24_576) }],
+  ])('rejects metadata of %s', async (_, metadata) => {
+    const response = await register(server, metadata);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toEqual({
+      error: 'invalid_client_metadata',
+      error_description: expect.stringMatching(/^metadata must /),
+    });
+  });
+
+  it.each([
+    ['nested deeply', `{"anything":${'['.repeat(20_000)}${']'.repeat(20_000)},"client_name":"\\u0000"}`],
+    ['of very many members', `{"anything":[${'0,'.repeat(20_000)}0]}`],
+  ])('rejects JSON that is %s', async (_, body) => {
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(response.status).toBe(400);
+    expect((await json(response)).error).toBe('invalid_request');
+  });
+
+  it.each([
     ['no JSON', 'application/json', '{'],
     ['a list', 'application/json', '[]'],
     ['a text', 'application/json', '"x"'],

@@ -1,6 +1,9 @@
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
+/** Room for all addresses at their full length would be twice as much; no client needs it. */
+const maxMetadataLength = 24_576;
+const maxMembers = 100;
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** What a client that registers itself may be given tokens for. */
 export const openGrants: readonly string[] = ['authorization_code', 'refresh_token'];
@@ -48,6 +51,20 @@ export function registrationRefusal(client: RequestedClient): Refusal | undefine
 /** A client without a redirect address can sign nobody in; what is no array is rejected as such. */
 function isFilled(uris: unknown): boolean {
   return uris !== undefined && (!Array.isArray(uris) || uris.length > 0);
+}
+
+/** Why what was sent is too much to keep: strangers register, and their clients may stay for ever. @param sent the body of the request */
+export function sizeRefusal(sent: unknown): Refusal | undefined {
+  if (JSON.stringify(sent).length > maxMetadataLength)
+    return { member: 'metadata', reason: `must be at most ${maxMetadataLength} characters in total` };
+  if (countMembers(sent) > maxMembers)
+    return { member: 'metadata', reason: `must have at most ${maxMembers} members and elements` };
+  return undefined;
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((count, member) => count + 1 + countMembers(member), 0);
 }
 
 function urisRefusal(member: string, uris: unknown): Refusal | undefined {

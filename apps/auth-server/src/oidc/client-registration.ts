@@ -4,6 +4,7 @@ import {
   openGrants,
   presentableName,
   registrationRefusal,
+  sizeRefusal,
 } from './client-registration.rules.js';
 
 /**
@@ -17,7 +18,7 @@ export function judgeRegistration(
   metadata: ClientMetadata,
 ): void {
   if (ctx === undefined) return;
-  const refusal = registrationRefusal(metadata);
+  const refusal = sizeRefusal(ctx.oidc.body) ?? registrationRefusal(metadata);
   if (refusal?.member === 'redirect_uris')
     throw new errors.InvalidRedirectUri(`${refusal.member} ${refusal.reason}`); // RFC 7591 §3.2.2
   if (refusal !== undefined) throw new errors.InvalidClientMetadata(`${refusal.member} ${refusal.reason}`);

@@ -1,4 +1,5 @@
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
+import { rejectLargeParameters } from './authorization-size.js';
 import { keepOfflineAccess } from './offline-access.js';
 import { refuseOtherResponseModes } from './response-modes.js';
 import { refuseUnknownScopes } from './strict-scopes.js';
@@ -10,6 +11,7 @@ import { refuseUnknownScopes } from './strict-scopes.js';
  */
 export function judgeAuthorization(ctx: KoaContextWithOIDC, _creator: unknown, client: Client): void {
   refuseOtherResponseModes(ctx);
+  rejectLargeParameters(ctx);
   keepOfflineAccess(ctx, client);
   refuseUnknownScopes(ctx);
 }
