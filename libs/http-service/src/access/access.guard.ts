@@ -6,6 +6,8 @@ import { type RateLimitName, publicKey, rateLimitKey, scopesKey } from './access
 import { type Caller, setCaller } from './caller.js';
 import { challengeOf, type Credentials, credentialsOf } from './credentials.js';
 import type { DpopProofs } from './dpop-proofs.js';
+import { ExhaustedNetworks } from './exhausted-networks.js';
+import type { RateLimitDecision } from './quota-share.js';
 import type { RateLimiter } from './rate-limiter.js';
 import type { RevokedTokens } from './revoked-tokens.js';
 import type { TokenVerifier } from './token-verifier.js';
@@ -20,6 +22,8 @@ const explanations = {
 
 /** Who may come in, in this order: 401 (no good token) → 429 (too many) → 403 (a scope is missing). */
 export class AccessGuard implements CanActivate {
+  private readonly exhausted = new ExhaustedNetworks();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly tokens: TokenVerifier,
@@ -73,8 +77,9 @@ export class AccessGuard implements CanActivate {
 
   /** The caller, or what is wrong with the credentials. A proof is only checked for a good token that needs one. */
   private async callerOf(request: Request, { scheme, token }: Credentials): Promise<Caller | AccessError> {
-    if (scheme === 'Bearer') return (await this.tokens.verify(token)) ?? 'invalid_token';
-    const bound = await this.tokens.verifyBound(token);
+    const beforeSignature = (): void => this.requireSignatureCheck(request.ip);
+    if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
+    const bound = await this.tokens.verifyBound(token, beforeSignature);
     if (bound === undefined) return 'invalid_token';
     const isProven = await this.proofs.isProven(request, token, bound.keyThumbprint);
     return isProven ? bound.caller : 'invalid_dpop_proof';
@@ -88,13 +93,24 @@ export class AccessGuard implements CanActivate {
   ): Promise<never> {
     const decision = await this.limiter.takeByAddress('anonymous', request.ip);
     if (decision?.allowed === false) {
-      throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
+      this.exhausted.add(request.ip, decision);
+      this.rejectAnonymous(decision);
     }
     const challenge = challengeOf(scheme ?? 'Bearer', {
       resource_metadata: this.resourceMetadataUrl,
       ...(error === undefined ? {} : { error }),
     });
     throw new Unauthorized(explanations[error ?? 'missing'], challenge);
+  }
+
+  /** A network whose anonymous quota is exhausted does not get to have any number of new tokens checked. @throws RateLimited */
+  private requireSignatureCheck(address: string | undefined): void {
+    const decision = this.exhausted.takeCheck(address);
+    if (decision !== undefined) this.rejectAnonymous(decision);
+  }
+
+  private rejectAnonymous(decision: RateLimitDecision): never {
+    throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
   }
 
   private requireScopes(caller: Caller, scopes: readonly string[], scheme: Credentials['scheme']): void {

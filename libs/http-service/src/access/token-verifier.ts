@@ -63,36 +63,41 @@ export class TokenVerifier {
     this.keys = new PublishedKeys(settings.jwksUrl, nowMs);
   }
 
-  /** The caller of a bearer token, or undefined when the token is not good here; a bound one is not (RFC 9449 §7.2). @throws KeysUnavailable */
-  async verify(token: string): Promise<Caller | undefined> {
-    const verified = await this.verified(token);
+  /**
+   * The caller of a bearer token, or undefined when the token is not valid here; a bound one is not (RFC 9449 §7.2).
+   * @param beforeSignature called when a signature has to be checked; what it throws is thrown instead
+   * @throws KeysUnavailable
+   */
+  async verify(token: string, beforeSignature?: () => void): Promise<Caller | undefined> {
+    const verified = await this.verified(token, beforeSignature);
     return verified?.keyThumbprint === undefined ? verified?.caller : undefined;
   }
 
   /** The caller of a DPoP-bound token, or undefined when the token is not good here; an unbound one is not. @throws KeysUnavailable */
-  async verifyBound(token: string): Promise<BoundCaller | undefined> {
-    const verified = await this.verified(token);
+  async verifyBound(token: string, beforeSignature?: () => void): Promise<BoundCaller | undefined> {
+    const verified = await this.verified(token, beforeSignature);
     if (verified?.keyThumbprint === undefined) return undefined;
     return { caller: verified.caller, keyThumbprint: verified.keyThumbprint };
   }
 
-  private async verified(token: string): Promise<Verified | undefined> {
+  private async verified(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
     const known = this.known.get(digest);
     if (known !== undefined && known.expiresAtMs > Date.now() && this.keys.isPublished(known.keyId))
       return known;
-    const fresh = await this.check(token);
+    const fresh = await this.check(token, beforeSignature);
     if (fresh !== undefined) this.known.set(digest, fresh);
     else this.known.delete(digest);
     return fresh;
   }
 
-  private async check(token: string): Promise<Verified | undefined> {
+  private async check(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
     const read = unverified(token);
     if (read === undefined || !isOfAccessToken(read.header) || !this.holdsHere(read.payload))
       return undefined;
     const { kid: keyId } = read.header;
+    beforeSignature?.();
     if (keyId === undefined || !(await this.isSigned(token, read.header))) return undefined;
     const { data: claims } = accessTokenClaims.safeParse(read.payload);
     if (claims === undefined) return undefined;

@@ -285,6 +285,32 @@ describe('access while a dependency is away', () => {
     }
   });
 
+  it('checks few signatures for a network whose anonymous quota is exhausted, and none of remembered tokens', async () => {
+    api = await smallApi(maker);
+    const address = freshAddress();
+    const send = (token: string) =>
+      request(api.url)
+        .get('/store/notes')
+        .set('authorization', `Bearer ${token}`)
+        .set('x-forwarded-for', address);
+    const known = await maker.token({ scope: 'orders:read' });
+    await send(known).expect(200);
+    for (let attempt = 0; attempt < 5; attempt += 1) await send('nonsense').expect(401);
+    await send('nonsense').expect(429);
+    const fresh = await Promise.all(
+      Array.from({ length: 60 }, async () => send(await maker.token({ scope: 'orders:read' }))),
+    );
+    const taken = fresh.filter(({ status }) => status === 200).length;
+    expect(taken).toBeGreaterThan(0); // a neighbour with a new token
+    expect(taken).toBeLessThan(30);
+    for (const { status, headers } of fresh.filter((answer) => answer.status !== 200)) {
+      expect(status).toBe(429);
+      expect(headers['ratelimit-policy']).toBe('"anonymous";q=5;w=60');
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    }
+    await send(known).expect(200);
+  });
+
   it('answers 503, not 401, when the signing keys cannot be read', async () => {
     api = await smallApi(maker, { jwksUrl: 'http://127.0.0.1:1/jwks' });
     const answer = await request(api.url)

@@ -1,0 +1,45 @@
+import { LRUCache } from 'lru-cache';
+import { clientNetwork } from '../client-network.rules.js';
+import type { RateLimitDecision } from './quota-share.js';
+
+const rememberedNetworks = 20_000;
+const checksWhileExhausted = 5;
+
+interface Exhausted {
+  readonly decision: RateLimitDecision;
+  readonly untilMs: number;
+  checksLeft: number;
+}
+
+/**
+ * Networks whose anonymous quota was found exhausted, until it has a request again. Meanwhile only a few signatures of new tokens from
+ * such a network are checked: forged tokens cost next to nothing, and a neighbour with a new valid token gets in with one of the few
+ * or after a retry. Tokens that are remembered need no check.
+ */
+export class ExhaustedNetworks {
+  private readonly networks = new LRUCache<string, Exhausted>({ max: rememberedNetworks });
+
+  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+
+  /** @param decision by which a request of the address was rejected */
+  add(address: string | undefined, decision: RateLimitDecision): void {
+    const { network } = clientNetwork(address);
+    if (this.find(network) !== undefined) return;
+    const untilMs = this.nowMs() + decision.retryAfterSeconds * 1_000;
+    this.networks.set(network, { decision, untilMs, checksLeft: checksWhileExhausted });
+  }
+
+  /** Counts a signature check for the address. Returns the decision that forbids it, undefined when it is allowed. */
+  takeCheck(address: string | undefined): RateLimitDecision | undefined {
+    const exhausted = this.find(clientNetwork(address).network);
+    if (exhausted === undefined) return undefined;
+    if (exhausted.checksLeft === 0) return exhausted.decision;
+    exhausted.checksLeft -= 1;
+    return undefined;
+  }
+
+  private find(network: string): Exhausted | undefined {
+    const found = this.networks.get(network);
+    return found !== undefined && this.nowMs() < found.untilMs ? found : undefined;
+  }
+}
