@@ -57,12 +57,17 @@ export class GuardedClient {
     });
   }
 
+  /** Why this URL cannot be a target whatever its name resolves to, or undefined. Asks no name server. */
+  shapeProblem(url: string): string | undefined {
+    return targetUrlProblem(url, this.policy);
+  }
+
   /**
    * Why this URL cannot be a target, or undefined. A name that resolves to a blocked address is refused; one that does
    * not resolve yet is not, and is judged again at each connection.
    */
   async problemWith(url: string): Promise<string | undefined> {
-    const problem = targetUrlProblem(url, this.policy);
+    const problem = this.shapeProblem(url);
     if (problem !== undefined) return problem;
     const host = hostOf(new URL(url));
     if (isIP(host) !== 0) return undefined;

@@ -1,5 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder } from '../orders/order-snapshot.fixture.js';
@@ -163,5 +164,42 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect((await register(aTrack(), next, claims)).status).toBe(202);
     await api.database.run(fillUp, [other.id, null, 499]);
     expect((await register(aTrack(), next, claims)).status).toBe(409);
+  });
+
+  describe('with a name that may be private', () => {
+    const asked: string[] = [];
+    beforeAll(() => {
+      api.app.get(GuardedClient).problemWith = (url) => {
+        asked.push(url);
+        const isPrivate = url.includes('private');
+        return Promise.resolve(isPrivate ? 'must not resolve to a private or reserved address' : undefined);
+      };
+    });
+    beforeEach(() => asked.splice(0));
+    const privateName = () => aTrack({ upload_url: 'https://private.example/track.wav' });
+
+    it('does not resolve it for a release that the caller does not see', async () => {
+      expect((await register(privateName(), uuidv7())).status).toBe(404);
+      expect((await register(privateName(), release, ownerOf('org_meridian'))).status).toBe(404);
+      expect(asked).toEqual([]);
+    });
+
+    it('does not resolve it for a creator with as many open uploads as there may be', async () => {
+      await api.database.run(fillUp, [mine.id, release, 1_000]);
+      expect((await register(privateName())).status).toBe(409);
+      expect(asked).toEqual([]);
+      await api.database.run(endUploads);
+    });
+
+    it('resolves no more after twenty that are private, for this caller alone', async () => {
+      const prober = { ...owner, client_id: 'a-prober' };
+      for (let name = 0; name < 20; name += 1)
+        expect((await register(privateName(), release, prober)).status).toBe(400);
+      asked.splice(0);
+      const limited = await register(privateName(), release, prober);
+      expect([limited.status, limited.body.code]).toEqual([429, 'RATE_LIMITED']);
+      expect(asked).toEqual([]);
+      expect((await register(aTrack())).status).toBe(202);
+    });
   });
 });

@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Conflict, notFound, ValidationFailed } from '@fulfilment/error-envelope';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { Answer, type Caller } from '@fulfilment/http-service';
+import { Answer, type Caller, FailureThrottle } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
@@ -15,6 +15,8 @@ import { UploadQueue } from './upload-queue.js';
 
 const mostOpenOfACreator = 1000;
 const mostTracksOfARelease = 500;
+/** URLs whose name resolves to a private address, per caller and replica. */
+const privateNameQuota = { requests: 20, windowSeconds: 60 };
 
 type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
@@ -51,6 +53,8 @@ const insert = statement(
 /** Takes down where a track's audio can be fetched, and has it fetched and read. */
 @Injectable()
 export class RegisterTrackUpload {
+  private readonly privateNames = new FailureThrottle(privateNameQuota);
+
   constructor(
     private readonly visibility: Visibility,
     private readonly client: GuardedClient,
@@ -64,17 +68,30 @@ export class RegisterTrackUpload {
    * @throws ValidationFailed when the URL may not be called
    * @throws NotFound when the caller sees no such release
    * @throws Conflict when the creator or the release has as many as may be
+   * @throws RateLimited when the caller named too many private names
    */
   async run(
     who: Caller,
     releaseId: string,
     { track_uuid: trackId, upload_url: url }: RegisterTrackUploadDto,
   ): Promise<Answer<RegistrationView>> {
-    const problem = await this.client.problemWith(url);
-    if (problem !== undefined) throw new ValidationFailed([{ field: 'upload_url', reason: problem }]);
-    const registered = await this.visibility.as(who, (tx) => this.register(tx, releaseId, trackId, url));
+    rejectUrl(this.client.shapeProblem(url));
+    // Whose release it is, and whether there is room, comes first: only then may the caller learn what a name resolves to.
+    const known = await this.visibility.as(who, (tx) => findOpen(tx, releaseId, trackId, url));
+    if (known === undefined) await this.requireTarget(who, url);
+    const registered =
+      known ?? (await this.visibility.as(who, (tx) => this.register(tx, releaseId, trackId, url)));
     const view = registrationView(registered, this.config.BASE_URL);
     return new Answer(view, { Location: view.status_url });
+  }
+
+  /** @throws ValidationFailed, RateLimited when the caller named too many private names */
+  private async requireTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
+    const who = `${clientId}:${creatorId ?? subject}`; // as quotas count
+    this.privateNames.check(who);
+    const problem = await this.client.problemWith(url);
+    if (problem !== undefined) this.privateNames.add(who);
+    rejectUrl(problem);
   }
 
   private async register(
@@ -83,8 +100,7 @@ export class RegisterTrackUpload {
     trackId: string,
     url: string,
   ): Promise<Registered> {
-    const owner = await tx.row<{ creator_id: string }>(releaseOwner, [releaseId]);
-    const { creator_id: creatorId } = owner ?? notFound('release');
+    const creatorId = await ownerOf(tx, releaseId);
     await tx.run(takeTurns, [creatorId]);
     const open = await tx.row<Registered>(same, [releaseId, trackId, url]);
     if (open !== undefined) return open;
@@ -97,7 +113,29 @@ export class RegisterTrackUpload {
   }
 }
 
-/** Answers how many the organisation has that are not over. */
+async function ownerOf(tx: Transaction, releaseId: string): Promise<string> {
+  const owner = await tx.row<{ creator_id: string }>(releaseOwner, [releaseId]);
+  return (owner ?? notFound('release')).creator_id;
+}
+
+/** The same registration when it is not over. @throws NotFound, Conflict as a registration would be rejected */
+async function findOpen(
+  tx: Transaction,
+  releaseId: string,
+  trackId: string,
+  url: string,
+): Promise<Registered | undefined> {
+  const creatorId = await ownerOf(tx, releaseId);
+  const open = await tx.row<Registered>(same, [releaseId, trackId, url]);
+  if (open === undefined) await makeRoom(tx, creatorId, releaseId, trackId);
+  return open;
+}
+
+function rejectUrl(problem: string | undefined): void {
+  if (problem !== undefined) throw new ValidationFailed([{ field: 'upload_url', reason: problem }]);
+}
+
+/** Returns how many the organisation has that are not over. @throws Conflict */
 async function makeRoom(
   tx: Transaction,
   creatorId: string,

@@ -1,6 +1,13 @@
 import { Operation } from '@fulfilment/api-reference';
 import type { CursorPage } from '@fulfilment/contracts';
-import { BodyLimit, type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import {
+  BodyLimit,
+  ConcurrencyLimit,
+  type Answer,
+  type Caller,
+  Principal,
+  Scopes,
+} from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryDetail, DeliveryView, Recovery } from './delivery.shapes.js';
@@ -33,6 +40,7 @@ export class DeliveriesController {
 
   @Get('deliveries/:delivery_id')
   @Scopes('webhooks:read')
+  @ConcurrencyLimit(12)
   @Operation(reference.readDelivery)
   one(
     @Principal() who: Caller,

@@ -42,6 +42,7 @@ export class CreateSubscription {
    * @throws Forbidden when the access is not connected to a creator, or no longer
    * @throws ValidationFailed on an unknown event or a URL that may not be called
    * @throws Conflict when the owner has 50 already
+   * @throws RateLimited when the owner named too many private names
    */
   async run(caller: Caller, wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
     const owner = ownerOf(caller);
@@ -50,7 +51,12 @@ export class CreateSubscription {
         'This access is not connected to a creator, so there are no events to subscribe to.',
       );
     }
-    await this.target.run(wish);
+    this.target.checkShape(wish);
+    await this.database.transaction(async (tx) => {
+      await requireAccess(tx, owner, caller.tokenIssuedAt);
+      await requireRoom(tx, owner);
+    });
+    await this.target.checkName(owner, wish.url);
     const row = await this.database.transaction((tx) => this.insert(tx, owner, caller.tokenIssuedAt, wish));
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${publicId('whk', row.id)}`;
     return new Answer(subscriptionView(row), { Location: location });
@@ -58,18 +64,14 @@ export class CreateSubscription {
 
   private async insert(
     tx: Transaction,
-    { creatorId, clientId }: Owner,
+    owner: Owner,
     authorizedAt: Date,
     wish: CreateSubscriptionDto,
   ): Promise<SubscriptionRow> {
-    if (await hasEnded(tx, clientId, creatorId, authorizedAt)) {
-      throw new Forbidden('This access is no longer connected to the creator.');
-    }
+    const { creatorId, clientId } = owner;
+    await requireAccess(tx, owner, authorizedAt);
     await tx.run(takeTurns, [creatorId, clientId]);
-    const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
-    if ((existing?.count ?? 0) >= mostSubscriptions) {
-      throw new Conflict(`There are ${mostSubscriptions} webhook subscriptions already. Delete one first.`);
-    }
+    await requireRoom(tx, owner);
     const id = uuidv7();
     const row = await tx.row<SubscriptionRow>(insert, [
       id,
@@ -84,4 +86,21 @@ export class CreateSubscription {
     if (row === undefined) throw new Error('The inserted subscription was not returned.');
     return row;
   }
+}
+
+/** @throws Forbidden */
+async function requireAccess(
+  tx: Transaction,
+  { creatorId, clientId }: Owner,
+  authorizedAt: Date,
+): Promise<void> {
+  if (await hasEnded(tx, clientId, creatorId, authorizedAt))
+    throw new Forbidden('This access is no longer connected to the creator.');
+}
+
+/** @throws Conflict */
+async function requireRoom(tx: Transaction, { creatorId, clientId }: Owner): Promise<void> {
+  const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
+  if ((existing?.count ?? 0) >= mostSubscriptions)
+    throw new Conflict(`There are ${mostSubscriptions} webhook subscriptions already. Delete one first.`);
 }

@@ -11,6 +11,10 @@ import { distinct, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
+const exists = statement(
+  'subscriptions.exists',
+  `SELECT 1 FROM webhook_subscriptions WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL`,
+);
 const lock = statement(
   'subscriptions.lock',
   `SELECT status, secret FROM webhook_subscriptions
@@ -56,10 +60,16 @@ export class UpdateSubscription {
    *
    * @throws ValidationFailed on an unknown event or a URL that may not be called
    * @throws NotFound
+   * @throws RateLimited when the owner named too many private names
    */
   async run(caller: Caller, publicId: string, wish: UpdateSubscriptionDto): Promise<SubscriptionView> {
-    await this.target.run(wish);
+    this.target.checkShape(wish);
     const { id, creatorId, clientId } = ownedId(caller, publicId);
+    if (wish.url !== undefined) {
+      if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)
+        notFound('webhook subscription');
+      await this.target.checkName({ creatorId, clientId }, wish.url);
+    }
     const row = await this.database.transaction(async (tx) => {
       const found = await tx.row<{ status: string; secret: Buffer }>(lock, [id, creatorId, clientId]);
       const { status, secret } = found ?? notFound('webhook subscription');
