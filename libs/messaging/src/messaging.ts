@@ -5,6 +5,7 @@ import { Consumer, type ConsumerOptions, type ConsumerTimes } from './consumer.j
 import { pruneInbox } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
+import type { OutboxTimes } from './outbox-start.js';
 
 const pruneEveryMs = 3_600_000;
 
@@ -26,6 +27,7 @@ export class Messaging {
       readonly service: string;
       readonly namespace: string;
       readonly consumerTimes?: ConsumerTimes;
+      readonly outboxTimes?: OutboxTimes;
     },
     private readonly database: Database,
     private readonly logger: Logger,
@@ -33,7 +35,7 @@ export class Messaging {
     const { url, namespace, service } = settings;
     this.sending = new Broker({ url, namespace, name: `${service}, sending` }, logger);
     this.taking = new Broker({ url, namespace, name: `${service}, taking` }, logger);
-    this.relay = new OutboxRelay(database, this.sending, this.outbox, logger);
+    this.relay = new OutboxRelay(database, this.sending, this.outbox, logger, settings.outboxTimes);
     this.pruner = new BackgroundLoop({
       name: 'inbox-pruner',
       intervalMs: pruneEveryMs,

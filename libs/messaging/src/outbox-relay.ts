@@ -4,6 +4,7 @@ import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
 import { confirmed } from './confirmed.js';
 import type { Outbox } from './outbox.js';
+import { OutboxStart, type OutboxTimes } from './outbox-start.js';
 
 const batchSize = 500;
 const pollEveryMs = 500; // finds what a process that died left behind
@@ -30,11 +31,13 @@ interface OutboxRow {
 
 const takeBatch = statement(
   'outbox.take',
-  `SELECT position, message_id, type, body::text FROM outbox ORDER BY position LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
+  `SELECT position, message_id, type, body::text FROM outbox WHERE position >= $1
+   ORDER BY position LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
 );
 const readOldest = statement(
   'outbox.oldest',
-  'SELECT extract(epoch FROM now() - written_at)::float8 AS seconds FROM outbox ORDER BY position LIMIT 1',
+  `SELECT extract(epoch FROM now() - written_at)::float8 AS seconds FROM outbox WHERE position >= $1
+   ORDER BY position LIMIT 1`,
 );
 const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE position = ANY($1::bigint[])');
 
@@ -45,13 +48,17 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
 export class OutboxRelay {
   private channel: ConfirmChannel | undefined;
   private readonly loop: BackgroundLoop;
+  private readonly from: OutboxStart;
+  private position = 0;
 
   constructor(
     private readonly database: Database,
     private readonly broker: Broker,
     outbox: Outbox,
     logger: Logger,
+    times?: OutboxTimes,
   ) {
+    this.from = new OutboxStart(times);
     this.loop = new BackgroundLoop({
       name: 'outbox-relay',
       intervalMs: pollEveryMs,
@@ -90,12 +97,14 @@ export class OutboxRelay {
   private async send(): Promise<number | undefined> {
     const channel = this.channel;
     if (channel === undefined || this.broker.blocked) return undefined;
+    this.position = this.from.position();
     try {
-      const sent = await this.database.transaction((tx) =>
-        sendBatch(tx, channel, this.broker.topology.factsExchange),
+      const positions = await this.database.transaction((tx) =>
+        sendBatch(tx, channel, { exchange: this.broker.topology.factsExchange, from: this.position }),
       );
-      published.inc(sent);
-      return sent;
+      this.from.sent(positions);
+      published.inc(positions.length);
+      return positions.length;
     } catch (error) {
       await this.oldestSeconds().then(
         (seconds) => oldest.set(seconds),
@@ -106,13 +115,18 @@ export class OutboxRelay {
   }
 
   private async oldestSeconds(): Promise<number> {
-    return (await this.database.row<{ seconds: number }>(readOldest))?.seconds ?? 0;
+    return (await this.database.row<{ seconds: number }>(readOldest, [this.position]))?.seconds ?? 0;
   }
 }
 
-async function sendBatch(tx: Transaction, channel: ConfirmChannel, exchange: string): Promise<number> {
-  const rows = await tx.rows<OutboxRow>(takeBatch);
-  if (rows.length === 0) return 0;
+/** @returns the positions of what was sent, in order */
+async function sendBatch(
+  tx: Transaction,
+  channel: ConfirmChannel,
+  { exchange, from }: { readonly exchange: string; readonly from: number },
+): Promise<number[]> {
+  const rows = await tx.rows<OutboxRow>(takeBatch, [from]);
+  if (rows.length === 0) return [];
   for (const row of rows) {
     channel.publish(exchange, row.type, Buffer.from(row.body), {
       persistent: true,
@@ -121,6 +135,7 @@ async function sendBatch(tx: Transaction, channel: ConfirmChannel, exchange: str
     });
   }
   await confirmed(channel);
-  tx.endWith(tx.run(deleteBatch, [rows.map((row) => row.position)]));
-  return rows.length;
+  const positions = rows.map((row) => row.position);
+  tx.endWith(tx.run(deleteBatch, [positions]));
+  return positions;
 }
