@@ -1,6 +1,12 @@
 import type { BareStack } from './stack-file.ts';
 import { serviceNames } from './ports.ts';
-import { baseUrl, rabbitmqNamespace, serviceEnvironment, type ServiceSite } from './services.ts';
+import {
+  baseUrl,
+  rabbitmqNamespace,
+  serviceEnvironment,
+  type ServiceSite,
+  storeUserUrl,
+} from './services.ts';
 
 /** Where an operator's commands go. */
 export interface OperatorSite {
@@ -14,13 +20,16 @@ export interface OperatorSite {
 
 /** What the operator's commands and the demo data reach. */
 export function operatorSite(site: ServiceSite): OperatorSite {
+  const rabbitmq = storeUserUrl('rabbitmq', 'operator', site);
   return {
-    rabbitmq: site.dependencyUrls.rabbitmq,
+    rabbitmq,
     namespace: rabbitmqNamespace(site.settings),
     internal_urls: Object.fromEntries(
       serviceNames.map((name) => [name, loopback(site.ports.internal[name])]),
     ),
-    environments: Object.fromEntries(serviceNames.map((name) => [name, serviceEnvironment(name, site)])),
+    environments: Object.fromEntries(
+      serviceNames.map((name) => [name, { ...serviceEnvironment(name, site), RABBITMQ_URL: rabbitmq }]),
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { storeUsers } from '@fulfilment/contracts/permissions';
 import { z } from 'zod';
 
 const secretsSchema = z.object({
@@ -13,6 +14,8 @@ const secretsSchema = z.object({
     auth: z.string(),
     webhooks: z.string(),
   }),
+  /** Of each service's own user, and of the operator's, at RabbitMQ and Redis. */
+  storePasswords: z.record(z.enum(storeUsers), z.string()),
   cursorSecret: z.string(),
   keyEncryptionKey: z.string(),
   secretEncryptionKey: z.string(),
@@ -23,8 +26,9 @@ export type Secrets = z.infer<typeof secretsSchema>;
 /** Made once per state directory, so cursors, cookies and encrypted columns outlive a restart. */
 export function secretsIn(stateDir: string): Secrets {
   const file = join(stateDir, 'secrets.json');
-  if (existsSync(file)) return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const secrets = newSecrets();
+  const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  // A state directory of an earlier version lacks what was added since.
+  const secrets = secretsSchema.parse(Object.assign(newSecrets(), stored));
   writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;
 }
@@ -37,6 +41,13 @@ function newSecrets(): Secrets {
     redisPassword: password(),
     rabbitmqPassword: password(),
     databasePasswords: { store: password(), creator: password(), auth: password(), webhooks: password() },
+    storePasswords: {
+      'store-api': password(),
+      'creator-api': password(),
+      'auth-server': password(),
+      'webhook-worker': password(),
+      operator: password(),
+    },
     cursorSecret: key(),
     keyEncryptionKey: key(),
     secretEncryptionKey: key(),

@@ -1,3 +1,4 @@
+import type { StoreUser } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
 import { databaseUrl, type DatabaseName } from './databases.ts';
 import type { DependencyName } from './dependencies/dependency.ts';
@@ -29,6 +30,19 @@ export function rabbitmqNamespace(settings: Settings): string {
     settings.environment.RABBITMQ_NAMESPACE ||
     (settings.given.rabbitmq === undefined ? 'suite' : suiteTag(settings))
   );
+}
+
+/** The address of a store for one of its users. A store that was given has the one user of its address. */
+export function storeUserUrl(
+  store: 'redis' | 'rabbitmq',
+  user: StoreUser,
+  { settings, secrets, dependencyUrls }: Pick<ServiceSite, 'settings' | 'secrets' | 'dependencyUrls'>,
+): string {
+  if (settings.given[store] !== undefined) return dependencyUrls[store];
+  const url = new URL(dependencyUrls[store]);
+  url.username = user;
+  url.password = secrets.storePasswords[user];
+  return url.href;
 }
 
 export function baseUrl(ports: Ports): string {
@@ -79,8 +93,8 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     PORT: String(ports.services[name]),
     INTERNAL_PORT: String(ports.internal[name]),
     DATABASE_URL: databaseUrl(dependencyUrls.postgres, databases[name], settings, secrets),
-    REDIS_URL: dependencyUrls.redis,
-    RABBITMQ_URL: dependencyUrls.rabbitmq,
+    REDIS_URL: storeUserUrl('redis', name, site),
+    RABBITMQ_URL: storeUserUrl('rabbitmq', name, site),
     RABBITMQ_NAMESPACE: rabbitmqNamespace(settings),
     BASE_URL: baseUrl(ports),
     AUTH_URL: baseUrl(ports),

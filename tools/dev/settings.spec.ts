@@ -12,6 +12,13 @@ const secrets = {
   databasePasswords: { store: 'store-password', creator: key, auth: key, webhooks: key },
   cursorSecret: key,
   keyEncryptionKey: key,
+  storePasswords: {
+    'store-api': 'store-password',
+    'creator-api': key,
+    'auth-server': key,
+    'webhook-worker': key,
+    operator: key,
+  },
   secretEncryptionKey: key,
   cookieKeys: key,
 };
@@ -31,6 +38,18 @@ function environmentOf(given: Record<string, string>): Record<string, string> {
 }
 
 describe('what a service is told', () => {
+  it('gets its own user of RabbitMQ and Redis', () => {
+    const { RABBITMQ_URL, REDIS_URL } = environmentOf({});
+    expect(RABBITMQ_URL).toBe('amqp://store-api:store-password@127.0.0.1:8466');
+    expect(REDIS_URL).toBe('redis://store-api:store-password@127.0.0.1:8465');
+  });
+
+  it('gets the one user of a RabbitMQ or Redis that was given', () => {
+    const { RABBITMQ_URL, REDIS_URL } = environmentOf({ RABBITMQ_URL: 'amqp://x', REDIS_URL: 'redis://x' });
+    expect(RABBITMQ_URL).toBe('amqp://127.0.0.1:8466');
+    expect(REDIS_URL).toBe('redis://127.0.0.1:8465');
+  });
+
   it('gets the settings given to npm start, which win over defaults', () => {
     const environment = environmentOf({
       WEBHOOK_RETRY_SCHEDULE_MS: '0,400,800',

@@ -125,6 +125,12 @@ export class Suite {
       ]);
       this.checkNotStopping();
       note(dependencies.map(describeSource).join(' · '));
+      for (const { name } of dependencies.filter(isGiven)) {
+        if (name === 'postgres') continue;
+        this.terminal.say(
+          `  All services share the one user of the given ${name}: least privilege is not in effect.`,
+        );
+      }
     });
   }
 

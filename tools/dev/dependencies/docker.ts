@@ -4,6 +4,7 @@ import { root, type Settings, suiteTag } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type Site } from './dependency.ts';
 import { postgresAnswers, rabbitmqAnswers, redisAnswers } from './readiness.ts';
+import { writeBrokerDefinitions, writeRedisUsers } from './store-users.ts';
 
 const composeFile = join(root, 'deploy', 'compose.yaml');
 const ready = { postgres: postgresAnswers, redis: redisAnswers, rabbitmq: rabbitmqAnswers };
@@ -17,6 +18,8 @@ export async function dockerAnswers(): Promise<boolean> {
 
 /** Gets the images; false when they cannot be had, so that programs on this machine may do instead. */
 export async function dockerImages(site: Site, names: readonly DependencyName[]): Promise<boolean> {
+  writeRedisUsers(site);
+  writeBrokerDefinitions(site);
   const made = await runProgram('docker', compose(site.settings, 'create', ...names), {
     env: environment(site),
   });
@@ -73,9 +76,7 @@ function environment({ settings, ports, secrets }: Site): Record<string, string>
     POSTGRES_PORT: String(ports.postgres),
     POSTGRES_PASSWORD: secrets.postgresPassword,
     REDIS_PORT: String(ports.redis),
-    REDIS_PASSWORD: secrets.redisPassword,
     RABBITMQ_PORT: String(ports.rabbitmq),
-    RABBITMQ_PASSWORD: secrets.rabbitmqPassword,
     STATE_DIR: settings.stateDir,
   };
 }
@@ -85,8 +86,6 @@ const unusedValues = {
   POSTGRES_PORT: '0',
   POSTGRES_PASSWORD: 'unused',
   REDIS_PORT: '0',
-  REDIS_PASSWORD: 'unused',
   RABBITMQ_PORT: '0',
-  RABBITMQ_PASSWORD: 'unused',
   STATE_DIR: '/tmp',
 };

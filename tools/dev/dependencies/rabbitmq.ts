@@ -5,6 +5,7 @@ import { answers } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
 import { rabbitmqAnswers } from './readiness.ts';
+import { writeBrokerDefinitions } from './store-users.ts';
 
 /** Debian's own script on the PATH insists on its system user; the one it wraps runs as anybody. */
 const debianFolder = '/usr/lib/rabbitmq/bin';
@@ -76,12 +77,11 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
   };
 }
 
-function configurationText({ ports, secrets }: Site): string {
+function configurationText(site: Site): string {
+  const { ports } = site;
   return `listeners.tcp.1 = 127.0.0.1:${ports.rabbitmq}
 default_vhost = /
-default_user = suite
-default_pass = ${secrets.rabbitmqPassword}
-default_user_tags.administrator = true
+load_definitions = ${writeBrokerDefinitions(site)}
 distribution.listener.interface = 127.0.0.1
 vm_memory_high_watermark.absolute = 1GB
 disk_free_limit.absolute = 200MB

@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
 import { redisAnswers } from './readiness.ts';
+import { writeRedisUsers } from './store-users.ts';
 
 export function redisProgram(): string | undefined {
   return findProgram('redis-server');
@@ -19,7 +20,7 @@ export function redisFromPrograms(site: Site): Dependency {
     `port ${site.ports.redis}`,
     'bind 127.0.0.1',
     `dir "${home}"`,
-    `requirepass ${site.secrets.redisPassword}`,
+    `aclfile "${writeRedisUsers(site)}"`,
     'appendonly yes',
     'appendfsync everysec',
     'save ""',

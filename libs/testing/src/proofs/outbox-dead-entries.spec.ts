@@ -1,12 +1,6 @@
 /** The outbox relay beside a transaction that keeps deleted messages in the index, as pg_dump does. */
 import { messages, type Message } from '@fulfilment/contracts';
-import {
-  Database,
-  type Sql,
-  statement,
-  type Transaction,
-  type TransactionOptions,
-} from '@fulfilment/database';
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { EffectsTables1700000000000, stockReports, stockSet } from '../effects-replica.js';

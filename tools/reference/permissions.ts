@@ -1,0 +1,59 @@
+import {
+  brokerPermissions,
+  factsExchangeOf,
+  redisRules,
+  storeAccess,
+  type StoreUser,
+  storeUsers,
+} from '@fulfilment/contracts/permissions';
+
+const namespace = 'suite';
+
+/** The users of RabbitMQ and Redis with the commands that make them, from the table that the development set-up uses. */
+export function permissionsReference(): string {
+  const exchange = factsExchangeOf(namespace);
+  return `# Users of RabbitMQ and Redis
+
+Each service has its own user at both stores; it can reach its own queues and keys only (ADR 23). \`npm start\` and \`deploy/compose.yaml\` create these users. Elsewhere, run the
+commands below with a password of your own for each user, then give the service the address with its user in \`RABBITMQ_URL\` and \`REDIS_URL\`. Where \`RABBITMQ_NAMESPACE\`,
+\`TRACK_UPLOAD_QUEUE_PREFIX\` or \`WEBHOOK_QUEUE_PREFIX\` differs from its default, change the patterns accordingly.
+
+## RabbitMQ
+
+RabbitMQ 3.10 or later. Declare the exchange of facts once, as an administrator; services may not, since who may declare it may also delete it:
+
+\`\`\`sh
+rabbitmqadmin declare exchange name=${exchange} type=topic durable=true
+\`\`\`
+
+${storeUsers.map((user) => brokerCommands(user)).join('\n')}
+The operator's user is for \`node dist/operate.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for the warehouse that publishes \`fulfilment.*\` and \`catalogue.*\`. Give it to these
+programs in \`RABBITMQ_URL\`, never to a service.
+
+## Redis
+
+Redis 7 or later.
+
+\`\`\`
+${services()
+  .map((name) => `ACL SETUSER ${name} on >PASSWORD ${redisRules(name).join(' ')}`)
+  .join('\n')}
+\`\`\`
+`;
+}
+
+function services(): (keyof typeof storeAccess)[] {
+  return storeUsers.filter((user) => user !== 'operator');
+}
+
+function brokerCommands(user: StoreUser): string {
+  const { configure, write, read, publishes, binds } = brokerPermissions(user, namespace);
+  return `### ${user}
+
+\`\`\`sh
+rabbitmqctl add_user ${user} PASSWORD
+rabbitmqctl set_permissions ${user} '${configure}' '${write}' '${read}'
+rabbitmqctl set_topic_permissions ${user} ${factsExchangeOf(namespace)} '${publishes}' '${binds}'
+\`\`\`
+`;
+}
