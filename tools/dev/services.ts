@@ -91,6 +91,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
   const wiring = {
     HOST: '127.0.0.1',
     PORT: String(ports.services[name]),
+    INTERNAL_HOST: '127.0.0.1',
     INTERNAL_PORT: String(ports.internal[name]),
     DATABASE_URL: databaseUrl(dependencyUrls.postgres, databases[name], settings, secrets),
     REDIS_URL: storeUserUrl('redis', name, site),

@@ -3,6 +3,7 @@ import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { measureOversold } from './catalogue/oversold-stock.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { measureOrders } from './orders/measure-orders.js';
 import { forgetQuotes } from './shipping/forget-quotes.js';
 
 const lookEveryMs = 10_000;
@@ -36,6 +37,7 @@ export class Upkeep {
   /** A batch of each. Answers whether there may be more. */
   private async round(): Promise<boolean> {
     await measureOversold(this.database);
+    await measureOrders(this.database);
     const manyKeys = await this.keys.forgetOld(this.database);
     const manyQuotes = await forgetQuotes(this.database);
     return manyKeys || manyQuotes;

@@ -1,8 +1,8 @@
 import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
-import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import { type ChannelModel, type ConfirmChannel, connect, type Replies } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { declareQueues, ensureFactsExchange } from './topology.js';
+import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js';
 
 const firstRetryMs = 200;
 const lastRetryMs = 1_000; // a broker that is back should not be waited for: an attempt costs next to nothing
@@ -58,6 +58,18 @@ export class Broker {
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;
     void this.connection?.close().catch(() => undefined);
+  }
+
+  /** How many messages and consumers a queue has; undefined when it does not exist or RabbitMQ cannot be reached. */
+  async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
+    const { connection } = this;
+    if (connection === undefined) return undefined;
+    try {
+      return await onOwnChannel(connection, (channel) => channel.checkQueue(queue));
+    } catch (error) {
+      if (this.connection !== connection) return undefined; // it ended meanwhile
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {

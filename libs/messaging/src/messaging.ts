@@ -1,3 +1,4 @@
+import type { MessageQueue } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import { Broker } from './broker.js';
@@ -6,6 +7,7 @@ import { pruneInbox } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import type { OutboxTimes } from './outbox-start.js';
+import { QueueGauges } from './queue-gauges.js';
 
 const pruneEveryMs = 3_600_000;
 
@@ -20,6 +22,8 @@ export class Messaging {
   private readonly relay: OutboxRelay;
   private readonly pruner: BackgroundLoop;
   private readonly consumers: Consumer[] = [];
+  private readonly queues: MessageQueue[] = [];
+  private readonly gauges: QueueGauges;
 
   constructor(
     private readonly settings: {
@@ -28,6 +32,8 @@ export class Messaging {
       readonly namespace: string;
       readonly consumerTimes?: ConsumerTimes;
       readonly outboxTimes?: OutboxTimes;
+      /** How often the depths of queues are read. */
+      readonly gaugeIntervalMs?: number;
     },
     private readonly database: Database,
     private readonly logger: Logger,
@@ -36,6 +42,7 @@ export class Messaging {
     this.sending = new Broker({ url, namespace, name: `${service}, sending` }, logger);
     this.taking = new Broker({ url, namespace, name: `${service}, taking` }, logger);
     this.relay = new OutboxRelay(database, this.sending, this.outbox, logger, settings.outboxTimes);
+    this.gauges = new QueueGauges(this.taking, this.queues, logger, settings.gaugeIntervalMs);
     this.pruner = new BackgroundLoop({
       name: 'inbox-pruner',
       intervalMs: pruneEveryMs,
@@ -51,6 +58,7 @@ export class Messaging {
 
   /** Call before `start`. */
   consume(options: ConsumerOptions): void {
+    this.queues.push(options.queue);
     this.consumers.push(
       new Consumer(options, this.database, this.taking, this.logger, this.settings.consumerTimes),
     );
@@ -61,6 +69,7 @@ export class Messaging {
     this.taking.start();
     this.relay.start();
     this.pruner.start();
+    this.gauges.start();
   }
 
   /** Finishes what is in hand, then closes. */
@@ -68,6 +77,7 @@ export class Messaging {
     await Promise.all([
       this.relay.stop(),
       this.pruner.stop(),
+      this.gauges.stop(),
       ...this.consumers.map((consumer) => consumer.stop()),
     ]);
     await Promise.all([this.sending.stop(), this.taking.stop()]);

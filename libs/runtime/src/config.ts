@@ -12,19 +12,27 @@ export const serviceSettings = z.object({
     .min(0)
     .max(65535)
     .describe('Port of metrics and message outcomes; never routed by the gateway'),
+  INTERNAL_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address to listen on for metrics and message outcomes, which need no authentication'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
     .describe('Least level that is logged'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
-    .describe("PostgreSQL address of the service's own database"),
+    .describe("PostgreSQL address of the service's own database; for TLS with `?sslmode=verify-full`"),
   DATABASE_POOL_SIZE: poolSize(7).describe('Maximum number of PostgreSQL connections for HTTP requests'),
   DATABASE_BACKGROUND_POOL_SIZE: poolSize(4).describe(
     'Maximum number of PostgreSQL connections for message consumers, the outbox relay, background loops and jobs',
   ),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('Redis address'),
-  RABBITMQ_URL: z.url({ protocol: /^amqps?$/ }).describe('RabbitMQ address'),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .describe("Redis address with the service's own user; `rediss:` for TLS"),
+  RABBITMQ_URL: z
+    .url({ protocol: /^amqps?$/ })
+    .describe("RabbitMQ address with the service's own user; `amqps:` for TLS"),
   RABBITMQ_NAMESPACE: z
     .string()
     .regex(/^[\w-]{1,40}$/)

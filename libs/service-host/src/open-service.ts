@@ -99,7 +99,7 @@ export function openService(options: {
       rabbitmq: () => messaging.connected,
     },
     run: async (app, startBackground) => {
-      const { HOST: host, INTERNAL_PORT: port } = settings;
+      const { INTERNAL_HOST: host, INTERNAL_PORT: port } = settings;
       const internal = await startInternalServer({ host, port, routes: [messageOutcomes(background)] });
       shutdown.add('internal port', () => internal.close());
       for (const dataSource of dataSources) {

@@ -44,9 +44,10 @@ export async function startReplica(settings: {
   readonly queue: MessageQueue;
   readonly batchSize?: number;
   readonly times?: ConsumerTimes;
+  readonly gaugeIntervalMs?: number;
   readonly onHandle?: (tx: Transaction, message: Message) => Promise<void> | void;
 }): Promise<Replica> {
-  const { databaseUrl, url, namespace, queue, batchSize = 50, times, onHandle } = settings;
+  const { databaseUrl, url, namespace, queue, batchSize = 50, times, gaugeIntervalMs, onHandle } = settings;
   const dataSource = createDataSource({
     url: databaseUrl,
     poolSize: 3,
@@ -55,7 +56,13 @@ export async function startReplica(settings: {
   });
   await dataSource.initialize();
   const messaging = new Messaging(
-    { url, service: 'test', namespace, ...(times && { consumerTimes: times }) },
+    {
+      url,
+      service: 'test',
+      namespace,
+      ...(times && { consumerTimes: times }),
+      ...(gaugeIntervalMs !== undefined && { gaugeIntervalMs }),
+    },
     new Database(dataSource),
     createLogger('test', 'silent'),
   );

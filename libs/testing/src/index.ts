@@ -12,6 +12,8 @@ export {
   type WebhookReceiver,
 } from './webhook-receiver.js';
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
+export { certificatesIn, type Certificates } from './certificates.js';
+export { tlsProxy, type TlsProxy } from './tls-proxy.js';
 export { severableProxy, type SeverableProxy } from './severable-proxy.js';
 export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';

@@ -18,6 +18,7 @@ import { FaultPoints } from './fault-points.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { insertOrder, newItem, newOrder, type Terms } from './new-order.js';
 import { orderSnapshot } from './order-row.js';
+import { ordersPlaced } from './measure-orders.js';
 import { PaymentMethods } from './payment-methods.js';
 import { foreignCurrencies, orderTotal } from './order.rules.js';
 import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
@@ -84,7 +85,9 @@ export class PlaceOrder {
   ): Promise<RememberedResponse> {
     const charge = await this.agreeAndWrite(who, creatorId, order, orderId, scope);
     this.faultPoints.pass('order-placed');
-    return this.chargeOrder.run(charge);
+    const response = await this.chargeOrder.run(charge);
+    ordersPlaced.inc({ outcome: response.status });
+    return response;
   }
 
   /** Repeated when a product has become a limited edition in between, which happens to a product once. */

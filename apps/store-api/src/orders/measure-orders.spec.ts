@@ -1,0 +1,53 @@
+import { messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { metrics } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
+import { orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { measureOrders } from './measure-orders.js';
+
+const gauge = async (name: string): Promise<number> =>
+  Number((await metrics.getSingleMetric(name)?.get())?.values[0]?.value);
+const makePending = statement(
+  'test.pending',
+  `UPDATE orders SET status = 'pending', resume_at = now(), created_at = now() - interval '20 minutes'`,
+);
+const oweRefund = statement(
+  'test.owe',
+  `UPDATE charges SET status = 'refund_due', settled_at = now() - interval '5 hours'`,
+);
+const ageReports = statement('test.age', `UPDATE held_reports SET held_at = now() - interval '2 hours'`);
+const countReports = statement('test.count', 'SELECT count(*) AS count FROM held_reports');
+
+describe('the gauges of orders', () => {
+  let store: StoreApiUnderTest;
+  beforeAll(async () => {
+    store = await startStoreApi();
+  });
+  afterAll(() => store.stop());
+
+  it('report the oldest pending order, refunds owed and deferred reports, and nothing while nothing waits', async () => {
+    await measureOrders(store.database);
+    for (const name of ['orders_pending_oldest_seconds', 'refunds_owed', 'deferred_reports'])
+      expect(await gauge(name)).toBe(0);
+
+    const creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id)).skus;
+    const rate = await store.quote(creator.token);
+    const { id } = (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body;
+    const placed = await metrics.getSingleMetric('orders_placed_total')?.get();
+    expect(placed?.values).toContainEqual({ labels: { outcome: 'processing' }, value: 1 });
+    await store.broker.publish(
+      messages.fulfilmentDelivered.make({ order_id: id }, { occurredAt: new Date() }),
+    );
+    await eventually(async () =>
+      (await store.database.row<{ count: number }>(countReports))?.count === 1 ? true : undefined,
+    );
+    for (const change of [makePending, oweRefund, ageReports]) await store.database.run(change);
+    await measureOrders(store.database);
+    expect(await gauge('orders_pending_oldest_seconds')).toBeGreaterThanOrEqual(1200);
+    expect(await gauge('refunds_owed')).toBe(1);
+    expect(await gauge('refunds_owed_oldest_seconds')).toBeGreaterThanOrEqual(18_000);
+    expect(await gauge('deferred_reports')).toBe(1);
+    expect(await gauge('deferred_reports_oldest_seconds')).toBeGreaterThanOrEqual(7200);
+  });
+});

@@ -1,0 +1,66 @@
+import { type Database, statement } from '@fulfilment/database';
+import { Counter, Gauge, metrics } from '@fulfilment/runtime';
+
+export const ordersPlaced = new Counter<'outcome'>({
+  name: 'orders_placed_total',
+  help: 'Orders placed, by the status with which the request ended; pending ones are settled later.',
+  labelNames: ['outcome'],
+  registers: [metrics],
+});
+const pendingOldest = new Gauge({
+  name: 'orders_pending_oldest_seconds',
+  help: 'Age of the oldest order that waits for the payment provider; 0 when none does.',
+  registers: [metrics],
+});
+const refundsOwed = new Gauge({
+  name: 'refunds_owed',
+  help: 'Charges that are to be refunded and are not yet. Counted up to 10000.',
+  registers: [metrics],
+});
+const refundsOldest = new Gauge({
+  name: 'refunds_owed_oldest_seconds',
+  help: 'For how long the oldest refund has been owed.',
+  registers: [metrics],
+});
+const deferred = new Gauge({
+  name: 'deferred_reports',
+  help: 'Reports of the warehouse that wait for another report on the same order. Counted up to 10000.',
+  registers: [metrics],
+});
+const deferredOldest = new Gauge({
+  name: 'deferred_reports_oldest_seconds',
+  help: 'For how long the oldest of them has waited.',
+  registers: [metrics],
+});
+
+const seconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
+/** Each part reads at most 10000 entries of a partial index or of a small table. */
+const measure = statement(
+  'orders.measure',
+  `SELECT ${seconds('pending.oldest')} AS pending_oldest,
+     refunds.count AS refunds, ${seconds('refunds.oldest')} AS refunds_oldest,
+     deferred.count AS deferred, ${seconds('deferred.oldest')} AS deferred_oldest
+   FROM (SELECT min(created_at) AS oldest FROM (
+       SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND status = 'pending' LIMIT 10000) o) pending,
+     (SELECT count(*), min(settled_at) AS oldest FROM (
+       SELECT settled_at FROM charges WHERE status = 'refund_due' LIMIT 10000) c) refunds,
+     (SELECT count(*), min(held_at) AS oldest FROM (SELECT held_at FROM held_reports LIMIT 10000) h) deferred`,
+);
+
+interface Measured {
+  readonly pending_oldest: number;
+  readonly refunds: number;
+  readonly refunds_oldest: number;
+  readonly deferred: number;
+  readonly deferred_oldest: number;
+}
+
+/** Reports what waits in the store: for the payment provider, for a refund, for another report. */
+export async function measureOrders(database: Database): Promise<void> {
+  const found = await database.row<Measured & Record<string, unknown>>(measure);
+  pendingOldest.set(found?.pending_oldest ?? 0);
+  refundsOwed.set(found?.refunds ?? 0);
+  refundsOldest.set(found?.refunds_oldest ?? 0);
+  deferred.set(found?.deferred ?? 0);
+  deferredOldest.set(found?.deferred_oldest ?? 0);
+}

@@ -1,0 +1,71 @@
+import { certificatesIn, eventually, storeUrl, type TlsProxy, tlsProxy } from '@fulfilment/testing';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startStoreApi, type StoreApiUnderTest } from './store-api.fixture.js';
+import { startStoreProcess } from './store-process.fixture.js';
+
+const run = promisify(execFile);
+
+describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
+  let store: StoreApiUnderTest;
+  let directory: string;
+  let caFile: string;
+  let proxies: TlsProxy[];
+  let urls: Record<string, string>;
+
+  const over = (url: string, protocol: string, port: number, parameters = {}): string => {
+    const changed = new URL(url.replace(/^\w+:/, protocol));
+    changed.host = `localhost:${port}`;
+    for (const [name, value] of Object.entries(parameters)) changed.searchParams.set(name, String(value));
+    return changed.href;
+  };
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    directory = mkdtempSync(join(tmpdir(), 'tls-'));
+    const certificates = await certificatesIn(directory, undefined, (args) => run('openssl', [...args]));
+    caFile = certificates.caFile;
+    const { DATABASE_URL, RABBITMQ_URL } = store.config;
+    const [postgres, redis, rabbitmq] = await Promise.all([
+      tlsProxy(DATABASE_URL, certificates, { isPostgres: true }),
+      tlsProxy(storeUrl('TEST_REDIS_URL'), certificates),
+      tlsProxy(RABBITMQ_URL, certificates),
+    ]);
+    proxies = [postgres, redis, rabbitmq];
+    urls = {
+      DATABASE_URL: over(DATABASE_URL, 'postgres:', postgres.port, { sslmode: 'verify-full' }),
+      REDIS_URL: over(storeUrl('TEST_REDIS_URL'), 'rediss:', redis.port),
+      RABBITMQ_URL: over(RABBITMQ_URL, 'amqps:', rabbitmq.port),
+    };
+  });
+  afterAll(async () => {
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+    rmSync(directory, { recursive: true });
+    await store.stop();
+  });
+
+  it('is ready when NODE_EXTRA_CA_CERTS names their certificate authority', async () => {
+    const served = await startStoreProcess(store, { ...urls, NODE_EXTRA_CA_CERTS: caFile });
+    try {
+      await served.untilReady();
+    } finally {
+      await served.stop();
+    }
+  });
+
+  it.each(['DATABASE_URL', 'REDIS_URL', 'RABBITMQ_URL'])(
+    'is not ready when it does not trust the certificate of its %s',
+    async (name) => {
+      const served = await startStoreProcess(store, { [name]: urls[name] ?? '' });
+      try {
+        const response = await eventually(() => fetch(`${served.url}/health/ready`).catch(() => undefined));
+        expect(response.status).toBe(503);
+      } finally {
+        await served.stop();
+      }
+    },
+  );
+});

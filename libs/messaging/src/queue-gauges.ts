@@ -1,0 +1,68 @@
+import type { MessageQueue } from '@fulfilment/contracts';
+import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import type { Broker } from './broker.js';
+
+const defaultIntervalMs = 15_000;
+
+const depth = new Gauge({
+  name: 'messaging_queue_messages',
+  help: 'Messages that wait in a queue for its consumer. Each replica of the service reports the same queues: take the maximum.',
+  labelNames: ['queue'],
+  registers: [metrics],
+});
+const deadLetters = new Gauge({
+  name: 'messaging_dead_letters',
+  help: 'Messages that wait in the dead-letter queue of a queue, set aside by a service or by RabbitMQ itself.',
+  labelNames: ['queue'],
+  registers: [metrics],
+});
+const nonEmptySeconds = new Gauge({
+  name: 'messaging_dead_letters_waiting_seconds',
+  help: 'For how long this replica has seen dead letters of a queue without a break; 0 when there are none.',
+  labelNames: ['queue'],
+  registers: [metrics],
+});
+
+/** Reports how many messages wait in each queue that a service consumes: two passive declarations a queue, at an interval. */
+export class QueueGauges {
+  private readonly loop: BackgroundLoop;
+  private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
+
+  constructor(
+    private readonly broker: Broker,
+    private readonly queues: readonly MessageQueue[],
+    logger: Logger,
+    intervalMs: number = defaultIntervalMs,
+  ) {
+    this.loop = new BackgroundLoop({ name: 'queue-gauges', intervalMs, logger, round: () => this.round() });
+  }
+
+  start(): void {
+    if (this.queues.length > 0) this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** While RabbitMQ is away the numbers stay as they were; the readiness and the outbox report that. */
+  private async round(): Promise<boolean> {
+    for (const queue of this.queues) {
+      const { topology } = this.broker;
+      const waiting = await this.broker.inspect(topology.queue(queue));
+      const dead = await this.broker.inspect(topology.deadLetterQueue(queue));
+      if (waiting !== undefined) depth.set({ queue }, waiting.messageCount);
+      if (dead !== undefined) this.report(queue, dead.messageCount);
+    }
+    return false;
+  }
+
+  private report(queue: MessageQueue, count: number): void {
+    const nowMs = performance.now();
+    const sinceMs = count === 0 ? undefined : (this.nonEmptySinceMs.get(queue) ?? nowMs);
+    if (sinceMs === undefined) this.nonEmptySinceMs.delete(queue);
+    else this.nonEmptySinceMs.set(queue, sinceMs);
+    deadLetters.set({ queue }, count);
+    nonEmptySeconds.set({ queue }, sinceMs === undefined ? 0 : (nowMs - sinceMs) / 1000);
+  }
+}
