@@ -43,6 +43,13 @@ export const settings = serviceSettings.extend({
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(
     'Whether global admins cannot sign in without a second factor; they set it up at their next sign-in',
   ),
+  AUDIT_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(30)
+    .max(36_500)
+    .default(400)
+    .describe('Days that audit records are kept at least; whole months are dropped'),
   SESSION_MAX_DAYS: z.coerce
     .number()
     .int()

@@ -3,6 +3,7 @@ import { RateLimiter, type ReadinessChecks, type RedisConnection, startHttp } fr
 import type { Outbox } from '@fulfilment/messaging';
 import { BackgroundLoop, type Clock, type Logger, type Shutdown } from '@fulfilment/runtime';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { keepAuditMonths } from './audit/audit-months.js';
 import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
 import { keyRotation } from './keys/key-rotation.js';
@@ -72,8 +73,17 @@ export async function startAuthServer(parts: {
               (await guesses.deleteExpired(background)),
           ),
       });
+      const auditMonths = new BackgroundLoop({
+        name: 'audit-months',
+        intervalMs: sweepEveryMs,
+        logger,
+        round: async () => {
+          await keepAuditMonths(background, config.AUDIT_RETENTION_DAYS, logger);
+          return false;
+        },
+      });
       const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);
-      for (const loop of [app.get(OidcServer), denyList, sweep, rotation]) {
+      for (const loop of [app.get(OidcServer), denyList, sweep, auditMonths, rotation]) {
         loop.start();
         shutdown.add('loop', () => loop.stop());
       }

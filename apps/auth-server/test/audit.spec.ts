@@ -94,10 +94,10 @@ describe('ops audit', () => {
     );
     await insert('ANALYZE audit_log');
     const filters = {
-      audit_log_at: `at >= '2021-01-01T02:00Z'`,
-      audit_log_event: `event = 'keys_rotated'`,
-      audit_log_of_user: `user_id = '00000000-0000-7000-8000-000000000007'`,
-      audit_log_of_client: `client_id = 'client-7'`,
+      audit_log_earlier_at: `at >= '2021-01-01T02:00Z'`,
+      audit_log_earlier_event: `event = 'keys_rotated'`,
+      audit_log_earlier_of_user: `user_id = '00000000-0000-7000-8000-000000000007'`,
+      audit_log_earlier_of_client: `client_id = 'client-7'`,
     };
     for (const [index, filter] of Object.entries(filters)) {
       const plan = await given.server.database.rows<{ 'QUERY PLAN': string }>({

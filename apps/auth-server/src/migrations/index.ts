@@ -6,6 +6,7 @@ import { ConsentsOfCreators } from './0005-consents-of-creators.js';
 import { GuessCounts } from './0006-guess-counts.js';
 import { UnverifiedEmails } from './0007-unverified-emails.js';
 import { RedactedUsers } from './0008-redacted-users.js';
+import { AuditByMonth } from './0009-audit-by-month.js';
 import { ResourceServers } from './0010-resource-servers.js';
 import { VerifiedClients } from './0011-verified-clients.js';
 
@@ -18,6 +19,7 @@ export const migrations = [
   GuessCounts,
   UnverifiedEmails,
   RedactedUsers,
+  AuditByMonth,
   ResourceServers,
   VerifiedClients,
 ] as const;

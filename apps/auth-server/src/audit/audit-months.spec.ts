@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '@fulfilment/runtime';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { AuditByMonth } from '../migrations/0009-audit-by-month.js';
+import { migrations } from '../migrations/index.js';
+import { keepAuditMonths } from './audit-months.js';
+
+const logger = createLogger('test', 'silent');
+let stores: ScratchDatabase;
+beforeAll(async () => {
+  stores = await scratchDatabase(migrations);
+});
+afterAll(() => stores.drop());
+
+let statements = 0;
+const sql = <Row extends Record<string, unknown>>(text: string) => {
+  statements += 1;
+  return stores.database.rows<Row>({ name: `test.${statements}`, text });
+};
+const partitionNames = async () =>
+  (
+    await sql<{ name: string }>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1`,
+    )
+  ).map(({ name }) => name);
+
+describe('the audit log by month', () => {
+  it('has partitions for three months ahead, and upkeep adds no second ones', async () => {
+    await keepAuditMonths(stores.database, 400, logger);
+    const before = await partitionNames();
+    expect(before.length).toBeGreaterThanOrEqual(4);
+    await Promise.all([1, 2, 3].map(() => keepAuditMonths(stores.database, 400, logger)));
+    expect(await partitionNames()).toEqual(before);
+    const [last] = await sql<{ name: string }>(
+      `INSERT INTO audit_log (at, event) VALUES (now() + interval '3 months', 'future') RETURNING tableoid::regclass::text AS name`,
+    );
+    expect(before).toContain(last?.name);
+  });
+
+  it('refuses UPDATE, DELETE and TRUNCATE, also of a single partition', async () => {
+    for (const table of ['audit_log', ...(await partitionNames())])
+      for (const change of [`UPDATE ${table} SET ip = NULL`, `DELETE FROM ${table}`, `TRUNCATE ${table}`])
+        await expect(sql(change)).rejects.toThrow('audit_log only grows');
+  });
+
+  it('loses a month only when all its records are older than the retention', async () => {
+    await sql(`INSERT INTO audit_log (event) VALUES ('kept')`);
+    await sql(`CREATE TABLE audit_log_old (LIKE audit_log INCLUDING ALL)`);
+    const monthAgo = (months: number) =>
+      `date_trunc('month', now() AT TIME ZONE 'UTC') - interval '${months} months'`;
+    const [bounds] = await sql<{ starts: string; ends: string }>(
+      `SELECT (${monthAgo(3)})::text AS starts, (${monthAgo(2)})::text AS ends`,
+    );
+    await sql('ALTER TABLE audit_log DETACH PARTITION audit_log_earlier');
+    await sql(
+      `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,
+    );
+    await sql(`INSERT INTO audit_log (at, event) VALUES ('${bounds?.starts}+00', 'old')`);
+    await keepAuditMonths(stores.database, 100, logger);
+    expect(await partitionNames()).toContain('audit_log_old');
+    await keepAuditMonths(stores.database, 30, logger);
+    expect(await partitionNames()).not.toContain('audit_log_old');
+  });
+});
+
+it('the migration keeps every record and position, beside a service that writes, and can be undone', async () => {
+  const fresh = await scratchDatabase(migrations);
+  const runner = fresh.dataSource.createQueryRunner();
+  try {
+    const migration = new AuditByMonth();
+    await migration.down(runner);
+    await runner.query(
+      `INSERT INTO audit_log (event) SELECT 'before-' || number FROM generate_series(1, 500) AS number`,
+    );
+    let writing = true;
+    let written = 0;
+    const writer = (async () => {
+      while (writing) {
+        await fresh.database.run({
+          name: 'test.write',
+          text: `INSERT INTO audit_log (event) VALUES ('beside')`,
+        });
+        written += 1;
+      }
+    })();
+    await migration.up(runner);
+    await migration.up(runner); // repeated: nothing is left to do
+    writing = false;
+    await writer;
+    const [counted] = await fresh.database.rows<Record<string, number>>({
+      name: 'test.counted',
+      text: `SELECT count(*)::int AS records, count(DISTINCT position)::int AS positions FROM audit_log`,
+    });
+    expect(counted).toEqual({ records: 500 + written, positions: 500 + written });
+    await migration.down(runner);
+    await runner.query(`INSERT INTO audit_log (event) VALUES ('after')`);
+    const [after] = await fresh.database.rows<Record<string, number>>({
+      name: 'test.after',
+      text: `SELECT count(*)::int AS records, count(DISTINCT position)::int AS positions FROM audit_log`,
+    });
+    expect(after).toEqual({ records: 501 + written, positions: 501 + written });
+  } finally {
+    await runner.release();
+    await fresh.drop();
+  }
+});
