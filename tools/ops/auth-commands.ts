@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { currency, email, flag, paymentMethod, role, roleOrNone, text, yesOrNo } from './arguments.ts';
-import { auditTable, clientTable } from './tables.ts';
+import { auditCommand } from './audit-command.ts';
+import { clientTable } from './tables.ts';
 import { alone, type Command, word } from './command.ts';
 import { serviceCommand } from './service-command.ts';
 
@@ -134,20 +135,7 @@ const securityCommands = [
     arguments: z.object({ KEY: text() }),
   }),
   authCommand(['keys', 'reseal'], { usage: '', arguments: z.object({}) }),
-  authCommand(['audit'], {
-    usage: '[--event E] [--user USER] [--client C] [--since T] [--until T] [--limit N] [--before K]',
-    flags: { event: word, user: word, client: word, since: word, until: word, limit: word, before: word },
-    arguments: z.object({
-      event: text().optional(),
-      user: text().optional(),
-      client: text().optional(),
-      since: text().optional(),
-      until: text().optional(),
-      limit: text(4).optional(),
-      before: text().optional(),
-    }),
-    readable: auditTable,
-  }),
+  auditCommand,
 ];
 
 /** Accounts, creators, clients, signing keys and the audit log belong to auth-server. */

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
+import { operatorName } from './operator-name.ts';
 import type { RunningSuite } from './running-suite.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
@@ -21,7 +22,7 @@ export async function operate(
   const program = join(root, 'apps', service, 'dist', 'operate.js');
   const outside = input === ownInput ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...suite.environments[service] },
+    env: { ...suite.environments[service], OPERATOR: operatorName() },
     stdio: [outside, 'pipe', outside],
   });
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { readCommandLine } from './read-command-line.ts';
+import { takeOperatorName } from './operator-name.ts';
 import { openSuite } from './running-suite.ts';
 
 async function main(): Promise<void> {
-  const asked = readCommandLine(process.argv.slice(2));
+  const asked = readCommandLine(takeOperatorName(process.argv.slice(2)));
   if ('help' in asked) return console.log(asked.help);
   const result = await asked.command.run(await openSuite(), asked.given);
   const { readable = lines } = asked.command;

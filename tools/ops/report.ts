@@ -2,6 +2,7 @@ import { type Message, topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../dev/failure.ts';
+import { operatorName } from './operator-name.ts';
 import { waitUntilApplied } from './applied.ts';
 import type { RunningSuite } from './running-suite.ts';
 
@@ -36,7 +37,7 @@ async function publish({ rabbitmq, namespace }: RunningSuite, message: Message):
       channel.publish(
         topologyOf(namespace).factsExchange,
         message.type,
-        Buffer.from(JSON.stringify(message)),
+        Buffer.from(JSON.stringify({ ...message, operator: operatorName() })),
         { persistent: true, mandatory: true, messageId: message.id, contentType: 'application/json' },
         (error: unknown) =>
           error === null || error === undefined

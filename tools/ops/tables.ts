@@ -34,6 +34,35 @@ export function auditTable(result: unknown): string {
   return table(head, rows, before === null ? undefined : `Older ones: --before ${before}`);
 }
 
+const operatorAuditPage = z.object({
+  records: z.array(
+    z.object({
+      started_at: z.string(),
+      operator: z.string(),
+      command: z.string(),
+      subjects: z.array(z.string()),
+      options: z.array(z.string()),
+      outcome: z.string(),
+    }),
+  ),
+  before: z.string().nullable(),
+});
+
+/** What operators did, the newest last. */
+export function operatorAuditTable(result: unknown): string {
+  const { records, before } = operatorAuditPage.parse(result);
+  const rows = records.map((one) => [
+    one.started_at,
+    one.operator,
+    one.command,
+    one.subjects.join(' ') || '-',
+    one.options.map((option) => `--${option}`).join(' ') || '-',
+    one.outcome,
+  ]);
+  const head = ['AT', 'OPERATOR', 'COMMAND', 'SUBJECTS', 'OPTIONS', 'OUTCOME'];
+  return table(head, rows, before === null ? undefined : `Older ones: --before ${before}`);
+}
+
 const clientPage = z.object({
   clients: z.array(
     z.object({

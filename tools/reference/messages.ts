@@ -16,7 +16,7 @@ export function messagesReference(): string {
     '',
     'Facts that travel over RabbitMQ: one topic exchange (`suite.facts`), the routing key is the type, a quorum queue per consumer and',
     'a dead-letter queue (`….dead`) beside each. A message is JSON: `id` (UUIDv7; a consumer handles one id once), `type`, `version`,',
-    '`occurred_at`, optional `traceparent` (W3C Trace Context) and `data`. A message may come twice or late; the order of arrival means nothing.',
+    '`occurred_at`, optional `traceparent` (W3C Trace Context) and `operator` (who had it sent), and `data`. A message may come twice or late; the order of arrival means nothing.',
     '',
     'The pressing plant and the warehouse publish the `fulfilment.*` messages. What became of one is told by',
     "`GET /messages/{id}` on store-api's internal port: `applied`, `held` with what it waits for, or `refused` with its reason (it is then in the",

@@ -35,3 +35,11 @@ describe('readConfig', () => {
     stderr.mockRestore();
   });
 });
+
+it.each([0, 255])('rejects a key of 32 bytes that are all %d', (byte) => {
+  const text = Buffer.alloc(32, byte).toString('base64');
+  expect(keyring().safeParse(text).error?.issues[0]?.message).toContain('must be random');
+  expect(
+    keyring().safeParse(Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')).success,
+  ).toBe(true);
+});

@@ -96,6 +96,10 @@ export function keyring() {
     .refine(
       (keys) => keys.every((key) => key.length === 32),
       'must be 32 bytes in base64 (more, separated by commas)',
+    )
+    .refine(
+      (keys) => keys.every((key) => key.some((byte) => byte !== key[0])),
+      'must be random: 32 equal bytes are no key',
     );
 }
 

@@ -17,6 +17,16 @@ describe('the secret box', () => {
     expect(() => new SecretBox([newer]).open(sealed, 'a')).toThrow('not among those that were given');
   });
 
+  it('opens what was sealed under a former name of its owner, and reseals it under the present one', () => {
+    const sealed = new SecretBox([older]).seal('secret', 'a');
+    const box = new SecretBox([newer, older]);
+    expect(box.open(sealed, 'client:a', 'a').toString()).toBe('secret');
+    const resealed = box.reseal(sealed, 'client:a', 'a');
+    expect(box.open(resealed, 'client:a').toString()).toBe('secret');
+    expect(() => box.open(resealed, 'a')).toThrow();
+    expect(() => box.open(sealed, 'client:b', 'b')).toThrow();
+  });
+
   it('does not open for another owner, or what was changed', () => {
     const box = new SecretBox([newer]);
     const sealed = box.seal('secret', 'a');

@@ -51,13 +51,26 @@ export class SecretBox {
     return this.sealBytes(Buffer.from(secret, 'utf8'), boundTo);
   }
 
-  /** The same secret under the newest key. @throws as `open` does */
-  reseal(sealed: Buffer, boundTo: string): Buffer {
-    return this.sealBytes(this.open(sealed, boundTo), boundTo);
+  /** The same secret under the newest key and its present owner. @throws as `open` does */
+  reseal(sealed: Buffer, boundTo: string, formerly?: string): Buffer {
+    return this.sealBytes(this.open(sealed, boundTo, formerly), boundTo);
   }
 
-  /** The secret's UTF-8 bytes. @throws when the key is not known, or the bytes are not those that were sealed for this owner */
-  open(sealed: Buffer, boundTo: string): Buffer {
+  /**
+   * The secret's UTF-8 bytes.
+   * @param formerly how the same owner was named before its type was part of the name
+   * @throws when the key is not known, or the bytes are not those that were sealed for this owner
+   */
+  open(sealed: Buffer, boundTo: string, formerly?: string): Buffer {
+    if (formerly === undefined) return this.openFor(sealed, boundTo);
+    try {
+      return this.openFor(sealed, boundTo);
+    } catch {
+      return this.openFor(sealed, formerly);
+    }
+  }
+
+  private openFor(sealed: Buffer, boundTo: string): Buffer {
     const keyId = sealed.subarray(0, keyIdBytes);
     const known = this.named.find(({ id }) => id.equals(keyId));
     if (known !== undefined) return opened(known.key, sealed.subarray(keyIdBytes), boundTo);

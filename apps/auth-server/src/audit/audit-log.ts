@@ -79,6 +79,13 @@ const lost = new Counter({
   registers: [metrics],
 });
 
+const recorded = new Counter({
+  name: 'audit_events_total',
+  help: 'Audit records by event, for alerts on failed sign-ins, lockouts and reused tokens.',
+  labelNames: ['event'],
+  registers: [metrics],
+});
+
 /** The append-only record of who did what. */
 export class AuditLog {
   constructor(
@@ -112,6 +119,7 @@ export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin):
     origin?.userAgent ?? null,
     JSON.stringify(entry.details ?? {}),
   ]);
+  recorded.inc({ event: entry.event });
 }
 
 export function originOf(request: {

@@ -1,7 +1,10 @@
 import type { Sql } from '@fulfilment/database';
+import { currentOperator } from '@fulfilment/service-host/operator';
 import { type AuditEntry, insertAudit } from './audit-log.js';
 
-/** Writes down what the operator did, in the transaction that does it. There is no address: it came by no request. */
+/** Records what an operator did, in the transaction that does it. There is no address: it came by no request. */
 export function auditOperator(sql: Sql, entry: AuditEntry): Promise<void> {
-  return insertAudit(sql, { ...entry, details: { actor: 'operator', ...entry.details } });
+  const operator = currentOperator();
+  const who = operator === undefined ? { actor: 'operator' } : { actor: 'operator', operator };
+  return insertAudit(sql, { ...entry, details: { ...who, ...entry.details } });
 }

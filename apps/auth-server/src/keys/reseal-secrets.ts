@@ -1,5 +1,7 @@
 import { type Database, type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
+import { clientSecretOwner } from '../tokens/adapter.js';
+import { signingKeyOwner } from './signing-keys.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { secondFactorOwner } from '../second-factor/second-factors.js';
 
@@ -14,6 +16,8 @@ interface Place {
   /** Before every id. */
   readonly first: string;
   readonly ownerOf: (id: string) => string;
+  /** The owner in secrets that were sealed before the type was part of it. */
+  readonly formerlyOf?: (id: string) => string;
 }
 
 // A sealed secret begins with its key's id (SecretBox).
@@ -30,7 +34,8 @@ const places: readonly Place[] = [
       `UPDATE signing_keys k SET jwk_encrypted = r.sealed FROM unnest($1::text[], $2::bytea[]) AS r(id, sealed) WHERE k.kid = r.id`,
     ),
     first: '',
-    ownerOf: (kid) => kid,
+    ownerOf: signingKeyOwner,
+    formerlyOf: (kid) => kid,
   },
   {
     lock: statement(
@@ -47,7 +52,8 @@ const places: readonly Place[] = [
        FROM unnest($1::text[], $2::bytea[]) AS r(id, sealed) WHERE m.model = 'Client' AND m.id = r.id`,
     ),
     first: '',
-    ownerOf: (clientId) => clientId,
+    ownerOf: clientSecretOwner,
+    formerlyOf: (clientId) => clientId,
   },
   {
     lock: statement(
@@ -98,7 +104,7 @@ interface Sealed {
 async function resealBatch(
   tx: Transaction,
   secrets: SecretBox,
-  { lock, replace, ownerOf }: Place,
+  { lock, replace, ownerOf, formerlyOf }: Place,
   after: string,
 ): Promise<Resealed & { readonly last: string | undefined }> {
   const { newestKeyId } = secrets;
@@ -108,16 +114,16 @@ async function resealBatch(
     newestKeyId,
   ]);
   const fresh = rows.flatMap(({ id, sealed }) =>
-    reseal(secrets, sealed, ownerOf(id)).map((anew) => ({ id, anew })),
+    reseal(secrets, sealed, ownerOf(id), formerlyOf?.(id)).map((anew) => ({ id, anew })),
   );
   await tx.run(replace, [fresh.map(({ id }) => id), fresh.map(({ anew }) => anew)]);
   return { resealed: fresh.length, unreadable: rows.length - fresh.length, last: rows.at(-1)?.id };
 }
 
 /** One that no key opens stays as it is: its key may be found yet. */
-function reseal(secrets: SecretBox, sealed: Buffer, owner: string): Buffer[] {
+function reseal(secrets: SecretBox, sealed: Buffer, owner: string, formerly: string | undefined): Buffer[] {
   try {
-    return [secrets.reseal(sealed, owner)];
+    return [secrets.reseal(sealed, owner, formerly)];
   } catch {
     return [];
   }

@@ -1,6 +1,7 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { type Clock, type SecretBox, systemClock } from '@fulfilment/runtime';
 import { insertAudit } from '../audit/audit-log.js';
+import { auditOperator } from '../audit/operator-audit.js';
 import { isRotationDue, spreadWaitMs } from './key-rotation.rules.js';
 import {
   makeKey,
@@ -15,6 +16,11 @@ type State = 'active' | 'next' | 'retiring';
 export interface SigningKey {
   readonly jwk: PrivateJwk;
   readonly state: State;
+}
+
+/** Whose secret it is, by type: a sealed signing key opens as nothing else. */
+export function signingKeyOwner(kid: string): string {
+  return `signing-key:${kid}`;
 }
 
 /** What an operator may see of a key. */
@@ -148,7 +154,7 @@ export class SigningKeys {
         );
       }
       await this.makeMissing(tx);
-      await insertAudit(tx, { event: 'signing_key_removed', details: { actor: 'operator', kid } });
+      await auditOperator(tx, { event: 'signing_key_removed', details: { kid } });
     });
   }
 
@@ -171,7 +177,9 @@ export class SigningKeys {
   /** @throws Error when the key encryption key is not the one of these rows */
   private decrypt({ kid, jwk_encrypted }: KeyRow): PrivateJwk {
     try {
-      return privateJwk.parse(JSON.parse(this.secrets.open(jwk_encrypted, kid).toString()));
+      return privateJwk.parse(
+        JSON.parse(this.secrets.open(jwk_encrypted, signingKeyOwner(kid), kid).toString()),
+      );
     } catch (cause) {
       throw new Error('KEY_ENCRYPTION_KEY does not open the signing keys.', { cause });
     }
@@ -198,13 +206,14 @@ export class SigningKeys {
     await tx.run(forgetRetired, [now]);
     const rows = await tx.rows<KeyRow>(readKeys);
     const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
-    await insertAudit(tx, { event: 'keys_rotated', details: { actor, active } });
+    if (actor === 'operator') await auditOperator(tx, { event: 'keys_rotated', details: { active } });
+    else await insertAudit(tx, { event: 'keys_rotated', details: { actor, active } });
     return active;
   }
 
   private async insert(tx: Transaction, alg: SigningAlgorithm, state: State): Promise<void> {
     const jwk = await makeKey(alg);
-    const encrypted = this.secrets.seal(JSON.stringify(jwk), jwk.kid);
+    const encrypted = this.secrets.seal(JSON.stringify(jwk), signingKeyOwner(jwk.kid));
     await tx.run(insertKey, [jwk.kid, alg, state, encrypted, this.clock()]);
   }
 }

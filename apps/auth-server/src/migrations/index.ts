@@ -9,6 +9,7 @@ import { RedactedUsers } from './0008-redacted-users.js';
 import { AuditByMonth } from './0009-audit-by-month.js';
 import { ResourceServers } from './0010-resource-servers.js';
 import { VerifiedClients } from './0011-verified-clients.js';
+import { OperatorAudit } from './0012-operator-audit.js';
 
 export const migrations = [
   AccountsAndTokens,
@@ -22,4 +23,5 @@ export const migrations = [
   AuditByMonth,
   ResourceServers,
   VerifiedClients,
+  OperatorAudit,
 ] as const;

@@ -30,7 +30,7 @@ const unavailable = {
 /** Runs a middleware on its own paths only: an async middleware costs every request it wraps. */
 export function onlyAt<Context extends object>(
   paths: RegExp,
-  middleware: (ctx: Context, next: Next) => Promise<void>,
+  middleware: (ctx: Context, next: Next) => Promise<unknown>,
 ) {
   return (ctx: Context & { readonly path: string }, next: Next): Promise<unknown> =>
     paths.test(ctx.path) ? middleware(ctx, next) : next();
@@ -67,6 +67,12 @@ export async function answerUnknownPaths(ctx: Exchange, next: Next): Promise<voi
   if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return;
   ctx.body = toErrorAnswer(noSuchPath).body;
   ctx.status = 404;
+}
+
+/** RFC 6749 §5.1, RFC 7009, RFC 7662, RFC 7591: no response of these endpoints may be stored, errors included. */
+export function forbidStoring(ctx: Exchange, next: Next): Promise<unknown> {
+  ctx.set('Cache-Control', 'no-store');
+  return next();
 }
 
 /** Keys and metadata change rarely, and a next key is published long before it signs. */

@@ -85,6 +85,7 @@ export function redirectRefusal(uri: unknown): string | undefined {
   if (/[\s\\*]/.test(uri)) return 'must not contain spaces, backslashes or wildcards';
   const parsed = URL.parse(uri);
   if (parsed === null || !isSpelledOut(uri, parsed)) return 'must only contain valid uris';
+  if (!isPlainHost(parsed)) return 'must have a host of letters, digits, dots and hyphens';
   if (uri.includes('#')) return 'must not contain fragments';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain user information';
   if (parsed.protocol === 'https:') return undefined;
@@ -95,6 +96,12 @@ export function redirectRefusal(uri: unknown): string | undefined {
   return parsed.protocol.includes('.')
     ? undefined
     : 'must use https, a loopback address or a reverse-domain scheme';
+}
+
+/** Others (`;`, `,` and quotes, which the URL standard allows) would change the Content-Security-Policy that names the host. */
+export function isPlainHost({ protocol, hostname }: URL): boolean {
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return !isWeb || /^([a-z0-9.-]+|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
 /** `HTTPS:/app.example` means the same to a browser, but redirects are compared letter by letter (RFC 9700 §2.1). */

@@ -17,6 +17,7 @@ import {
   answerOutages,
   answerUnknownPaths,
   cachePublicDocuments,
+  forbidStoring,
   inOneTransaction,
   onlyAt,
 } from './around-requests.js';
@@ -70,6 +71,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, nameResponseModes));
   provider.use(onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, noteClient));
+  provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   provider.use(awaitRecords);
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeSwappedToken));

@@ -1,4 +1,5 @@
 import { type Html, html, Html as Markup } from '@fulfilment/http-service';
+import { isPlainHost } from '../oidc/client-registration.rules.js';
 import { style, styleHash } from './style.js';
 
 /** One answer that a person sees. */
@@ -72,9 +73,14 @@ function securityHeaders(formTargets: readonly string[]): Record<string, string>
   };
 }
 
-/** A redirect address as a source of `form-action`. Host sources cannot be IPv6 addresses, so there the scheme has to do. */
-export function formTarget(redirectUri: string): string {
-  const { protocol, host, hostname } = new URL(redirectUri);
+/**
+ * A redirect address as a source of `form-action`. Host sources cannot be IPv6 addresses, so there the scheme has to do. Undefined for a
+ * host that does not belong in a policy.
+ */
+export function formTarget(redirectUri: string): string | undefined {
+  const uri = new URL(redirectUri);
+  if (!isPlainHost(uri)) return undefined;
+  const { protocol, host, hostname } = uri;
   if (protocol !== 'https:' && protocol !== 'http:') return protocol;
   return hostname.startsWith('[') ? protocol : `${protocol}//${host}`;
 }

@@ -42,7 +42,9 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
       title: 'Sign out?',
       text: 'Apps that keep access while you are away stay connected. Close this page to stay signed in.',
       status: 200,
-      formTargets: typeof next === 'string' ? [formTarget(next)] : [],
+      formTargets: [typeof next === 'string' ? formTarget(next) : undefined].filter(
+        (target) => target !== undefined,
+      ),
       more: html`${new Html(form)}
         <div class="actions">
           <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>

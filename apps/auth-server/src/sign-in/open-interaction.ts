@@ -69,7 +69,7 @@ export async function openInteraction(
     loginHint: text(interaction.params.login_hint).slice(0, 254),
     scopes: words(interaction.params.scope),
     redirectUri,
-    formTargets: [formTarget(redirectUri)],
+    formTargets: [formTarget(redirectUri)].filter((target) => target !== undefined),
     passwordOf: text(interaction.result?.['passwordOf']) || undefined,
     passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
     provedBoth: interaction.result?.['provedBoth'] === true,

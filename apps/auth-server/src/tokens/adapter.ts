@@ -184,16 +184,24 @@ class ClientAdapter extends ModelAdapter {
   }
 }
 
+/** Whose secret it is, by type: the sealed secret of a client opens as nothing else. */
+export function clientSecretOwner(clientId: string): string {
+  return `client:${clientId}`;
+}
+
 /** A client's metadata as it is stored: JSON, its secret encrypted. */
 export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
   const { client_secret: secret, ...rest } = metadata;
   if (secret === undefined) return JSON.stringify(rest);
-  return JSON.stringify({ ...rest, client_secret_sealed: secrets.seal(secret, id).toString('base64') });
+  return JSON.stringify({
+    ...rest,
+    client_secret_sealed: secrets.seal(secret, clientSecretOwner(id)).toString('base64'),
+  });
 }
 
 /** What stands in `client_secret_sealed`. */
 export function clientSecret(secrets: SecretBox, id: string, sealed: string): string {
-  return secrets.open(Buffer.from(sealed, 'base64'), id).toString();
+  return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id), id).toString();
 }
 
 /** Records repeat what the client holds: as their `jti`, and an interaction as its session's cookie. */

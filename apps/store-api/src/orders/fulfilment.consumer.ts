@@ -1,6 +1,7 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { each, Messaging } from '@fulfilment/messaging';
+import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/approve-release.js';
 import { ChangeProducts } from '../catalogue/change-products.js';
@@ -20,7 +21,10 @@ export class FulfilmentConsumer {
     messaging.consume({
       queue: 'store-api.fulfilment',
       batchSize: 1, // a report locks what it touches: two in one transaction could wait for an order that waits for them
-      handle: each((tx, message) => this.handle(tx, message)),
+      handle: each(async (tx, message) => {
+        await this.handle(tx, message);
+        if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
+      }),
     });
   }
 

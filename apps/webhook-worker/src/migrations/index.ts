@@ -10,6 +10,7 @@ import { RecoveriesHaveAQuota1764000000009 } from './0009-recoveries-have-a-quot
 import { BulkUpdatesByDueTime1764000000010 } from './0010-bulk-updates-by-due-time.js';
 import { HistoryByFilters1764000000011 } from './0011-history-by-filters.js';
 import { AccessEndsInBatches1764000000012 } from './0012-access-ends-in-batches.js';
+import { OperatorAudit1764000000014 } from './0014-operator-audit.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   BulkUpdatesByDueTime1764000000010,
   HistoryByFilters1764000000011,
   AccessEndsInBatches1764000000012,
+  OperatorAudit1764000000014,
 ];

@@ -11,6 +11,8 @@ export interface Message<Type extends string = string, Data = unknown> {
   readonly occurred_at: string;
   /** W3C Trace Context of the work that caused the fact. */
   readonly traceparent?: string;
+  /** The operator whose command sent it, where one did. */
+  readonly operator?: string;
   readonly data: Data;
 }
 
@@ -65,6 +67,11 @@ export const messageEnvelope = z.object({
   traceparent: z
     .string()
     .max(60)
+    .regex(...oneLine)
+    .optional(),
+  operator: z
+    .string()
+    .max(100)
     .regex(...oneLine)
     .optional(),
   data: z.unknown(),

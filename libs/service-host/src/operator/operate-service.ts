@@ -3,7 +3,10 @@ import { readConfig } from '@fulfilment/runtime';
 import { text } from 'node:stream/consumers';
 import type { MigrationInterface } from 'typeorm';
 import type { z } from 'zod';
+import { operatorAuditCommands } from './operator-audit-command.js';
+import { type RecordedCommand, runRecorded } from './operator-audit.js';
 import type { OperatorCommands } from './operator-command.js';
+import { asOperator } from './operator-name.js';
 import { runOperator } from './run-operator.js';
 
 /** What a service's commands may stand on. */
@@ -23,7 +26,7 @@ export interface OperatorSite<Settings> {
  */
 export async function operateService<
   Settings extends z.ZodType<{ readonly DATABASE_URL: string }>,
-  Context,
+  Context extends object,
 >(program: {
   readonly name: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
@@ -31,9 +34,10 @@ export async function operateService<
   readonly commands: OperatorCommands<Context>;
   readonly context: (site: OperatorSite<Readonly<z.output<Settings>>>) => Context;
 }): Promise<void> {
-  const { name, migrations, commands } = program;
+  const { name, migrations } = program;
+  const commands = { ...program.commands, ...operatorAuditCommands };
   const input = (): Promise<string> => text(process.stdin);
-  const open = async () => {
+  const open = async (operator: string) => {
     const settings = readConfig(program.settings);
     const dataSource = createDataSource({
       url: settings.DATABASE_URL,
@@ -45,13 +49,23 @@ export async function operateService<
     await dataSource.initialize();
     const closings = [() => dataSource.destroy()];
     const atEnd = (close: () => Promise<void>): void => void closings.unshift(close);
-    const context = program.context({ database: new Database(dataSource), settings, input, atEnd });
+    const database = new Database(dataSource);
+    const context = { ...program.context({ database, settings, input, atEnd }), database };
     const close = async (): Promise<void> => {
       for (const step of closings) await step();
     };
-    return { context, close };
+    return {
+      context,
+      close,
+      runRecorded: (command: RecordedCommand, run: () => Promise<object>) =>
+        asOperator(operator, () => runRecorded(database, operator, command, run)),
+    };
   };
-  const { ok, line } = await runOperator({ commands, open }, process.argv.slice(2), input);
+  const { ok, line } = await runOperator(
+    { commands, open, environment: process.env },
+    process.argv.slice(2),
+    input,
+  );
   (ok ? process.stdout : process.stderr).write(`${line}\n`);
   if (!ok) process.exitCode = 1;
 }

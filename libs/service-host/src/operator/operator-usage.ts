@@ -9,7 +9,7 @@ export function operatorUsage(commands: OperatorCommands<never>): string {
     return `  ${[name, ...operands, ...options].join(' ')}`;
   });
   return [
-    'node dist/operate.js COMMAND',
+    'node dist/operate.js COMMAND --as OPERATOR',
     '',
     'Carries one command out and prints one JSON object; what is missing or wrong is said by its name. `batch` takes a',
     'JSON array of command lines, each an array of words, from standard input, and carries them out in order.',

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { z } from 'zod';
+import type { RecordedCommand } from './operator-audit.js';
 import type { FlagKind, OperatorCommand, OperatorCommands } from './operator-command.js';
 
 /** What was typed is not a command. The message is one line that names what is wrong as it was typed. */
@@ -11,11 +12,17 @@ const kinds = {
   alone: { type: 'boolean' },
 } as const satisfies Record<FlagKind, object>;
 
+/** A checked command line: what is recorded of it, and its work. */
+export interface ReadCommand<Context> {
+  readonly recorded: RecordedCommand;
+  readonly run: (context: Context) => Promise<object>;
+}
+
 /** From the words of a command line to the work they ask for. @throws WrongCommandLine */
 export function readOperatorCommand<Context>(
   commands: OperatorCommands<Context>,
   args: readonly string[],
-): (context: Context) => Promise<object> {
+): ReadCommand<Context> {
   const name = Object.keys(commands).find((words) =>
     words.split(' ').every((word, index) => args[index] === word),
   );
@@ -23,7 +30,12 @@ export function readOperatorCommand<Context>(
   if (name === undefined || command === undefined) throw new WrongCommandLine(unknown(commands, args));
   const given = readArguments(command, args.slice(name.split(' ').length));
   try {
-    return command.prepare(given);
+    const recorded = {
+      name,
+      operands: command.operands.flatMap((operand) => given[operand] ?? []).map(String),
+      options: Object.keys(command.flags).filter((flag) => given[flag] !== undefined),
+    };
+    return { recorded, run: command.prepare(given) };
   } catch (error) {
     if (error instanceof z.ZodError) throw new WrongCommandLine(complaints(error, command));
     throw error;

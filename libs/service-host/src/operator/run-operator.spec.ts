@@ -3,8 +3,10 @@ import { operatorCommand } from './operator-command.js';
 import { runOperator } from './run-operator.js';
 
 /** A program whose commands note what they did, over a context that can be opened and closed. */
-function program() {
+function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'ann' }) {
   const done: string[] = [];
+  const operators: string[] = [];
+  const recorded: object[] = [];
   let opened = 0;
   let closed = 0;
   const commands = {
@@ -29,15 +31,23 @@ function program() {
   };
   return {
     done,
+    operators,
+    recorded,
     counts: () => ({ opened, closed }),
     run: (args: readonly string[], input = '') =>
       runOperator(
         {
           commands,
-          open: () => {
+          environment,
+          open: (operator) => {
+            operators.push(operator);
             opened += 1;
             return Promise.resolve({
               context: done,
+              runRecorded: (command, work) => {
+                recorded.push(command);
+                return work();
+              },
               close: () => {
                 closed += 1;
                 return Promise.resolve();
@@ -150,5 +160,56 @@ describe("an operator's program", () => {
       }
       expect(counts().opened).toBe(0);
     });
+  });
+});
+
+describe('the operator’s name', () => {
+  const production = { BASE_URL: 'https://suite.example' };
+
+  it.each([
+    ['--as', ['audit', '--as', 'bea'], { ...production, OPERATOR: 'ann' }, 'bea'],
+    ['--as=', ['--as=bea', 'audit'], production, 'bea'],
+    ['OPERATOR', ['audit'], { ...production, OPERATOR: 'ann' }, 'ann'],
+  ])('comes from %s', async (_, args, environment, name) => {
+    const { run, operators } = program(environment);
+    expect((await run(args)).ok).toBe(true);
+    expect(operators).toEqual([name]);
+  });
+
+  it('is required in production, before anything is opened', async () => {
+    const { run, counts } = program(production);
+    expect(await run(['audit'])).toEqual({
+      ok: false,
+      line: expect.stringContaining('Name the operator: --as NAME'),
+    });
+    expect(counts().opened).toBe(0);
+  });
+
+  it('is the account of the operating system where the suite is on this computer', async () => {
+    const { run, operators } = program({ BASE_URL: 'https://localhost:8443' });
+    await run(['audit']);
+    expect(operators).toEqual([expect.stringMatching(/^.+$/)]);
+  });
+
+  it.each([
+    [['audit', '--as']],
+    [['audit', '--as', '']],
+    [['audit', '--as', 'a\nb']],
+    [['audit', '--as', '--json']],
+  ])('is no %j', async (args) => {
+    expect((await program().run(args)).ok).toBe(false);
+  });
+});
+
+describe('the record of a command', () => {
+  it('holds its words, its operands and the names of its options, never their values', async () => {
+    const { run, recorded } = program();
+    await run(['user', 'create', '--email', 'a@b.example', '--confidential']);
+    await run(['rates', 'load', 'rates.xml']);
+    expect(recorded).toEqual([
+      { name: 'user create', operands: [], options: ['email', 'confidential'] },
+      { name: 'rates load', operands: ['rates.xml'], options: [] },
+    ]);
+    expect(JSON.stringify(recorded)).not.toContain('a@b.example');
   });
 });

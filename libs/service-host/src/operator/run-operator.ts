@@ -1,18 +1,23 @@
 import { z } from 'zod';
+import type { RecordedCommand } from './operator-audit.js';
 import type { OperatorCommands } from './operator-command.js';
+import { readOperatorName } from './operator-name.js';
 import { operatorUsage } from './operator-usage.js';
 import { readOperatorCommand } from './read-operator-command.js';
 
 /** The stores of a command, open while it runs. */
 export interface OpenContext<Context> {
   readonly context: Context;
+  /** Runs a command in the operator's name and records it. */
+  readonly runRecorded: (command: RecordedCommand, run: () => Promise<object>) => Promise<object>;
   readonly close: () => Promise<void>;
 }
 
 export interface OperatorProgram<Context> {
   readonly commands: OperatorCommands<Context>;
-  /** Called once a process, and not for a command line that is wrong. */
-  open(): Promise<OpenContext<Context>>;
+  /** Called once a process, and not for a command line that is wrong. @param operator who runs the commands */
+  open(operator: string): Promise<OpenContext<Context>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** What the program says: one line (many when help was asked for), on standard output or, having failed, on standard error. */
@@ -46,13 +51,14 @@ async function answer<Context>(
   args: readonly string[],
   input: () => Promise<string>,
 ): Promise<object> {
-  const batch = args[0] === 'batch';
-  const lines = batch ? commandLines.parse(JSON.parse(await input())) : [args];
+  const { operator, rest } = readOperatorName(args, program.environment);
+  const batch = rest[0] === 'batch';
+  const lines = batch ? commandLines.parse(JSON.parse(await input())) : [rest];
   const work = lines.map((line) => readOperatorCommand(program.commands, line));
-  const { context, close } = await program.open();
+  const { context, runRecorded, close } = await program.open(operator);
   try {
     const results: object[] = [];
-    for (const run of work) results.push(await run(context));
+    for (const { recorded, run } of work) results.push(await runRecorded(recorded, () => run(context)));
     return batch ? { results } : (results[0] ?? {});
   } finally {
     await close();

@@ -1,0 +1,22 @@
+import type { Database } from '@fulfilment/database';
+import { z } from 'zod';
+import { readOperatorAudit } from './operator-audit.js';
+import { operatorCommand, type OperatorCommands } from './operator-command.js';
+
+const limits = 'must be from 1 to 1000';
+
+/** Which operator ran which command on this service. Reading it is recorded like every command. */
+export const operatorAuditCommands: OperatorCommands<{ readonly database: Database }> = {
+  'operator-audit': operatorCommand({
+    flags: { operator: 'text', limit: 'text', before: 'text' },
+    arguments: z.object({
+      operator: z.string().min(1, 'must not be empty').optional(),
+      limit: z.coerce.number(limits).int(limits).min(1, limits).max(1000, limits).default(100),
+      before: z
+        .string()
+        .regex(/^\d{1,18}$/, 'must be what an earlier page gave')
+        .optional(),
+    }),
+    run: ({ database }: { readonly database: Database }, query) => readOperatorAudit(database, query),
+  }),
+};

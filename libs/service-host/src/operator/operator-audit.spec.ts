@@ -1,0 +1,14 @@
+import { idsOf } from './operator-audit.js';
+
+it('takes ids from what a command printed, and never a secret or an e-mail address', () => {
+  expect(
+    idsOf({
+      client_id: 'abc',
+      client_secret: 'hush',
+      user_id: 'a@b.example',
+      kid: 'k',
+      org_id: null,
+      paid: 'x',
+    }),
+  ).toEqual(['abc', 'k']);
+});

@@ -1,0 +1,122 @@
+import { type Database, type Sql, statement } from '@fulfilment/database';
+
+/** What the migrations of each service make: which operator ran which command on its data. Each statement may be repeated. */
+export const createOperatorAudit = `
+  CREATE TABLE IF NOT EXISTS operator_audit (
+    position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    ended_at timestamptz,
+    operator text NOT NULL,
+    command text NOT NULL,
+    subjects text[] NOT NULL,
+    options text[] NOT NULL,
+    outcome text NOT NULL CHECK (outcome IN ('started', 'done', 'failed'))
+  )`;
+export const dropOperatorAudit = 'DROP TABLE operator_audit';
+
+const start = statement(
+  'operator-audit.start',
+  `INSERT INTO operator_audit (operator, command, subjects, options, outcome) VALUES ($1, $2, $3, $4, 'started') RETURNING position::text`,
+);
+const end = statement(
+  'operator-audit.end',
+  `UPDATE operator_audit SET ended_at = now(), outcome = $2, subjects = subjects || $3::text[] WHERE position = $1::bigint`,
+);
+const insertMessage = statement(
+  'operator-audit.message',
+  `INSERT INTO operator_audit (ended_at, operator, command, subjects, options, outcome) VALUES (now(), $1, $2, $3, '{}', 'done')`,
+);
+const page = statement(
+  'operator-audit.page',
+  `SELECT position::text, started_at, ended_at, operator, command, subjects, options, outcome FROM operator_audit
+   WHERE ($1::bigint IS NULL OR position < $1::bigint) AND ($2::text IS NULL OR operator = $2)
+   ORDER BY position DESC LIMIT $3`,
+);
+
+/** A command as it is recorded: ids and the names of options, never their values, which may be secrets or personal data. */
+export interface RecordedCommand {
+  readonly name: string;
+  readonly operands: readonly string[];
+  readonly options: readonly string[];
+}
+
+export interface OperatorRecord {
+  readonly position: string;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+  readonly operator: string;
+  readonly command: string;
+  readonly subjects: readonly string[];
+  readonly options: readonly string[];
+  readonly outcome: 'started' | 'done' | 'failed';
+}
+
+/**
+ * Records a command before it runs, and its outcome after: nothing is done without a record, reads included. A record that stays `started`
+ * is of a command whose process died. @throws what the command throws
+ */
+export async function runRecorded(
+  database: Database,
+  operator: string,
+  { name, operands, options }: RecordedCommand,
+  run: () => Promise<object>,
+): Promise<object> {
+  const record = await database.row<{ position: string }>(start, [
+    operator,
+    name,
+    operands.filter(isId),
+    options,
+  ]);
+  const finish = (outcome: OperatorRecord['outcome'], subjects: readonly string[]) =>
+    database.run(end, [record?.position, outcome, subjects]);
+  try {
+    const result = await run();
+    await finish('done', idsOf(result));
+    return result;
+  } catch (error) {
+    await finish('failed', []).catch(() => undefined); // the command's own error says more
+    throw error;
+  }
+}
+
+/** Records what an operator had done by a message, in the transaction of its effect. */
+export async function recordOperatorMessage(
+  sql: Sql,
+  operator: string,
+  { id, type }: { readonly id: string; readonly type: string },
+): Promise<void> {
+  await sql.run(insertMessage, [operator, type, [id]]);
+}
+
+/** The newest last. @param before `position` of the oldest record of a later page */
+export async function readOperatorAudit(
+  database: Database,
+  query: {
+    readonly operator?: string | undefined;
+    readonly before?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<{ records: OperatorRecord[]; before: string | null }> {
+  const { operator, before, limit } = query;
+  const rows = await database.rows<OperatorRecord & Record<string, unknown>>(page, [
+    before ?? null,
+    operator ?? null,
+    limit + 1,
+  ]);
+  const records = rows.slice(0, limit).reverse();
+  return { records, before: rows.length > limit ? (records[0]?.position ?? null) : null };
+}
+
+const maxIdLength = 100;
+
+/** An e-mail address is personal data, and the service's own records know whom a command was about. */
+function isId(operand: string): boolean {
+  return operand.length <= maxIdLength && !operand.includes('@');
+}
+
+/** The ids that a command printed, such as `client_id`. */
+export function idsOf(result: object): string[] {
+  return Object.entries(result).flatMap(([name, value]: [string, unknown]) =>
+    /(^|_)(id|kid|uuid)$/.test(name) && typeof value === 'string' && isId(value) ? [value] : [],
+  );
+}

@@ -1,0 +1,49 @@
+import { hasLoopbackHost } from '@fulfilment/runtime';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { userInfo } from 'node:os';
+import { WrongCommandLine } from './read-operator-command.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const current = new AsyncLocalStorage<string>();
+
+/** Runs a command in the name of an operator. */
+export function asOperator<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  return current.run(name, work);
+}
+
+/** Who runs the command of this moment; undefined outside of one. */
+export function currentOperator(): string | undefined {
+  return current.getStore();
+}
+
+/**
+ * Who runs this program, and the command line without that: `--as NAME`, or the environment variable OPERATOR. Only where the suite is on
+ * this computer (BASE_URL) the account of the operating system will do. @throws WrongCommandLine
+ */
+export function readOperatorName(
+  args: readonly string[],
+  environment: Environment,
+): { readonly operator: string; readonly rest: readonly string[] } {
+  const at = args.findIndex((arg) => arg === '--as' || arg.startsWith('--as='));
+  const inline = at !== -1 && args[at] !== '--as';
+  const given = inline ? args[at]?.slice('--as='.length) : args[at + 1];
+  const rest = at === -1 ? args : args.toSpliced(at, inline ? 1 : 2);
+  const operator = at === -1 ? environment['OPERATOR'] || accountName(environment) : given;
+  if (operator === undefined)
+    throw new WrongCommandLine(
+      'Name the operator: --as NAME, or the environment variable OPERATOR. Every command is recorded with it.',
+    );
+  if (!/^[^\p{C}]{1,100}$/u.test(operator) || operator.startsWith('--'))
+    throw new WrongCommandLine('--as must be a name of 1 to 100 printable characters.');
+  return { operator, rest };
+}
+
+function accountName({ BASE_URL: baseUrl }: Environment): string | undefined {
+  if (baseUrl === undefined || !URL.canParse(baseUrl) || !hasLoopbackHost(baseUrl)) return undefined;
+  try {
+    return userInfo().username;
+  } catch {
+    return 'developer'; // an account without a name
+  }
+}

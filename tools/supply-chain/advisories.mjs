@@ -1,0 +1,3 @@
+import { run } from '../dev/bootstrap.mjs';
+
+await run('tools/supply-chain/advisories.ts');

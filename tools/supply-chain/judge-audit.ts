@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+const failing = new Set(['high', 'critical']);
+const report = z.object({
+  vulnerabilities: z
+    .record(z.string(), z.object({ name: z.string(), severity: z.string(), range: z.string() }))
+    .optional(),
+  error: z.object({ code: z.string().optional(), summary: z.string().optional() }).optional(),
+  message: z.string().optional(),
+});
+
+export interface Verdict {
+  readonly ok: boolean;
+  readonly lines: readonly string[];
+}
+
+/** What `npm audit --json` printed. A report without vulnerabilities, even none, is no report: nothing was compared. */
+export function judgeAudit(output: string): Verdict {
+  const { vulnerabilities, error, message } = parsed(output);
+  if (vulnerabilities === undefined || error !== undefined) {
+    const reason = error?.summary || error?.code || message || 'no report';
+    return { ok: true, lines: [`NOT CHECKED: the registry gave no advisories (${oneLine(reason)}).`] };
+  }
+  const serious = Object.values(vulnerabilities).filter(({ severity }) => failing.has(severity));
+  if (serious.length > 0)
+    return { ok: false, lines: serious.map(({ name, severity, range }) => `${severity}: ${name} ${range}`) };
+  return { ok: true, lines: ['No advisory of high or critical severity concerns what production runs.'] };
+}
+
+function parsed(output: string): z.output<typeof report> {
+  try {
+    return report.safeParse(JSON.parse(output)).data ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
