@@ -115,6 +115,17 @@ describe('text that nobody can read', () => {
     }
   });
 
+  it('is named by the part of the address that it stands in', async () => {
+    for (const [path, field] of [
+      ['/none/%ff?a=b', 'path'],
+      ['/none?a=%ff', 'query'],
+      ['/api/auth/oauth2/register?a=%00', 'query'],
+    ] as const)
+      expect(await json(await fetch(`${server.direct}${path}`))).toMatchObject({
+        details: [{ field, reason: 'malformed_encoding' }],
+      });
+  });
+
   it('is nobody’s e-mail, nobody’s password and no form of ours', async () => {
     const { url } = await app.request('orders:read');
     const browser = new Browser(server);

@@ -76,6 +76,15 @@ const fields = apiSettings.extend({
     .string()
     .optional()
     .describe("Where audio is kept while it is read; by default the system's temporary directory"),
+  TRACK_UPLOAD_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3650)
+    .default(90)
+    .describe(
+      'Days after which a track upload that completed or failed is deleted; 0 keeps all. Reading it is then 404; the track stays in the Store',
+    ),
   TRACK_UPLOAD_QUEUE_PREFIX: keyPrefix('creator').describe(
     'First part of the BullMQ keys in Redis, for suites that share one',
   ),

@@ -57,6 +57,17 @@ describe('DtoPipe', () => {
     ]);
   });
 
+  it('ignores query parameters that the DTO does not have, also repeated ones', () => {
+    expect(detailsOf({ items: ['x'], unknown: ['a', 'b'] }, 'query')).toEqual([
+      { field: 'items', reason: 'must be given once' },
+    ]);
+    class NoteDto {
+      @IsOptional() @IsString() note?: string;
+    }
+    const read = (query: object) => pipe.transform(query, { type: 'query', metatype: NoteDto });
+    expect(read({ note: 'a', unknown: ['a', 'b'], other: { deep: '1' } })).toMatchObject({ note: 'a' });
+  });
+
   it('remembers a query it has checked, as nobody can change it, and forgets none of its faults', () => {
     class PageDto {
       @IsOptional() @IsString() note?: string;

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type ClassConstructor, plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { LRUCache } from 'lru-cache';
 import { boundedCopy } from './bounded-copy.js';
 import type { ErrorDetail } from './envelope.js';
@@ -26,8 +26,7 @@ export class DtoPipe implements PipeTransform {
       ]);
     }
     if (type !== 'query') return checked(metatype, value);
-    refuseRepeated(value);
-    return this.checkedQuery(metatype, value);
+    return this.checkedQuery(metatype, knownParameters(metatype, value));
   }
 
   /** Callers ask with the same few queries again and again; to check one costs as much as to read an order. */
@@ -54,12 +53,19 @@ function isDto(metatype: unknown): metatype is ClassConstructor<object> {
   return typeof metatype === 'function' && !plainTypes.has(metatype);
 }
 
-/** A query parameter that stands twice could mean either value. */
-function refuseRepeated(query: object): void {
-  const repeated = Object.entries(query).filter(([, value]) => typeof value !== 'string');
+/**
+ * The parameters that the DTO has; others are ignored, however often they are given.
+ * @throws ValidationFailed on a parameter that stands twice: it could mean either value
+ */
+function knownParameters(metatype: ClassConstructor<object>, query: object): object {
+  const validations = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
+  const names = new Set(validations.map(({ propertyName }) => propertyName));
+  const known = Object.entries(query).filter(([name]) => names.has(name));
+  const repeated = known.filter(([, value]) => typeof value !== 'string');
   if (repeated.length > 0) {
     throw new ValidationFailed(repeated.map(([field]) => ({ field, reason: 'must be given once' })));
   }
+  return Object.fromEntries(known);
 }
 
 function details(errors: readonly ValidationError[], path = ''): ErrorDetail[] {

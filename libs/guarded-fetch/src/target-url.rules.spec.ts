@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { addressRule } from './address.rules.js';
 import { hostAndPort, targetUrlProblem } from './target-url.rules.js';
+import { targetUri } from './target-uri.rules.js';
 
 function policy(allowLoopback: boolean) {
   return {
@@ -56,6 +57,8 @@ describe('the rule for target URLs', () => {
     ['https://hooks.example.com:80/', 'must not use port 80'],
     ['https://hooks.example.com:22/', 'must not use port 22'],
     ['https://hooks.example.com:6379/', 'must not use port 6379'],
+    ['https://hooks.example.com/a|b', 'must be a URI (RFC 3986): other characters are percent-encoded'],
+    ['https://hooks.example.com/?a[]=%', 'must be a URI (RFC 3986): other characters are percent-encoded'],
     [`https://hooks.example.com/${'a'.repeat(2048)}`, 'must be at most 2048 characters'],
   ])('refuses %j: %s', (url, reason) => {
     expect(targetUrlProblem(url, production)).toBe(reason);
@@ -155,5 +158,35 @@ describe('the rule for target URLs', () => {
     'http://127.0.0.1.example.com/',
   ])('refuses %s in development too', (url) => {
     expect(targetUrlProblem(url, development)).toBeDefined();
+  });
+});
+
+describe('the URI of a target URL', () => {
+  it.each([
+    'https://hooks.example.com',
+    'HTTPS://Hooks.Example.com/%c3%a4?a=%20b&c=/?@:;',
+    "https://[2606:4700::1111]:8443/a;b=c/(d)!$&'*+,",
+  ])('is %s itself, byte for byte', (url) => {
+    expect(targetUri(url)).toBe(url);
+  });
+
+  it.each([
+    ['https://münchen.example/ä?ö=ü', 'https://xn--mnchen-3ya.example/%C3%A4?%C3%B6=%C3%BC'],
+    ['https://hooks.example.com/{order}', 'https://hooks.example.com/%7Border%7D'],
+    ['https:///hooks.example.com/a', 'https://hooks.example.com/a'],
+  ])('is %s percent-encoded and with an ASCII host', (url, expected) => {
+    expect(targetUri(url)).toBe(expected);
+  });
+
+  it('is its own URI, and has the same meaning as the URL', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true }), fc.string({ unit: 'grapheme' }), (url, more) => {
+        const given = url + more;
+        const found = targetUri(given);
+        if (found === undefined) return;
+        expect(targetUri(found)).toBe(found);
+        expect(new URL(found).href).toBe(new URL(given).href);
+      }),
+    );
   });
 });

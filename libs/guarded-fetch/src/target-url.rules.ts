@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { AddressRule } from './address.rules.js';
+import { targetUri } from './target-uri.rules.js';
 
 const mostCharacters = 2048;
 // White space, control characters and backslashes: WHATWG's parser drops or rewrites them, so two readers could see two addresses. So they could where
@@ -30,6 +31,16 @@ export interface TargetPolicy {
  * what its name resolves to is judged when the connection is made.
  */
 export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
+  return policyProblem(text, policy) ?? uriProblem(text);
+}
+
+function uriProblem(text: string): string | undefined {
+  return targetUri(text) === undefined
+    ? 'must be a URI (RFC 3986): other characters are percent-encoded'
+    : undefined;
+}
+
+function policyProblem(text: string, policy: TargetPolicy): string | undefined {
   if ([...text].length > mostCharacters) return `must be at most ${mostCharacters} characters`;
   if (strayCharacters.test(text)) return 'must not contain spaces, control characters or backslashes';
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute https URL';

@@ -27,6 +27,7 @@ export { Answer } from './answer.js';
 export { EntityTag } from './entity-tag.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
+export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
 export { Html, html, type Part } from './html.js';

@@ -33,7 +33,8 @@ export function mountOidc(
     noteArrival(request);
     const asked = originForm(request.url ?? '/');
     if (!isReadableWhenDecoded(asked)) {
-      const problem = new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
+      const field = isReadableWhenDecoded(pathOf(asked)) ? 'query' : 'path';
+      const problem = new ValidationFailed([{ field, reason: 'malformed_encoding' }]);
       sendPlain(response, unreadableAt(pathOf(asked), problem));
       return;
     }

@@ -5,6 +5,7 @@ import { TrackUploads1763600000004 } from './0004-track-uploads.js';
 import { ClosedMonths1764000000005 } from './0005-closed-months.js';
 import { WaitingGroups1764000000006 } from './0006-waiting-groups.js';
 import { CountedCreators1764000000007 } from './0007-counted-creators.js';
+import { OldUploads1764000000008 } from './0008-old-uploads.js';
 import { OperatorAudit1764000000010 } from './0010-operator-audit.js';
 
 export const migrations = [
@@ -15,5 +16,6 @@ export const migrations = [
   ClosedMonths1764000000005,
   WaitingGroups1764000000006,
   CountedCreators1764000000007,
+  OldUploads1764000000008,
   OperatorAudit1764000000010,
 ] as const;

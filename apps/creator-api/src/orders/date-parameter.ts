@@ -10,7 +10,7 @@ export function isCalendarDate(text: string): boolean {
 export function DateParameter(): PropertyDecorator {
   return Field({
     name: 'dateParameter',
-    schema: { type: 'string', format: 'date' },
+    schema: { type: 'string', format: 'date', pattern: '^(?!0000)' },
     holds: (value) => typeof value === 'string' && isCalendarDate(value),
     reason: () => 'must be a date, YYYY-MM-DD',
   });

@@ -3,7 +3,9 @@ import { IntegerField, TextField, UuidField } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
 
 export class CreateReleaseDto {
-  @Description('Its title, in Unicode code points: 60 emoji are 60')
+  @Description(
+    'Its title, in Unicode code points: 60 emoji are 60. White space around it is removed, and does not count',
+  )
   @TextField({ most: 60, tidy: true })
   title: string;
 

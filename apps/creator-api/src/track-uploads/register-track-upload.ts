@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Conflict, notFound, ValidationFailed } from '@fulfilment/error-envelope';
-import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { GuardedClient, targetUri } from '@fulfilment/guarded-fetch';
 import { Answer, type Caller, FailureThrottle } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -73,12 +73,13 @@ export class RegisterTrackUpload {
   async run(
     who: Caller,
     releaseId: string,
-    { track_uuid: trackId, upload_url: url }: RegisterTrackUploadDto,
+    { track_uuid: trackId, upload_url: given }: RegisterTrackUploadDto,
   ): Promise<Answer<RegistrationView>> {
-    rejectUrl(this.client.shapeProblem(url));
+    rejectUrl(this.client.shapeProblem(given));
+    const url = targetUri(given) ?? given;
     // Whose release it is, and whether there is room, comes first: only then may the caller learn what a name resolves to.
     const known = await this.visibility.as(who, (tx) => findOpen(tx, releaseId, trackId, url));
-    if (known === undefined) await this.requireTarget(who, url);
+    if (known === undefined) await this.requireTarget(who, given);
     const registered =
       known ?? (await this.visibility.as(who, (tx) => this.register(tx, releaseId, trackId, url)));
     const view = registrationView(registered, this.config.BASE_URL);

@@ -13,7 +13,7 @@ export class QuoteItemDto {
   @TextField({ most: 255 })
   sku: string;
 
-  @Description('Pieces') @IntegerField(1, Number.MAX_SAFE_INTEGER) quantity: number;
+  @Description('Pieces, as many as a line of an order may have') @IntegerField(1, 1000) quantity: number;
 }
 
 /** After `UpperCaseCode`. Any two letters: where nobody ships to there is no rate, which is an answer. */

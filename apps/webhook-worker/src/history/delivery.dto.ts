@@ -1,30 +1,9 @@
-import { Description, Field } from '@fulfilment/api-reference';
+import { Description } from '@fulfilment/api-reference';
 import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
-import { StorePageDto } from '@fulfilment/http-service';
+import { DateTimeField, StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
 import { recoverable, type Recoverable } from './history.rules.js';
-
-// RFC 3339 §5.6, with the offset that makes it a moment: one that PostgreSQL knows (it has none beyond 15:59, nor a year 0). Hour 24 is ISO 8601's alone.
-const dateTime =
-  /^(?!0000)\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/i;
-
-function DateTimeField(): PropertyDecorator {
-  return Field({
-    name: 'dateTimeField',
-    schema: { type: 'string', format: 'date-time' },
-    holds: (value) => typeof value === 'string' && isMoment(value),
-    reason: () => 'must be a date-time, like 2026-11-20T12:00:00Z',
-  });
-}
-
-/** On a day that its month has: JavaScript takes 30 February for 2 March. */
-function isMoment(text: string): boolean {
-  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
-  return (
-    dateTime.test(text) && !Number.isNaN(Date.parse(text)) && day.getUTCDate() === Number(text.slice(8, 10))
-  );
-}
 
 export class ListDeliveriesDto extends StorePageDto {
   @Description('Only deliveries that have this status now')

@@ -1,3 +1,4 @@
+import { targetUri } from '@fulfilment/guarded-fetch';
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, Forbidden } from '@fulfilment/error-envelope';
@@ -77,7 +78,7 @@ export class CreateSubscription {
       id,
       creatorId,
       clientId,
-      wish.url,
+      targetUri(wish.url),
       distinct(wish.events),
       this.secrets.seal(wish.secret, id),
       currentApiVersion,

@@ -1,6 +1,7 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
+import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { MoveDeliveries } from '../moves/move-deliveries.js';
 import { CheckTarget } from './check-target.js';
@@ -76,7 +77,7 @@ export class UpdateSubscription {
       if (wish.status !== undefined && wish.status !== status) await this.move(tx, id, wish.status);
       return tx.row<SubscriptionRow>(change, [
         id,
-        wish.url,
+        wish.url === undefined ? undefined : targetUri(wish.url),
         wish.events === undefined ? undefined : distinct(wish.events),
         this.newSecret(wish.secret, secret, id),
       ]);

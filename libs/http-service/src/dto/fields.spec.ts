@@ -1,5 +1,7 @@
+import { Description, dtoSchema } from '@fulfilment/api-reference';
 import { DtoPipe, ValidationFailed } from '@fulfilment/error-envelope';
 import fc from 'fast-check';
+import { DateTimeField, momentInUtc } from './date-times.js';
 import { IntegerField, IntegerParameter } from './integers.js';
 import { ObjectList } from './object-list.js';
 import { TextField } from './texts.js';
@@ -18,7 +20,10 @@ class TextDto {
   @TextField({ most: 60 }) text: string;
 }
 class TitleDto {
-  @TextField({ most: 60, tidy: true }) title: string;
+  @Description('Its title') @TextField({ most: 60, tidy: true }) title: string;
+}
+class MomentDto {
+  @DateTimeField() at: string;
 }
 class UuidDto {
   @UuidField() uuid: string;
@@ -200,4 +205,58 @@ describe('a list of objects', () => {
     expect(refusal({ items: [] })).toMatchObject([{ field: 'items' }]);
     expect(refusal({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
   });
+});
+
+describe('a date-time', () => {
+  it.each([
+    ['2026-11-20T12:00:00Z', '2026-11-20T12:00:00Z'],
+    ['2026-11-20t12:00:00.5z', '2026-11-20T12:00:00.5Z'],
+    ['2026-11-20T12:00:00.123456789012345+02:00', '2026-11-20T10:00:00.123456789Z'],
+    [`2026-11-20T12:00:00.${'1'.repeat(10_000)}Z`, '2026-11-20T12:00:00.111111111Z'],
+    ['2026-11-20T23:59:59-23:59', '2026-11-21T23:58:59Z'],
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
+    ['2017-01-01T08:59:60.9+09:00', '2017-01-01T00:00:00.9Z'],
+    ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+    ['9999-12-31T23:59:59-01:00', '9999-12-31T23:59:59.999999Z'],
+    ['0050-02-28T00:00:00Z', '0050-02-28T00:00:00Z'],
+  ])('%s of RFC 3339 is %s', (given, moment) => {
+    expect(read(MomentDto, { at: given })).toEqual({ at: moment });
+  });
+
+  it.each([
+    '2026-11-20',
+    '2026-11-20T12:00:00',
+    '2026-02-30T12:00:00Z',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20T12:00:60Z',
+    '2026-11-20 12:00:00Z',
+    '2026-11-20T12:00:00+24:00',
+    5,
+    null,
+  ])('is never %p', (at) => {
+    expect(read(MomentDto, { at })).toBeUndefined();
+  });
+
+  it('is the moment that JavaScript reads', () => {
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
+        (date) => {
+          expect(Date.parse(momentInUtc(date.toISOString()) ?? '')).toBe(date.getTime());
+        },
+      ),
+    );
+  });
+});
+
+describe('the schema of a title', () => {
+  const pattern = new RegExp(String(dtoSchema(TitleDto).schema.properties?.['title']?.pattern), 'u');
+  const accepts = (text: string): boolean => read(TitleDto, { title: text }) !== undefined;
+
+  it.each([' Tidal Maps\t', '\n a \n', 'a', '\u2028a', 'a\tb', '\u202ea', 'a\u2066', ' ', '', '\u0000a'])(
+    'agrees with its validation about %j',
+    (title) => {
+      expect(pattern.test(title)).toBe(accepts(title));
+    },
+  );
 });

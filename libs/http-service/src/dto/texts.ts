@@ -12,6 +12,8 @@ const loneSurrogates = /\p{Surrogate}/u;
 /** The same for readers of the reference: no control characters, and something else than white space. */
 const text = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
 const readableText = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
+/** White space around it is removed before it is checked, so any may be there. */
+const tidyText = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
 
 /** UTF-16 code units of a code point. */
 const maxUnitsPerCharacter = 2;
@@ -45,7 +47,7 @@ export function TextField({ least = 1, most, tidy = false, format }: TextBounds)
       type: 'string',
       ...(least > 0 && { minLength: least }),
       maxLength: most,
-      ...(format === undefined ? { pattern: least > 0 ? readableText : text } : { format }),
+      ...(format === undefined ? { pattern: patternOf(least, tidy) } : { format }),
     },
     holds: (value) => problemWith(value) === undefined,
     reason: (value) => problemWith(value) ?? 'is not valid',
@@ -57,6 +59,11 @@ export function TextField({ least = 1, most, tidy = false, format }: TextBounds)
       : value,
   );
   return applyDecorators(tidied, validate);
+}
+
+function patternOf(least: number, tidy: boolean): string {
+  if (tidy) return tidyText;
+  return least > 0 ? readableText : text;
 }
 
 function textProblem(given: string, least: number, most: number): string | undefined {
