@@ -21,6 +21,7 @@ const right: Readonly<Record<string, string>> = {
   'user enable': 'a@b.example',
   'user reset-second-factor': 'a@b.example',
   'user password': 'a@b.example --password secret-secret',
+  'user redact': 'a@b.example',
   'user role': 'a@b.example --role none --organisation org_1',
   'creator change': 'crt_1 --name Mira --payment-terms yes --tax-interview no --payment-method none',
   'creator create': '--organisation org_1 --name Mira --payment-method pm_ok --settlement-currency EUR',

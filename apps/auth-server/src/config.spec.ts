@@ -1,0 +1,13 @@
+import { expect, it } from '@jest/globals';
+import { relaxedAuthSettings, settings } from './config.js';
+
+const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = settings.shape;
+
+it('global admins need a second factor unless it is switched off explicitly, which is reported as a relaxed setting', () => {
+  const relaxed = (given: string | undefined) =>
+    relaxedAuthSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(given) }).map((one) => one.setting);
+  expect(setting.parse(undefined)).toBe(true);
+  expect(relaxed(undefined)).toEqual([]);
+  expect(relaxed('true')).toEqual([]);
+  expect(relaxed('false')).toEqual(['SECOND_FACTOR_FOR_GLOBAL_ADMINS']);
+});
