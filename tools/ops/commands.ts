@@ -10,6 +10,17 @@ import { orderCommands, productCommands } from './warehouse-commands.ts';
 
 const paymentCommands = [
   serviceCommand('store-api', ['order', 'recharge'], {
+    usage: 'ORDER | --since T [--until T]',
+    positionals: ['ORDER'],
+    flags: { since: word, until: word },
+    arguments: z
+      .object({ ORDER: text().optional(), since: text().optional(), until: text().optional() })
+      .refine(({ ORDER, since }) => ORDER !== undefined || since !== undefined, {
+        path: ['ORDER'],
+        message: 'is missing',
+      }),
+  }),
+  serviceCommand('store-api', ['order', 'redact'], {
     usage: 'ORDER',
     positionals: ['ORDER'],
     arguments: z.object({ ORDER: text() }),

@@ -10,6 +10,7 @@ const right: Readonly<Record<string, string>> = {
   'order deliver': 'ord_1 --tracking-number 1Z',
   'order cancel': 'ord_1 --reason lost',
   'order recharge': 'ord_1',
+  'order redact': 'ord_1',
   'stock set': 'prod_1 0',
   'stock adjust': 'prod_1 -3',
   'product release': 'prod_1',
@@ -150,7 +151,7 @@ describe('an ops command line', () => {
     ['client create --name App', '--redirect-uri is missing.'],
     [
       'order',
-      'There is no command "order". After "order" comes ship or track or deliver or cancel or recharge.',
+      'There is no command "order". After "order" comes ship or track or deliver or cancel or recharge or redact.',
     ],
     ['order lose ord_1', 'There is no command "order lose". After "order" comes ship'],
     ['nonsense', 'There is no command "nonsense". All commands: npm run -s ops -- --help'],

@@ -48,7 +48,9 @@ function inputOf(password: Argument): string | typeof ownInput {
 function asArguments(given: Readonly<Record<string, Argument>>, positionals: readonly string[]): string[] {
   const flags = Object.entries(given).filter(([name]) => !positionals.includes(name));
   return [
-    ...positionals.map((name) => operand(name, String(given[name]))),
+    ...positionals
+      .filter((name) => given[name] !== undefined)
+      .map((name) => operand(name, String(given[name]))),
     ...flags.flatMap(([name, value]) =>
       value === true ? [`--${name}`] : [value ?? []].flat().flatMap((one) => [`--${name}`, String(one)]),
     ),

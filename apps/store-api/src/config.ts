@@ -34,6 +34,15 @@ export const storeApiSettings = apiSettings
       .describe(
         'How long a report on an order waits for what it builds on before it is refused: a delivery for its package',
       ),
+    ADDRESS_RETENTION_DAYS: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(36_500)
+      .default(730)
+      .describe(
+        'Days after delivery, or after the last change of an order that was not delivered, until its address is redacted; 0 keeps addresses for ever',
+      ),
     PAYMENT_PROVIDER: z
       .enum(['sandbox', 'stripe'])
       .describe('Who charges creators. `sandbox` moves no money and is for development and rehearsals'),

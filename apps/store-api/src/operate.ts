@@ -3,6 +3,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { serviceSettings, systemClock } from '@fulfilment/runtime';
 import {
   deadLetterCommands,
+  momentArgument,
   operateService,
   operatorCommand,
   type OperatorSite,
@@ -15,6 +16,8 @@ import { Stock } from './catalogue/stock.js';
 import { migrations } from './migrations/index.js';
 import { ordersAgain } from './orders/orders-again.js';
 import { RechargeOrder } from './orders/recharge-order.js';
+import { rechargeOrders } from './orders/recharge-orders.js';
+import { redactOrder } from './orders/redact-orders.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Site = OperatorSite<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
@@ -31,9 +34,13 @@ function loading<File>(schema: z.ZodType<File>, load: (database: Database, file:
   });
 }
 
+function rechargeOrderOn(database: Database): RechargeOrder {
+  return new RechargeOrder(database, new Stock(new Outbox(), systemClock));
+}
+
 /** Begins a recharge and waits until the running service has settled it; `charge` stays `pending` when that takes longer. */
 async function rechargeOrder(database: Database, order: string) {
-  const rechargeOrder = new RechargeOrder(database, new Stock(new Outbox(), systemClock));
+  const rechargeOrder = rechargeOrderOn(database);
   await rechargeOrder.run(order);
   const endsAtMs = performance.now() + settledWithinMs;
   let recharge = await rechargeOrder.newest(order);
@@ -53,8 +60,32 @@ await operateService({
     ...deadLetterCommands,
     'order recharge': operatorCommand({
       operands: ['ORDER'],
+      flags: { since: 'text', until: 'text' },
+      arguments: z
+        .object({
+          ORDER: z.string().optional(),
+          since: momentArgument.optional(),
+          until: momentArgument.optional(),
+        })
+        .superRefine(({ ORDER, since, until }, context) => {
+          const reject = (path: string, message: string): void =>
+            context.addIssue({ code: 'custom', path: [path], message });
+          if (ORDER === undefined && since === undefined) reject('ORDER', 'is missing');
+          if (ORDER !== undefined && since !== undefined) reject('since', 'goes without an ORDER');
+          if (until !== undefined && since === undefined) reject('until', 'needs --since');
+        }),
+      run: ({ database }: Site, { ORDER = '', since, until = new Date() }) =>
+        since === undefined
+          ? rechargeOrder(database, ORDER)
+          : rechargeOrders(database, rechargeOrderOn(database), { since, until }),
+    }),
+    'order redact': operatorCommand({
+      operands: ['ORDER'],
       arguments: z.object({ ORDER: z.string('is missing') }),
-      run: ({ database }: Site, { ORDER }) => rechargeOrder(database, ORDER),
+      run: async ({ database }: Site, { ORDER }) => ({
+        order: ORDER,
+        ...(await redactOrder(database, ORDER)),
+      }),
     }),
     'orders republish': operatorCommand({
       arguments: z.object({}),

@@ -2,13 +2,15 @@ import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { measureOversold } from './catalogue/oversold-stock.js';
+import { CONFIG, type StoreApiSettings } from './config.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { measureOrders } from './orders/measure-orders.js';
+import { redactOldAddresses } from './orders/redact-orders.js';
 import { forgetQuotes } from './shipping/forget-quotes.js';
 
 const lookEveryMs = 10_000;
 
-/** Deletes expired idempotency keys and quotes, and measures oversold stock. Any number of replicas may run. */
+/** Deletes expired idempotency keys and quotes, redacts old addresses, and measures orders and oversold stock. Any number of replicas may run. */
 @Injectable()
 export class Upkeep {
   private readonly loop: BackgroundLoop;
@@ -16,6 +18,7 @@ export class Upkeep {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly keys: IdempotencyKeys,
+    @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
@@ -40,6 +43,7 @@ export class Upkeep {
     await measureOrders(this.database);
     const manyKeys = await this.keys.forgetOld(this.database);
     const manyQuotes = await forgetQuotes(this.database);
-    return manyKeys || manyQuotes;
+    const manyAddresses = await redactOldAddresses(this.database, this.config.ADDRESS_RETENTION_DAYS);
+    return manyKeys || manyQuotes || manyAddresses;
   }
 }

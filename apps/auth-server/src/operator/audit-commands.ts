@@ -1,7 +1,6 @@
-import { operatorCommand } from '@fulfilment/service-host/operator';
+import { momentOf, operatorCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditEvents } from '../audit/audit-log.js';
-import { momentOf } from '../audit/moment.rules.js';
 import { readAuditLog } from '../audit/read-audit-log.js';
 import type { OperatorContext } from './operator-context.js';
 import { pageSize } from './page-size.js';

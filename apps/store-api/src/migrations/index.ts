@@ -7,6 +7,7 @@ import { PaymentTries1764000000006 } from './0006-payment-tries.js';
 import { ReportTimes1764000000007 } from './0007-report-times.js';
 import { RefundTimes1764000000008 } from './0008-refund-times.js';
 import { StockTimes1764000000009 } from './0009-stock-times.js';
+import { AddressRetention1764000000013 } from './0013-address-retention.js';
 import { OperatorAudit1764000000017 } from './0017-operator-audit.js';
 
 /** In the order they are applied. */
@@ -20,5 +21,6 @@ export const migrations = [
   ReportTimes1764000000007,
   RefundTimes1764000000008,
   StockTimes1764000000009,
+  AddressRetention1764000000013,
   OperatorAudit1764000000017,
 ];

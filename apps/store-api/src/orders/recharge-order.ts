@@ -12,7 +12,7 @@ import { paymentMethodOf } from './payment-methods.js';
 
 const lockOrder = statement(
   'recharge.lock',
-  'SELECT id, creator_id AS "creatorId", status FROM orders WHERE id = $1 FOR UPDATE',
+  `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
 // Before the order is locked: a report that makes a product a limited edition locks the product, then the orders of it.
 const holdProducts = statement(
@@ -79,10 +79,13 @@ export class RechargeOrder {
 
   private async begin(tx: Transaction, orderId: string): Promise<void> {
     await tx.run(holdProducts, [orderId]);
-    const order = await tx.row<{ creatorId: string; status: OrderStatus }>(lockOrder, [orderId]);
+    const order = await tx.row<{ creatorId: string; status: OrderStatus; redacted: boolean }>(lockOrder, [
+      orderId,
+    ]);
     if (order === undefined) return notFound('order');
     if (order.status !== 'payment_failed')
       throw new Conflict(`An order that is ${order.status} is not charged again.`);
+    if (order.redacted) throw new Conflict('The address of the order was redacted: it cannot be sent.');
     const attempts = await tx.row<{ last: number; open: boolean }>(readAttempts, [orderId]);
     if (attempts === undefined || attempts.open)
       throw new Conflict('The order is being charged at this moment.');

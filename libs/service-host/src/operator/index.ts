@@ -5,4 +5,6 @@ export { type BrokerSettings, deadLetterCommands } from './dead-letter-commands.
 export { readSecret } from './read-secret.js';
 export { createOperatorAudit, dropOperatorAudit, recordOperatorMessage } from './operator-audit.js';
 export { currentOperator } from './operator-name.js';
+export { momentOf } from './moment.rules.js';
+export { momentArgument } from './moment-argument.js';
 export { tellAgain, type ToldAgain } from './tell-again.js';

@@ -1,0 +1,88 @@
+import { statement } from '@fulfilment/database';
+import { Stock } from '../catalogue/stock.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { RechargeOrder } from './recharge-order.js';
+import { rechargeOrders } from './recharge-orders.js';
+
+const payBy = statement('test.pay-by-all', 'UPDATE creators SET payment_method = $1');
+const failedAt = statement(
+  'test.failed-at',
+  `UPDATE charges SET settled_at = $2 WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)`,
+);
+const payNothing = statement('test.pay-nothing', 'UPDATE creators SET payment_method = NULL WHERE id = $1');
+const withdraw = statement(
+  'test.withdraw',
+  "UPDATE products SET status = 'unavailable' WHERE creator_id = $1",
+);
+const attempts = statement(
+  'test.attempts',
+  'SELECT count(*) AS attempts FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
+);
+
+const since = new Date('2026-01-02T00:00:00Z');
+const until = new Date('2026-01-03T00:00:00Z');
+
+describe('charging again the orders that failed within a window', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+
+  beforeEach(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+  });
+  afterEach(() => store.stop());
+
+  /** An order whose payment failed at the time. */
+  const failed = async (at: string): Promise<{ who: TestCreator; status: () => Promise<string> }> => {
+    const who = await store.creator('pm_declined');
+    const [sku = ''] = (await store.release(who.id, [{}])).skus;
+    const { body } = await desk.place(who, orderBody(sku, await store.quote(who.token)));
+    await store.database.run(failedAt, [who.id, new Date(at)]);
+    return {
+      who,
+      status: async () => (await store.get(`/store/v1/orders/${body.id}`, who.token)).body.status,
+    };
+  };
+  const run = () =>
+    rechargeOrders(store.database, new RechargeOrder(store.database, store.app.get(Stock)), { since, until });
+  const window = { since: since.toISOString(), until: until.toISOString() };
+
+  it('charges those of the window once, however often it is run, and leaves the others', async () => {
+    const within = [await failed('2026-01-02T00:00:00Z'), await failed('2026-01-02T23:59:59Z')];
+    const outside = [await failed('2026-01-01T23:59:59Z'), await failed('2026-01-03T00:00:00Z')];
+    await store.database.run(payBy, ['pm_ok']);
+    expect(await run()).toEqual({ ...window, begun: 2, skipped: {} });
+    expect(await run()).toEqual({ ...window, begun: 0, skipped: {} });
+    await store.resumeOrders();
+    expect(await run()).toEqual({ ...window, begun: 0, skipped: {} });
+    expect(await Promise.all(within.map(({ status }) => status()))).toEqual(['processing', 'processing']);
+    expect(await Promise.all(outside.map(({ status }) => status()))).toEqual([
+      'payment_failed',
+      'payment_failed',
+    ]);
+    for (const { who } of within)
+      expect(await store.database.row(attempts, [who.id])).toEqual({ attempts: 2 });
+    for (const { who } of outside) expect(await desk.ledger(who)).toHaveLength(1);
+  });
+
+  it('goes on past an order that cannot be charged, and counts why', async () => {
+    const unsold = await failed('2026-01-02T10:00:00Z');
+    const sold = await failed('2026-01-02T11:00:00Z');
+    const unpaid = await failed('2026-01-02T12:00:00Z');
+    await store.database.run(payBy, ['pm_ok']);
+    await store.database.run(withdraw, [unsold.who.id]);
+    await store.database.run(payNothing, [unpaid.who.id]);
+    expect(await run()).toEqual({
+      ...window,
+      begun: 1,
+      skipped: { not_sold_or_sold_out: 1, payment_method_missing: 1 },
+    });
+    await store.resumeOrders();
+    expect([await unsold.status(), await sold.status(), await unpaid.status()]).toEqual([
+      'payment_failed',
+      'processing',
+      'payment_failed',
+    ]);
+  });
+});

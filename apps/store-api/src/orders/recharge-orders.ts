@@ -1,0 +1,64 @@
+import { publicId } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { Conflict, Unprocessable } from '@fulfilment/error-envelope';
+import type { RechargeOrder } from './recharge-order.js';
+
+const pageSize = 500;
+
+// Declines of the window that are their order's newest attempt: one that was charged again since has another.
+const readPage = statement(
+  'recharge.declined',
+  `SELECT c.id, c.order_id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
+   WHERE c.id > $3 AND c.status = 'declined' AND c.settled_at >= $1 AND c.settled_at < $2 AND o.status = 'payment_failed'
+     AND NOT EXISTS (SELECT FROM charges newer WHERE newer.order_id = c.order_id AND newer.attempt > c.attempt)
+   ORDER BY c.id LIMIT ${pageSize}`,
+);
+
+const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+/** What a run did; with the same `since` and `until` another run goes on where it was interrupted. */
+export interface RechargedOrders {
+  readonly since: string;
+  readonly until: string;
+  /** Orders whose charge was begun; the completer settles them. */
+  readonly begun: number;
+  /** Orders that cannot be charged now, by the reason. */
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+/**
+ * Charges again every order whose payment failed for the last time within the window. Each order is one transaction, so an interrupted run is
+ * repeated with the same window: orders charged again since are no longer in it.
+ */
+export async function rechargeOrders(
+  database: Database,
+  rechargeOrder: RechargeOrder,
+  { since, until }: { readonly since: Date; readonly until: Date },
+): Promise<RechargedOrders> {
+  const skipped: Record<string, number> = {};
+  let begun = 0;
+  for (let after = beforeAll; ;) {
+    const page = await database.rows<{ id: string; orderId: string }>(readPage, [since, until, after]);
+    for (const { orderId } of page) {
+      const problem = await tryRecharge(rechargeOrder, publicId('ord', orderId));
+      if (problem === undefined) begun += 1;
+      else skipped[problem] = (skipped[problem] ?? 0) + 1;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize)
+      return { since: since.toISOString(), until: until.toISOString(), begun, skipped };
+    after = last.id;
+  }
+}
+
+/** Returns why the order cannot be charged now. */
+async function tryRecharge(rechargeOrder: RechargeOrder, order: string): Promise<string | undefined> {
+  try {
+    await rechargeOrder.run(order);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Conflict) return 'changed_meanwhile';
+    if (error instanceof Unprocessable) return error.details?.[0]?.reason ?? 'not_sold_or_sold_out';
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { Conflict, NotFound } from '@fulfilment/error-envelope';
+import { eventually } from '@fulfilment/testing';
+import { Stock } from '../catalogue/stock.js';
+import {
+  address,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { RechargeOrder } from './recharge-order.js';
+import { redactOldAddresses, redactOrder } from './redact-orders.js';
+
+const age = statement(
+  'test.age',
+  `UPDATE orders SET updated_at = now() - $2::int * interval '1 day',
+                     delivered_at = CASE WHEN status = 'delivered' THEN now() - $2::int * interval '1 day' END
+   WHERE creator_id = $1`,
+);
+const stored = statement(
+  'test.stored-address',
+  'SELECT shipping_address AS address, redacted_at IS NOT NULL AS redacted FROM orders WHERE creator_id = $1',
+);
+const wholeRow = statement(
+  'test.order-row',
+  'SELECT row_to_json(orders)::text AS row FROM orders WHERE creator_id = $1',
+);
+
+const redacted = {
+  full_name: 'redacted',
+  address_line_1: 'redacted',
+  city: 'redacted',
+  postal_code: 'redacted',
+  country_code: 'GB',
+};
+
+describe('redacting orders', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+  });
+  afterAll(() => store.stop());
+
+  const place = async (paymentMethod: string): Promise<{ who: TestCreator; order: string }> => {
+    const who = await store.creator(paymentMethod);
+    const [sku = ''] = (await store.release(who.id, [{}])).skus;
+    const { body } = await desk.place(who, orderBody(sku, await store.quote(who.token)));
+    return { who, order: body.id };
+  };
+  const view = async (who: TestCreator, order: string) =>
+    (await store.get(`/store/v1/orders/${order}`, who.token)).body;
+  const cancel = async (who: TestCreator, order: string) => {
+    await store.broker.publish(
+      messages.fulfilmentCancelled.make({ order_id: order, reason: 'asked for' }, { occurredAt: new Date() }),
+    );
+    await eventually(async () => ((await view(who, order)).status === 'cancelled' ? true : undefined));
+  };
+
+  it('blanks every text of the address but the country, keeps its shape, and may be repeated', async () => {
+    const { who, order } = await place('pm_declined');
+    const before = await view(who, order);
+    const first = await redactOrder(store.database, order);
+    expect(await redactOrder(store.database, order)).toEqual(first);
+    const after = await view(who, order);
+    expect(Object.keys(after.shipping_address)).toEqual(Object.keys(before.shipping_address));
+    expect(after.shipping_address).toMatchObject(redacted);
+    expect({ ...after, shipping_address: null }).toEqual({ ...before, shipping_address: null });
+  });
+
+  it('leaves nothing of the address anywhere in the row of the order', async () => {
+    const { who, order } = await place('pm_declined');
+    await redactOrder(store.database, order);
+    const row = (await store.database.row<{ row: string }>(wholeRow, [who.id]))?.row ?? '';
+    for (const text of [address.full_name, address.address_line_1, address.postal_code])
+      expect(row).not.toContain(text);
+  });
+
+  it('rejects an order that still has to be sent, until it is cancelled', async () => {
+    const { who, order } = await place('pm_ok');
+    await expect(redactOrder(store.database, order)).rejects.toThrow(Conflict);
+    expect((await view(who, order)).shipping_address.full_name).toBe(address.full_name);
+    await cancel(who, order);
+    await redactOrder(store.database, order);
+    expect((await view(who, order)).shipping_address.full_name).toBe('redacted');
+  });
+
+  it('rejects what is no order', async () => {
+    await expect(redactOrder(store.database, publicId('ord', uuidv7()))).rejects.toThrow(NotFound);
+    await expect(redactOrder(store.database, 'nonsense')).rejects.toThrow(NotFound);
+  });
+
+  it('makes an order that failed impossible to charge again, since it could not be sent', async () => {
+    const { order } = await place('pm_declined');
+    await redactOrder(store.database, order);
+    const recharge = new RechargeOrder(store.database, store.app.get(Stock));
+    await expect(recharge.run(order)).rejects.toThrow(Conflict);
+  });
+
+  it('happens by itself when the address is past its time, and not a day earlier, nor to an order under way', async () => {
+    const [old, young, underWay] = [
+      await place('pm_declined'),
+      await place('pm_declined'),
+      await place('pm_ok'),
+    ];
+    await store.database.run(age, [old.who.id, 31]);
+    await store.database.run(age, [young.who.id, 29]);
+    await store.database.run(age, [underWay.who.id, 31]);
+    expect(await redactOldAddresses(store.database, 0)).toBe(false);
+    expect(await store.database.row(stored, [old.who.id])).toMatchObject({ redacted: false });
+    expect(await redactOldAddresses(store.database, 30)).toBe(false);
+    expect(await store.database.row(stored, [old.who.id])).toMatchObject({
+      redacted: true,
+      address: redacted,
+    });
+    expect(await store.database.row(stored, [young.who.id])).toMatchObject({ redacted: false });
+    expect(await store.database.row(stored, [underWay.who.id])).toMatchObject({ redacted: false });
+  });
+});

@@ -1,0 +1,53 @@
+import { type OrderStatus, parsePublicId } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { Conflict, notFound } from '@fulfilment/error-envelope';
+
+/** What stands in the place of a text that was personal data. */
+export const redactedText = 'redacted';
+
+const batchSize = 500;
+
+// Each text that is not empty, but the country, which statistics need. The shape of the address stays.
+const redactedAddress = `(
+  SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
+                                         ELSE to_jsonb('${redactedText}'::text) END)
+  FROM jsonb_each(o.shipping_address) AS part)`;
+const redactOne = statement(
+  'orders.redact',
+  `UPDATE orders o SET shipping_address = ${redactedAddress}, redacted_at = now()
+   WHERE id = $1 AND redacted_at IS NULL AND status NOT IN ('pending', 'processing')`,
+);
+const readState = statement(
+  'orders.redaction-state',
+  'SELECT status, redacted_at AS "redactedAt" FROM orders WHERE id = $1',
+);
+// The last the order changed, for one that is not delivered. One that a transition holds is left to the next round.
+const redactOld = statement(
+  'orders.redact-old',
+  `UPDATE orders o SET shipping_address = ${redactedAddress}, redacted_at = now()
+   FROM (SELECT id FROM orders
+         WHERE redacted_at IS NULL AND status NOT IN ('pending', 'processing')
+           AND coalesce(delivered_at, updated_at) < now() - $1::int * interval '1 day'
+         ORDER BY coalesce(delivered_at, updated_at) LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS old
+   WHERE o.id = old.id`,
+);
+
+/**
+ * Blanks the address of one order. May be repeated.
+ * @throws NotFound; Conflict while the address is still needed to send the order
+ */
+export async function redactOrder(database: Database, order: string): Promise<{ redacted_at: string }> {
+  const orderId = parsePublicId('ord', order) ?? notFound('order');
+  await database.run(redactOne, [orderId]);
+  const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
+  if (state === undefined) return notFound('order');
+  if (state.redactedAt === null)
+    throw new Conflict(`An order that is ${state.status} needs its address. Cancel it first.`);
+  return { redacted_at: state.redactedAt.toISOString() };
+}
+
+/** Blanks a batch of addresses past their time; 0 days keeps them all. Any number of replicas may run. @returns whether there may be more */
+export async function redactOldAddresses(database: Database, retentionDays: number): Promise<boolean> {
+  if (retentionDays === 0) return false;
+  return (await database.run(redactOld, [retentionDays])) === batchSize;
+}
