@@ -20,6 +20,11 @@ const paymentCommands = [
         message: 'is missing',
       }),
   }),
+  serviceCommand('store-api', ['payments', 'reconcile'], {
+    usage: '[--since T] [--until T]',
+    flags: { since: word, until: word },
+    arguments: z.object({ since: text().optional(), until: text().optional() }),
+  }),
   serviceCommand('store-api', ['order', 'redact'], {
     usage: 'ORDER',
     positionals: ['ORDER'],

@@ -7,6 +7,7 @@ import { migrations } from './migrations/index.js';
 import { HoldReports } from './orders/hold-reports.js';
 import { RefundCharges } from './orders/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
+import { DailyReconciliation } from './payments/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
 import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
@@ -31,10 +32,13 @@ const app = await startApi({
 const resumeOrders = app.get(ResumeOrders);
 const refundCharges = app.get(RefundCharges);
 const upkeep = app.get(Upkeep);
+const reconciliation = app.get(DailyReconciliation);
 const holdReports = app.get(HoldReports);
 await service.run(app, (shutdown) => {
   holdReports.start();
   upkeep.start();
+  reconciliation.start();
+  shutdown.add('reconciliation', () => reconciliation.stop());
   shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('held reports', () => holdReports.stop());
 });

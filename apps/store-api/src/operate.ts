@@ -1,6 +1,6 @@
 import type { Database } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
-import { serviceSettings, systemClock } from '@fulfilment/runtime';
+import { readConfig, serviceSettings, systemClock } from '@fulfilment/runtime';
 import {
   deadLetterCommands,
   momentArgument,
@@ -18,6 +18,8 @@ import { ordersAgain } from './orders/orders-again.js';
 import { RechargeOrder } from './orders/recharge-order.js';
 import { rechargeOrders } from './orders/recharge-orders.js';
 import { redactOrder } from './orders/redact-orders.js';
+import type { TimeRange } from './payments/payment-gateway.js';
+import { reconcilePayments } from './payments/reconcile-payments.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Site = OperatorSite<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
@@ -25,6 +27,9 @@ type Site = OperatorSite<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' |
 /** How long a recharge is waited for: the completer's two seconds, and the payment provider's ten. */
 const settledWithinMs = 20_000;
 const lookEveryMs = 200;
+
+const dayMs = 86_400_000;
+const reconciledWithinMs = 3_600_000;
 
 /** A command that reads JSON from standard input and may run again. */
 function loading<File>(schema: z.ZodType<File>, load: (database: Database, file: File) => Promise<object>) {
@@ -49,6 +54,21 @@ async function rechargeOrder(database: Database, order: string) {
     recharge = await rechargeOrder.newest(order);
   }
   return { order, ...recharge };
+}
+
+/** Compares payments with the provider that the service's environment names. What it needs is loaded for this command alone. */
+async function reconcile(database: Database, range: TimeRange) {
+  const { storeApiSettings } = await import('./config.js');
+  const { choosePaymentGateway } = await import('./payments/choose-payment-gateway.js');
+  const gateway = choosePaymentGateway(readConfig(storeApiSettings), database);
+  const { findings, ...counts } = await reconcilePayments(
+    database,
+    gateway,
+    range,
+    AbortSignal.timeout(reconciledWithinMs),
+  );
+  const rows = findings.map(({ kind, reference, chargeId }) => ({ kind, reference, charge_id: chargeId }));
+  return { since: range.from.toISOString(), until: range.to.toISOString(), ...counts, findings: rows };
 }
 
 await operateService({
@@ -78,6 +98,14 @@ await operateService({
         since === undefined
           ? rechargeOrder(database, ORDER)
           : rechargeOrders(database, rechargeOrderOn(database), { since, until }),
+    }),
+    'payments reconcile': operatorCommand({
+      flags: { since: 'text', until: 'text' },
+      arguments: z.object({ since: momentArgument.optional(), until: momentArgument.optional() }),
+      run: ({ database }: Site, { since, until = new Date() }) => {
+        const from = since ?? new Date(until.getTime() - dayMs);
+        return reconcile(database, { from, to: until });
+      },
     }),
     'order redact': operatorCommand({
       operands: ['ORDER'],

@@ -31,6 +31,7 @@ import { ResumeOrders } from './orders/resume-orders.js';
 import { SettleOrder } from './orders/settle-order.js';
 import { ChargeCircuit } from './payments/charge-circuit.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
+import { DailyReconciliation } from './payments/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
 import { controllers } from './controllers.js';
 import { HonourRate } from './shipping/honour-rate.js';
@@ -53,6 +54,7 @@ export interface Infrastructure {
     PlaceOrder,
     ChargeOrder,
     ChargeCircuit,
+    DailyReconciliation,
     SettleOrder,
     ResumeOrders,
     RefundCharges,

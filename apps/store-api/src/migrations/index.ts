@@ -8,6 +8,7 @@ import { ReportTimes1764000000007 } from './0007-report-times.js';
 import { RefundTimes1764000000008 } from './0008-refund-times.js';
 import { StockTimes1764000000009 } from './0009-stock-times.js';
 import { AddressRetention1764000000013 } from './0013-address-retention.js';
+import { PaymentReconciliations1764000000014 } from './0014-payment-reconciliations.js';
 import { OperatorAudit1764000000017 } from './0017-operator-audit.js';
 
 /** In the order they are applied. */
@@ -22,5 +23,6 @@ export const migrations = [
   RefundTimes1764000000008,
   StockTimes1764000000009,
   AddressRetention1764000000013,
+  PaymentReconciliations1764000000014,
   OperatorAudit1764000000017,
 ];

@@ -63,6 +63,28 @@ export type RefundOutcome =
   /** This one gives nothing back any more: another is asked for under the next key. */
   | { readonly status: 'failed'; readonly reason: string };
 
+/** A time range, the end not included. */
+export interface TimeRange {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** A payment of ours that the provider took. */
+export interface ProviderPayment {
+  readonly reference: string | null;
+  /** The charge it was asked for by, as the provider has it: not necessarily a UUID. */
+  readonly chargeId: string;
+  /** All of it was given back. */
+  readonly refunded: boolean;
+}
+
+/** A refund that gave nothing back in the end. */
+export interface FailedRefund {
+  readonly reference: string;
+  /** The provider's name of the payment. */
+  readonly payment: string;
+}
+
 /** The provider gave no response, or none that says what became of the charge. It may next time. */
 export class PaymentProviderUnavailable extends Error {
   override readonly name = 'PaymentProviderUnavailable';
@@ -111,4 +133,10 @@ export abstract class PaymentGateway {
    * @throws when nothing was charged under the key, or it cannot be known in time what became of it
    */
   abstract refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome>;
+  /** Pages of what the provider took of ours, by when it was begun. */
+  abstract listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]>;
+  /** Whether the provider took the money of a charge. */
+  abstract hasPayment(charge: Charge, signal: AbortSignal): Promise<boolean>;
+  /** Pages of refunds that have failed, by when they were made. */
+  abstract listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]>;
 }

@@ -2,11 +2,15 @@ import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { once } from 'node:events';
 import {
+  type Charge,
   type ChargeOutcome,
   type ChargeRequest,
+  type FailedRefund,
   PaymentGateway,
+  type ProviderPayment,
   type RefundOutcome,
   type RefundRequest,
+  type TimeRange,
 } from './payment-gateway.js';
 
 // The update that changes nothing returns the row another request booked. `same`: it stands for this charge.
@@ -20,6 +24,16 @@ const book = statement(
 const giveBack = statement(
   'sandbox.refund',
   `UPDATE sandbox_charges SET refunded_at = coalesce(refunded_at, now()) WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
+);
+
+const readPayments = statement(
+  'sandbox.payments',
+  `SELECT NULL AS reference, idempotency_key AS "chargeId", refunded_at IS NOT NULL AS refunded
+   FROM sandbox_charges WHERE outcome = 'succeeded' AND charged_at >= $1 AND charged_at < $2`,
+);
+const readPayment = statement(
+  'sandbox.payment',
+  `SELECT idempotency_key FROM sandbox_charges WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
 );
 
 /**
@@ -67,6 +81,18 @@ export class SandboxPaymentGateway extends PaymentGateway {
     const charges = await this.database.run(giveBack, [idempotencyKey]);
     if (charges === 0) throw new Error('Nothing was charged under this idempotency key.');
     return { status: 'refunded', reference: null };
+  }
+
+  async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
+    yield await this.database.rows<ProviderPayment>(readPayments, [from, to]);
+  }
+
+  async hasPayment({ idempotencyKey }: Charge): Promise<boolean> {
+    return (await this.database.row(readPayment, [idempotencyKey])) !== undefined;
+  }
+
+  async *listFailedRefunds(): AsyncGenerator<FailedRefund[]> {
+    // None of its refunds fails.
   }
 }
 

@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import Stripe from 'stripe';
 import {
+  type Charge,
   type ChargeOutcome,
   type ChargeRequest,
   type ChargeUnderWay,
+  type FailedRefund,
   type KeySpent,
   type NothingCharged,
   PaymentGateway,
   PaymentProviderUnavailable,
+  type ProviderPayment,
   type RefundOutcome,
   type RefundRequest,
+  type TimeRange,
 } from './payment-gateway.js';
 import { StripeBooks } from './stripe-books.js';
 import {
@@ -18,6 +22,7 @@ import {
   paymentError,
   unusablePaymentMethod,
 } from './stripe-errors.rules.js';
+import { StripeLedger } from './stripe-ledger.js';
 import { StripeMode } from './stripe-mode.js';
 import {
   declineOf,
@@ -57,6 +62,7 @@ const expand = ['latest_charge'];
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
   private readonly books: StripeBooks;
+  private readonly ledger: StripeLedger;
   private readonly mode: StripeMode;
   /**
    * Whether Stripe has found a creator's payment method under our key. A key belongs to one account and one mode for ever, so from then on a
@@ -75,6 +81,7 @@ export class StripePaymentGateway extends PaymentGateway {
       telemetry: false,
     });
     this.books = new StripeBooks(this.stripe);
+    this.ledger = new StripeLedger(this.stripe, this.books);
     this.mode = new StripeMode(this.stripe, secretKey);
   }
 
@@ -103,6 +110,18 @@ export class StripePaymentGateway extends PaymentGateway {
 
   refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome> {
     return within(signal, () => this.refundOnce(request));
+  }
+
+  listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]> {
+    return this.ledger.payments(range, signal);
+  }
+
+  hasPayment(charge: Charge, signal: AbortSignal): Promise<boolean> {
+    return within(signal, () => this.ledger.has(charge));
+  }
+
+  listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]> {
+    return this.ledger.failedRefunds(range, signal);
   }
 
   private async chargeOnce(

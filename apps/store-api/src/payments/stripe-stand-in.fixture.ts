@@ -145,7 +145,8 @@ export async function stripeStandIn() {
   };
 
   const listRefunds = (query: URLSearchParams): Answered => {
-    const data = refunds.filter(({ payment_intent }) => payment_intent === query.get('payment_intent'));
+    const wanted = query.get('payment_intent');
+    const data = refunds.filter(({ payment_intent }) => wanted === null || payment_intent === wanted);
     return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
   };
 
@@ -154,7 +155,8 @@ export async function stripeStandIn() {
     const matching = [...intents.values()]
       .reverse()
       .filter(({ customer }) => !query.has('customer') || customer === query.get('customer'))
-      .filter(({ created }) => created >= Number(query.get('created[gte]') ?? 0));
+      .filter(({ created }) => created >= Number(query.get('created[gte]') ?? 0))
+      .filter(({ created }) => created < Number(query.get('created[lt]') ?? Infinity));
     const after = matching.findIndex(({ id }) => id === query.get('starting_after'));
     const rest = matching.slice(after + 1);
     const data = rest.slice(0, 10).map((one) => shown(one, query));
@@ -222,6 +224,8 @@ export async function stripeStandIn() {
     requests,
     refunds,
     intents: () => [...intents.values()],
+    add: (intent: StandInIntent) => void intents.set(intent.id, intent),
+    remove: (id: string) => void intents.delete(id),
     /** The next request to the path fares so; several are taken in order. */
     fail: (path: string, ...next: readonly StandInFault[]) =>
       void faults.push(...next.map((fault) => ({ path, fault }))),

@@ -1,0 +1,112 @@
+import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, Counter, Gauge, LOGGER, type Logger, metrics } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { PaymentGateway } from './payment-gateway.js';
+import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
+
+const pollIntervalMs = 600_000;
+/** A replica that dies leaves its day to another one after this. */
+const leaseMs = 3_600_000;
+
+// The oldest of the last seven days that nobody has finished, an hour after it ended: late outcomes are settled by then.
+const takeDay = statement(
+  'reconciliation.take-day',
+  `INSERT INTO payment_reconciliations AS taken (day, lease_until)
+   SELECT wanted.day::date, now() + $1::int * interval '1 millisecond'
+   FROM generate_series(date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '7 days',
+                        date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '1 day', interval '1 day') AS wanted (day)
+   WHERE NOT EXISTS (SELECT FROM payment_reconciliations done
+                     WHERE done.day = wanted.day::date AND (done.finished_at IS NOT NULL OR done.lease_until > now()))
+   ORDER BY wanted.day LIMIT 1
+   ON CONFLICT (day) DO UPDATE SET lease_until = excluded.lease_until
+     WHERE taken.finished_at IS NULL AND taken.lease_until <= now()
+   RETURNING (day::timestamp AT TIME ZONE 'UTC') AS "from", ((day + 1)::timestamp AT TIME ZONE 'UTC') AS "to", day::text`,
+);
+const finishDay = statement(
+  'reconciliation.finish-day',
+  'UPDATE payment_reconciliations SET finished_at = now(), findings = $2 WHERE day = $1',
+);
+const giveBack = statement(
+  'reconciliation.give-back',
+  `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,
+);
+const readLast = statement(
+  'reconciliation.last',
+  `SELECT extract(epoch FROM max(day) + 1)::bigint AS until FROM payment_reconciliations WHERE finished_at IS NOT NULL`,
+);
+
+const kinds: readonly FindingKind[] = ['unknown_payment', 'missing_payment', 'failed_refund'];
+const findings = new Counter<'kind'>({
+  name: 'payment_reconciliation_findings_total',
+  help: 'Differences between our charges and the payment provider, by kind',
+  labelNames: ['kind'],
+  registers: [metrics],
+});
+const reconciledUntil = new Gauge({
+  name: 'payment_reconciled_until_seconds',
+  help: 'Unix time up to which payments were compared with the payment provider; 0 before the first day',
+  registers: [metrics],
+});
+
+/** Compares each day's payments with the payment provider, once over all replicas. */
+@Injectable()
+export class DailyReconciliation {
+  private readonly loop: BackgroundLoop;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly gateway: PaymentGateway,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    for (const kind of kinds) findings.inc({ kind }, 0); // so that the first finding is an increase
+    this.loop = new BackgroundLoop({
+      name: 'reconciliation',
+      intervalMs: pollIntervalMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** A day that is under way is left to another replica. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop.stop();
+  }
+
+  /** Compares one day. @returns whether there may be another */
+  async round(): Promise<boolean> {
+    const taken = await this.database.row<{ from: Date; to: Date; day: string }>(takeDay, [leaseMs]);
+    if (taken !== undefined) await this.reconcile(taken);
+    const last = await this.database.row<{ until: number | null }>(readLast);
+    reconciledUntil.set(last?.until ?? 0);
+    return taken !== undefined && !this.stopping.signal.aborted;
+  }
+
+  private async reconcile({ from, to, day }: { from: Date; to: Date; day: string }): Promise<void> {
+    try {
+      const result = await reconcilePayments(this.database, this.gateway, { from, to }, this.stopping.signal);
+      for (const { kind, reference, chargeId } of result.findings) {
+        findings.inc({ kind });
+        this.logger.error(
+          { kind, reference, charge_id: chargeId, day },
+          'A payment differs from the provider.',
+        );
+      }
+      await this.database.run(finishDay, [day, result.findings.length]);
+      const { payments, charges } = result;
+      this.logger.info({ day, payments, charges }, 'Compared the payments of a day with the provider.');
+    } catch (error) {
+      await this.database.run(giveBack, [day]);
+      if (!this.stopping.signal.aborted)
+        this.logger.error(
+          { error, day },
+          'The payments of a day could not be compared; they will be in 10 minutes.',
+        );
+    }
+  }
+}

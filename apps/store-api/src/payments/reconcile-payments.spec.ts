@@ -1,0 +1,123 @@
+import { statement } from '@fulfilment/database';
+import { type StripeOrders, stripeOrders } from '../orders/stripe-orders.fixture.js';
+import { DailyReconciliation } from './daily-reconciliation.js';
+import { PaymentGateway } from './payment-gateway.js';
+import { reconcilePayments } from './reconcile-payments.js';
+
+const chargeOf = statement(
+  'test.charge-of',
+  `SELECT c.id, c.provider_reference AS reference FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
+);
+const forget = statement('test.forget-charge', 'DELETE FROM charges WHERE id = $1');
+const decline = statement('test.decline', "UPDATE charges SET status = 'declined' WHERE id = $1");
+const refund = statement(
+  'test.refunded',
+  "UPDATE charges SET status = 'refunded', refund_reference = $2 WHERE id = $1",
+);
+const days = statement(
+  'test.days',
+  'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
+);
+
+describe('comparing payments with Stripe', () => {
+  let orders: StripeOrders;
+  beforeEach(async () => {
+    orders = await stripeOrders();
+  });
+  afterEach(() => orders.stop());
+
+  const paid = async () => {
+    const { who } = await orders.place('pm_card_visa');
+    const charge = await orders.store.database.row<{ id: string; reference: string }>(chargeOf, [who.id]);
+    if (charge === undefined) throw new Error('The order has no charge.');
+    return charge;
+  };
+  const hourMs = 3_600_000;
+  const reconcile = () =>
+    reconcilePayments(
+      orders.store.database,
+      orders.store.app.get(PaymentGateway),
+      { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
+      AbortSignal.timeout(20_000),
+    );
+
+  it('finds nothing where each payment has its charge, over several pages', async () => {
+    for (let index = 0; index < 11; index += 1) await paid();
+    expect(await reconcile()).toEqual({ payments: 11, charges: 11, findings: [] });
+  });
+
+  it('finds a payment whose charge was lost, or counts as declined here', async () => {
+    const [lost, declined] = [await paid(), await paid()];
+    await orders.store.database.run(forget, [lost.id]);
+    await orders.store.database.run(decline, [declined.id]);
+    const { findings } = await reconcile();
+    expect(findings).toHaveLength(2);
+    for (const { id, reference } of [lost, declined])
+      expect(findings).toContainEqual({ kind: 'unknown_payment', reference, chargeId: id });
+  });
+
+  it('finds a second payment of one charge', async () => {
+    const charge = await paid();
+    const [intent] = orders.standIn.intents();
+    if (intent === undefined) throw new Error('Nothing was charged.');
+    orders.standIn.add({ ...intent, id: 'pi_second' });
+    expect((await reconcile()).findings).toEqual([
+      { kind: 'unknown_payment', reference: 'pi_second', chargeId: charge.id },
+    ]);
+  });
+
+  it('leaves out payments that other software made on the account', async () => {
+    await paid();
+    const [intent] = orders.standIn.intents();
+    if (intent === undefined) throw new Error('Nothing was charged.');
+    orders.standIn.add({ ...intent, id: 'pi_other', metadata: {} });
+    orders.standIn.add({ ...intent, id: 'pi_strange', metadata: { charge_id: 'not ours' } });
+    expect(await reconcile()).toMatchObject({ payments: 1, findings: [] });
+  });
+
+  it('finds a charge that is paid here and that Stripe does not know', async () => {
+    const charge = await paid();
+    orders.standIn.remove(charge.reference);
+    expect((await reconcile()).findings).toEqual([
+      { kind: 'missing_payment', reference: charge.reference, chargeId: charge.id },
+    ]);
+  });
+
+  it('finds a refund that failed after it had succeeded', async () => {
+    const charge = await paid();
+    const [intent] = orders.standIn.intents();
+    orders.standIn.refunds.push({
+      id: 're_late',
+      object: 'refund',
+      payment_intent: intent?.id ?? '',
+      status: 'failed',
+    });
+    await orders.store.database.run(refund, [charge.id, 're_late']);
+    expect((await reconcile()).findings).toEqual([
+      { kind: 'failed_refund', reference: 're_late', chargeId: charge.id },
+    ]);
+  });
+
+  it('is done once for each of the last seven days, however many replicas do it', async () => {
+    const job = orders.store.app.get(DailyReconciliation);
+    const rounds = await Promise.all(Array.from({ length: 3 }, () => job.round()));
+    expect(rounds).toContain(true);
+    while (await job.round());
+    const done = await orders.store.database.rows<{ day: string; findings: number }>(days);
+    expect(done).toHaveLength(7);
+    expect(new Set(done.map(({ day }) => day)).size).toBe(7);
+    expect(orders.standIn.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
+  });
+
+  it('is repeated later where Stripe does not respond', async () => {
+    const job = orders.store.app.get(DailyReconciliation);
+    orders.standIn.fail('/v1/payment_intents', {
+      answer: 500,
+      error: { type: 'api_error', message: 'Away.' },
+    });
+    expect(await job.round()).toBe(true);
+    expect(await orders.store.database.rows(days)).toEqual([]);
+    while (await job.round());
+    expect(await orders.store.database.rows(days)).toHaveLength(6);
+  });
+});

@@ -1,0 +1,136 @@
+import { type Database, statement } from '@fulfilment/database';
+import type { PaymentGateway, ProviderPayment, TimeRange } from './payment-gateway.js';
+
+export type FindingKind =
+  /** The provider took money that no paid charge of ours accounts for. */
+  | 'unknown_payment'
+  /** A charge is paid here, and the provider knows of no payment. */
+  | 'missing_payment'
+  /** A charge is refunded here, and the provider's refund has failed since. */
+  | 'failed_refund';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** The provider's name of the payment or refund; null where it has none. */
+  readonly reference: string | null;
+  readonly chargeId: string;
+}
+
+export interface Reconciliation {
+  /** Payments of ours that the provider took in the window. */
+  readonly payments: number;
+  /** Charges of ours that were settled as paid in the window. */
+  readonly charges: number;
+  readonly findings: readonly Finding[];
+}
+
+/** A refund may fail so long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
+const refundsFailWithinMs = 30 * 86_400_000;
+const pageSize = 500;
+
+const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const readKnown = statement(
+  'reconcile.known',
+  'SELECT id, status, provider_reference AS reference FROM charges WHERE id = ANY($1::uuid[])',
+);
+const readPaid = statement(
+  'reconcile.paid',
+  `SELECT id, provider_reference AS reference FROM charges
+   WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
+   ORDER BY id LIMIT ${pageSize}`,
+);
+const readRefunded = statement(
+  'reconcile.refunded',
+  `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
+);
+
+const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+interface KnownCharge {
+  readonly id: string;
+  readonly status: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
+  readonly reference: string | null;
+}
+
+/**
+ * Compares the provider's payments of a window with our charges, in both directions. Changes nothing. Pending charges are no findings:
+ * the completer settles them.
+ */
+export async function reconcilePayments(
+  database: Database,
+  gateway: PaymentGateway,
+  window: TimeRange,
+  signal: AbortSignal,
+): Promise<Reconciliation> {
+  const findings: Finding[] = [];
+  const seen = new Set<string>();
+  let payments = 0;
+  for await (const page of gateway.listPayments(window, signal)) {
+    const ours = page.filter(({ chargeId }) => isUuid.test(chargeId));
+    for (const { chargeId } of ours) seen.add(chargeId);
+    payments += ours.length;
+    findings.push(...(await unknownPayments(database, ours)));
+  }
+  const charges = await missingPayments(database, gateway, window, seen, findings, signal);
+  findings.push(...(await failedRefunds(database, gateway, window, signal)));
+  return { payments, charges, findings };
+}
+
+async function unknownPayments(database: Database, payments: readonly ProviderPayment[]): Promise<Finding[]> {
+  const rows = await database.rows<KnownCharge>(readKnown, [payments.map(({ chargeId }) => chargeId)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return payments
+    .filter((payment) => !payment.refunded && !accountsFor(byId.get(payment.chargeId), payment))
+    .map(({ reference, chargeId }) => ({ kind: 'unknown_payment', reference, chargeId }));
+}
+
+/** A second payment of one charge has another name than the one the charge knows. */
+function accountsFor(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
+  if (charge === undefined || charge.status === 'declined') return false;
+  return charge.reference === null || reference === null || charge.reference === reference;
+}
+
+async function missingPayments(
+  database: Database,
+  gateway: PaymentGateway,
+  { from, to }: TimeRange,
+  seen: ReadonlySet<string>,
+  findings: Finding[],
+  signal: AbortSignal,
+): Promise<number> {
+  let charges = 0;
+  for (let after = beforeAll; ;) {
+    const page = await database.rows<{ id: string; reference: string | null }>(readPaid, [from, to, after]);
+    charges += page.length;
+    for (const { id, reference } of page) {
+      // One that is settled in this window may have been paid in another.
+      if (!seen.has(id) && !(await gateway.hasPayment({ idempotencyKey: id, reference }, signal)))
+        findings.push({ kind: 'missing_payment', reference, chargeId: id });
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return charges;
+    after = last.id;
+  }
+}
+
+async function failedRefunds(
+  database: Database,
+  gateway: PaymentGateway,
+  { from, to }: TimeRange,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const window = { from: new Date(from.getTime() - refundsFailWithinMs), to };
+  for await (const page of gateway.listFailedRefunds(window, signal)) {
+    const rows = await database.rows<{ id: string; reference: string | null }>(readRefunded, [
+      page.map(({ payment }) => payment),
+    ]);
+    const failed = new Set(page.map(({ reference }) => reference));
+    for (const { id, reference } of rows) {
+      if (reference !== null && failed.has(reference))
+        findings.push({ kind: 'failed_refund', reference, chargeId: id });
+    }
+  }
+  return findings;
+}

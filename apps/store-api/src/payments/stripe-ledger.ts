@@ -1,0 +1,64 @@
+import type Stripe from 'stripe';
+import type { Charge, FailedRefund, ProviderPayment, TimeRange } from './payment-gateway.js';
+import type { StripeBooks } from './stripe-books.js';
+import { isMissing } from './stripe-errors.rules.js';
+
+const limit = 100;
+
+/** What Stripe has of our payments and refunds, to compare with our charges. It only reads. */
+export class StripeLedger {
+  constructor(
+    private readonly stripe: Stripe,
+    private readonly books: StripeBooks,
+  ) {}
+
+  /** Payments that other software made on the same account have no charge of ours in their metadata, and are left out. */
+  async *payments(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
+    const expand = ['data.latest_charge'];
+    for (let last: string | undefined; ;) {
+      signal.throwIfAborted();
+      const { data, has_more } = await this.stripe.paymentIntents.list({ ...pageOf(range, last), expand });
+      yield data.flatMap(({ id, status, metadata, latest_charge }) => {
+        const chargeId = metadata['charge_id'];
+        if (status !== 'succeeded' || chargeId === undefined) return [];
+        const refunded = typeof latest_charge === 'object' && latest_charge?.refunded === true;
+        return [{ reference: id, chargeId, refunded }];
+      });
+      last = data.at(-1)?.id;
+      if (!has_more || last === undefined) return;
+    }
+  }
+
+  async has(charge: Charge): Promise<boolean> {
+    if (charge.reference === null) return (await this.books.search(charge))?.status === 'succeeded';
+    try {
+      return (await this.stripe.paymentIntents.retrieve(charge.reference)).status === 'succeeded';
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  async *failedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
+    for (let last: string | undefined; ;) {
+      signal.throwIfAborted();
+      const { data, has_more } = await this.stripe.refunds.list(pageOf(range, last));
+      yield data.flatMap(({ id, status, payment_intent }) => {
+        const payment = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id;
+        const failed = status === 'failed' || status === 'canceled';
+        return failed && payment !== undefined ? [{ reference: id, payment }] : [];
+      });
+      last = data.at(-1)?.id;
+      if (!has_more || last === undefined) return;
+    }
+  }
+}
+
+function pageOf({ from, to }: TimeRange, last: string | undefined) {
+  const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
+  return {
+    created: { gte: seconds(from), lt: seconds(to) },
+    limit,
+    ...(last === undefined ? {} : { starting_after: last }),
+  };
+}
