@@ -19,7 +19,6 @@ const right: Readonly<Record<string, string>> = {
   'release approve': 'prod_1 --product-type vinyl',
   'organisation create': '--name Harbour',
   'user create': '--email a@b.example --password secret-secret --organisation org_1 --role owner',
-  'user redact': 'a@b.example',
   'user disable': 'a@b.example',
   'user enable': 'a@b.example',
   'user reset-second-factor': 'a@b.example',
