@@ -92,6 +92,13 @@ describe('the reference of the Store API', () => {
       const first = await request(store.server).head(path).expect(200);
       const etag = first.get('etag') ?? '';
       const again = await request(store.server).get(path).set('if-none-match', etag).expect(304);
+      await request(store.server).get(path).set('if-none-match', '*').expect(304);
+      const preflight = await request(store.server)
+        .options(path)
+        .set('origin', 'https://shop.example')
+        .set('access-control-request-method', 'GET')
+        .expect(204);
+      expect(preflight.headers['access-control-allow-origin']).toBe('*');
       expect(again.get('etag')).toBe(etag);
       await request(store.server).get(path).set('if-none-match', '"another"').expect(200);
       await request(store.server).post(path).expect(404);

@@ -1,7 +1,7 @@
 import { audiences } from '@fulfilment/contracts';
 import { Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Request, Response } from 'express';
+import { type Request, type Response, Router } from 'express';
 import { AccessGuard } from './access/access.guard.js';
 import { DpopProofs } from './access/dpop-proofs.js';
 import { RateLimiter } from './access/rate-limiter.js';
@@ -62,11 +62,11 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
       new JsonBodyGuard(app.get(Reflector)),
     ],
     before: (app) => {
-      app.use(metadataPath, (_request: Request, response: Response) => {
-        response
-          .set({ 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' })
-          .json(metadata);
+      const routes = Router({ caseSensitive: true, strict: true }); // GET and HEAD of this path alone
+      routes.get(metadataPath, (_request: Request, response: Response) => {
+        response.set('Cache-Control', 'public, max-age=300').json(metadata);
       });
+      app.use(routes);
       if (options.reference !== undefined) {
         const { BASE_URL: baseUrl, AUTH_URL: authUrl } = settings;
         app.use(`/${api}`, referenceRoutes(options.reference, { baseUrl, authUrl }));

@@ -57,13 +57,13 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   );
   endSilentConnectionsWhenClosing(app.getHttpServer());
   aroundEveryRequest(app.getHttpServer(), options.ahead?.(app));
+  if (options.anyOrigin ?? true) allowAnyOrigin(app); // before every route, so that each has preflights
   const findFailedChecks = sharedReadiness(options.readiness);
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
     app.use(path, healthRoutes(options.readiness, findFailedChecks));
   }
   options.before?.(app);
   if (options.prefix !== undefined) app.setGlobalPrefix(options.prefix);
-  if (options.anyOrigin ?? true) allowAnyOrigin(app);
   app.useGlobalGuards(...(options.guards?.(app) ?? []));
   app.useGlobalInterceptors(new AnswerInterceptor());
   app.useGlobalPipes(new DtoPipe());
@@ -101,7 +101,19 @@ function expressApp() {
   app.set('query parser', 'simple');
   app.enable('case sensitive routing');
   app.enable('strict routing');
+  onlyWithEntityTag(app.request);
   return app;
+}
+
+/** `If-None-Match: *` would make Express send 304 for every response, also where there is no ETag to have (RFC 9110 §13.1.2). */
+function onlyWithEntityTag(request: express.Request): void {
+  const isFresh = Reflect.getOwnPropertyDescriptor(express.request, 'fresh')?.get;
+  Object.defineProperty(request, 'fresh', {
+    configurable: true,
+    get(this: express.Request): boolean {
+      return this.res?.hasHeader('ETag') === true && isFresh?.call(this) === true;
+    },
+  });
 }
 
 function answerNotFound(_request: Request, response: Response): void {

@@ -213,6 +213,41 @@ describe('requests to an API', () => {
     expect(refused.text).not.toContain('secret address');
     await request(api.url).get('/store/health/live').expect(200, { status: 'ok' });
     databaseIsUp = true;
+    await eventually(
+      async () => (await request(api.url).get('/store/health/ready')).status === 200 || undefined,
+    );
+  });
+
+  it.each(['/store/health/live', '/health/ready', '/.well-known/oauth-protected-resource/store'])(
+    'lets browsers of any origin read %s, preflight included',
+    async (path) => {
+      const preflight = await request(api.url)
+        .options(path)
+        .set('origin', 'https://shop.example')
+        .set('access-control-request-method', 'GET')
+        .expect(204);
+      expect(preflight.headers['access-control-allow-origin']).toBe('*');
+      const read = await request(api.url).get(path).set('origin', 'https://shop.example').expect(200);
+      expect(read.headers['access-control-allow-origin']).toBe('*');
+      expect(read.headers['access-control-expose-headers']).toContain('X-Request-Id');
+    },
+  );
+
+  it.each(['/store/health/live', '/health/ready', '/store/notes/open'])(
+    'sends %s whole to If-None-Match: *, since it has no ETag',
+    async (path) => {
+      const answer = await request(api.url).get(path).set('if-none-match', '*').expect(200);
+      expect(answer.text).not.toBe('');
+    },
+  );
+
+  it.each([
+    ['post', '/.well-known/oauth-protected-resource/store'],
+    ['delete', '/.well-known/oauth-protected-resource/store'],
+    ['get', '/.well-known/oauth-protected-resource/store/more'],
+  ] as const)('responds with 404 to %s %s, in the envelope', async (method, path) => {
+    const answer = await request(api.url)[method](path).expect(404);
+    expect(answer.body).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
   });
 
   it('lets browsers of any origin call, without credentials', async () => {
