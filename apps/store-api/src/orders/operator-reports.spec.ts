@@ -1,0 +1,30 @@
+import { messages } from '@fulfilment/contracts';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+
+describe('a fulfilment report that an operator sent', () => {
+  let store: StoreApiUnderTest;
+  beforeAll(async () => {
+    store = await startStoreApi();
+  });
+  afterAll(() => store.stop());
+
+  it('is recorded with the operator’s name once it was applied; one of the warehouse is not', async () => {
+    const creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const count = (quantity: number) =>
+      messages.fulfilmentStockSet.make({ sku, quantity }, { occurredAt: new Date() });
+    const [typed, counted] = [{ ...count(4), operator: 'ann' }, count(5)];
+    await store.broker.publish(typed, counted);
+    const outcome = messageOutcomes(store.database);
+    for (const { id } of [typed, counted])
+      expect(await eventually(() => outcome(`/messages/${id}`))).toMatchObject({ outcome: 'applied' });
+    expect(
+      await store.database.rows({
+        name: 'test.operator-audit',
+        text: 'SELECT operator, command, subjects, outcome FROM operator_audit',
+      }),
+    ).toEqual([{ operator: 'ann', command: 'fulfilment.stock_set', subjects: [typed.id], outcome: 'done' }]);
+  });
+});
