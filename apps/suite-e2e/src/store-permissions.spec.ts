@@ -100,7 +100,7 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
 
 describeOwn('the RabbitMQ user of the operator', () => {
   it("publishes the warehouse's messages and none of a service", async () => {
-    expect(await rejection('operator', publish('fulfilment.permission_test'))).toBeUndefined();
+    expect(await rejection('operator', publish('fulfilment.permission.test'))).toBeUndefined();
     expect(await rejection('operator', publish('creator.changed'))).toBe(accessRefused);
   });
 });
