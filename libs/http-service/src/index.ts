@@ -29,6 +29,7 @@ export { IdempotencyKey } from './dto/idempotency-key.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';
+export { BodyCheckedBy, type BodyCheck } from './dto/body-check.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
 export { Html, html, type Part } from './html.js';
 export { defaultQuotas, routesOf } from './reference/routes.js';

@@ -1,26 +1,39 @@
-import { ValidationFailed } from '@fulfilment/error-envelope';
+import { type ErrorDetail, ValidationFailed } from '@fulfilment/error-envelope';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { FailureThrottle } from '@fulfilment/http-service';
+import { type BodyCheck, FailureThrottle } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { Owner } from './owner.js';
-import { unknownEvents } from './subscription.rules.js';
+import { maxEvents, maxUrlCharacters, unknownEvents } from './subscription.rules.js';
+
+interface Target {
+  readonly events?: readonly unknown[] | undefined;
+  readonly url?: string | undefined;
+}
 
 /** URLs whose name resolves to a private address, per owner and replica. */
 const privateNameQuota = { requests: 20, windowSeconds: 60 };
 
 /** What a subscription must satisfy beyond its shape. */
 @Injectable()
-export class CheckTarget {
+export class CheckTarget implements BodyCheck {
   private readonly privateNames = new FailureThrottle(privateNameQuota);
 
   constructor(private readonly client: GuardedClient) {}
 
-  /** Asks no name server. @throws ValidationFailed with one detail for each thing that is wrong */
-  checkShape({ events = [], url }: { events?: readonly unknown[]; url?: string }): void {
-    const wrong = unknownEvents(events);
-    const urlProblem = url === undefined ? undefined : this.client.shapeProblem(url);
-    if (urlProblem !== undefined) wrong.push({ field: 'url', reason: urlProblem });
-    if (wrong.length > 0) throw new ValidationFailed(wrong);
+  /** Asks no name server. @throws ValidationFailed with one detail for each fault */
+  checkShape(target: Target): void {
+    const faults = this.faultsOf(target);
+    if (faults.length > 0) throw new ValidationFailed(faults);
+  }
+
+  /** Of a body whose other members are wrong, without asking a name server. Members of a wrong shape are left out: the DTO names them. */
+  problemsOf({ events, url }: { readonly events?: unknown; readonly url?: unknown }): Promise<ErrorDetail[]> {
+    return Promise.resolve(
+      this.faultsOf({
+        events: isList(events) && events.length <= maxEvents ? events : undefined,
+        url: typeof url === 'string' && url.length <= maxUrlCharacters ? url : undefined,
+      }),
+    );
   }
 
   /**
@@ -36,4 +49,14 @@ export class CheckTarget {
     this.privateNames.add(who);
     throw new ValidationFailed([{ field: 'url', reason }]);
   }
+
+  private faultsOf({ events = [], url }: Target): ErrorDetail[] {
+    const faults: ErrorDetail[] = unknownEvents(events);
+    const reason = url === undefined ? undefined : this.client.shapeProblem(url);
+    return reason === undefined ? faults : [...faults, { field: 'url', reason }];
+  }
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }

@@ -2,11 +2,14 @@ import { Description, Field } from '@fulfilment/api-reference';
 import { webhookEvents } from '@fulfilment/contracts';
 import { TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
-import { type SubscriptionStatus, subscriptionStatuses } from './subscription.rules.js';
+import {
+  maxEvents,
+  maxUrlCharacters,
+  type SubscriptionStatus,
+  subscriptionStatuses,
+} from './subscription.rules.js';
 
-const mostEvents = 100;
 const mostSecretCharacters = 256;
-const mostUrlCharacters = 2048;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /** Any Unicode text of 1 to 256 code points, kept byte for byte. A lone surrogate has no UTF-8 bytes, so it cannot key a signature. */
@@ -25,7 +28,7 @@ function SecretField(): PropertyDecorator {
 }
 
 /** Its shape; whether it may be called is judged by the guarded client. */
-const UrlField = () => TextField({ most: mostUrlCharacters, format: 'uri' });
+const UrlField = () => TextField({ most: maxUrlCharacters, format: 'uri' });
 
 /** A list. What of it is no event's name is told by `CheckTarget`, with one detail for each. */
 function EventNames(): PropertyDecorator {
@@ -34,13 +37,13 @@ function EventNames(): PropertyDecorator {
     schema: {
       type: 'array',
       minItems: 1,
-      maxItems: mostEvents,
+      maxItems: maxEvents,
       items: { type: 'string', enum: [...webhookEvents] },
     },
-    holds: (value) => Array.isArray(value) && value.length >= 1 && value.length <= mostEvents,
+    holds: (value) => Array.isArray(value) && value.length >= 1 && value.length <= maxEvents,
     reason: (value) => {
       if (!Array.isArray(value)) return 'must be an array of event names';
-      return value.length === 0 ? 'must name at least one event' : `must name at most ${mostEvents} events`;
+      return value.length === 0 ? 'must name at least one event' : `must name at most ${maxEvents} events`;
     },
   });
 }
@@ -54,7 +57,9 @@ export class CreateSubscriptionDto {
   @UrlField()
   url: string;
 
-  @Description('Keys the signature of every delivery, byte for byte as UTF-8; never shown again')
+  @Description(
+    'Keys the signature of every delivery, byte for byte as UTF-8; never shown again. Use at least 32 random characters: a shorter secret is accepted, but whoever sees one delivery can guess it and forge others',
+  )
   @SecretField()
   secret: string;
 }
@@ -68,7 +73,7 @@ export class UpdateSubscriptionDto {
   url?: string;
 
   @Description(
-    'A new secret. For 24 hours the one before signs too, in `X-Service-Signature-Previous`; the same secret again is no change',
+    'A new secret, of at least 32 random characters. For 24 hours the one before signs too, in `X-Service-Signature-Previous`; the same secret again is no change',
   )
   @IsOptional()
   @SecretField()

@@ -34,3 +34,7 @@ export function unknownEvents(events: readonly unknown[]): Wrong[] {
 export function distinct(events: readonly unknown[]): WebhookEvent[] {
   return [...new Set(events.filter(isWebhookEvent))];
 }
+
+/** Of a request. */
+export const maxEvents = 100;
+export const maxUrlCharacters = 2048;

@@ -1,6 +1,14 @@
 import { Operation } from '@fulfilment/api-reference';
-import { BodyLimit, type Answer, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import {
+  BodyCheckedBy,
+  BodyLimit,
+  type Answer,
+  type Caller,
+  Principal,
+  Scopes,
+} from '@fulfilment/http-service';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { CheckTarget } from './check-target.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
@@ -20,6 +28,7 @@ export class SubscriptionsController {
   ) {}
 
   @Post()
+  @BodyCheckedBy(CheckTarget)
   @Scopes('webhooks:create')
   @Operation(reference.createSubscription)
   create(@Principal() who: Caller, @Body() wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
@@ -41,6 +50,7 @@ export class SubscriptionsController {
   }
 
   @Patch(':id')
+  @BodyCheckedBy(CheckTarget)
   @Scopes('webhooks:update')
   @Operation(reference.updateSubscription)
   update(

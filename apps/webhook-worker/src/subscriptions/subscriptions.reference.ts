@@ -24,7 +24,11 @@ export const createSubscription = {
   body: {
     tracking: {
       summary: 'Follow packages',
-      value: { events, url: 'https://shop.example/hooks/fulfilment', secret: 'a long random text' },
+      value: {
+        events,
+        url: 'https://shop.example/hooks/fulfilment',
+        secret: '6f1c0e4b9a2d47f3b85e0c9d1a7f6234',
+      },
     },
   },
   answer: { description: 'The subscription.', shape: subscriptionShape, headers: ['Location'] },
@@ -69,7 +73,7 @@ export const updateSubscription = {
   path,
   body: {
     enable: { summary: 'Enable it again', value: { status: 'active' } },
-    rotate: { summary: 'Change the secret', value: { secret: 'another long random text' } },
+    rotate: { summary: 'Change the secret', value: { secret: 'b3d97a61f04c4e2fa8c5170e92d6b48f' } },
     change: { summary: 'Other events', value: { events } },
   },
   answer: { description: 'The subscription as it is now.', shape: subscriptionShape },

@@ -236,3 +236,28 @@ describe('the other operations', () => {
     }
   });
 });
+
+describe('a body with several faults', () => {
+  it.each([
+    [
+      { url: 'http://shop.example/', events: ['nothing', 'order.created'], secret: '' },
+      ['events.0', 'secret', 'url'],
+    ],
+    [{ url: 'https://127.0.0.1/hook', events: 'order.created' }, ['events', 'secret', 'url']],
+    [{ url: 7, events: ['nothing'], secret: 's' }, ['events.0', 'url']],
+    [{ secret: 's' }, ['events', 'url']],
+  ])('is rejected with all of them named, the URL included: %j', async (body, fields) => {
+    const client = await aClient(stores, worker);
+    const answer = await client.post(body).expect(400);
+    expect(answer.body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(fields);
+  });
+
+  it('is rejected so when a subscription is changed, too', async () => {
+    const client = await aClient(stores, worker);
+    const id = await client.subscribe('https://shop.example/hook');
+    const body = { url: 'http://shop.example/', events: ['nothing'], secret: '', status: 'paused' };
+    const answer = await client.patch(id, body).expect(400);
+    const fields = answer.body.details.map(({ field }: { field: string }) => field).toSorted();
+    expect(fields).toEqual(['events.0', 'secret', 'status', 'url']);
+  });
+});
