@@ -106,6 +106,18 @@ describe('upkeep', () => {
     expect(outside).toHaveLength(0);
   });
 
+  it('warns owners although the held deliveries cannot be counted', async () => {
+    await stores.dataSource.query(`
+      INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
+      VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
+      ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
+    await upkeep.round();
+    const warned = await stores.dataSource.query(
+      "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",
+    );
+    expect(warned).toEqual([{ reason: 'to_be_disabled' }]);
+  });
+
   it('makes and drops the other days when one cannot be', async () => {
     const [taken, kept, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
     const name = (at: Date): string => `webhook_deliveries_${day(at).replaceAll('-', '_')}`;

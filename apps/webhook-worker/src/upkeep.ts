@@ -14,8 +14,8 @@ const countHeld = statement(
 );
 
 /**
- * What is to be done each minute: the partitions of the days to come, old days dropped, ended access forgotten, held deliveries counted, owners warned
- * who will be disabled. All replicas run it; what one has done the others find done.
+ * What is to be done each minute: create the partitions of the days to come, drop old days, delete old rows of ended access, warn the owners of subscriptions
+ * that will be disabled, and at last count held deliveries for the metric. All replicas run it; what one has done the others find done.
  */
 @Injectable()
 export class Upkeep {
@@ -46,8 +46,18 @@ export class Upkeep {
     await createDayPartitions(this.database, this.logger);
     await dropOldDays(this.database, this.logger);
     await forgetEndedAccess(this.database);
-    const held = await this.database.row<{ count: number }>(countHeld);
-    deliveryMetrics.held.set(held?.count ?? 0);
-    return this.owners.warn();
+    const more = await this.owners.warn();
+    await this.countHeld();
+    return more;
+  }
+
+  /** For the metric alone: what goes wrong here stops nothing else. */
+  private async countHeld(): Promise<void> {
+    try {
+      const held = await this.database.row<{ count: number }>(countHeld);
+      deliveryMetrics.held.set(held?.count ?? 0);
+    } catch (error) {
+      this.logger.warn({ error }, 'Held deliveries could not be counted.');
+    }
   }
 }

@@ -25,7 +25,7 @@ export const deliveryMetrics = {
   }),
   oldestDue: new Gauge({
     name: 'webhook_oldest_due_seconds',
-    help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30 in the fast lane; in the slow one it is the receiver that is late.',
+    help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30 in the fast lane and above 3600 in the slow lane, where receivers are late by themselves.',
     labelNames: ['lane'],
     registers,
   }),

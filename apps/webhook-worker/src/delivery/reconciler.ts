@@ -14,8 +14,13 @@ import { type DueSubscription, WakeUps } from './wake-ups.js';
 const everyMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
-/** Waiting so long with nobody at work means that BullMQ was told and did nothing, or was never told. */
-const forgottenAfterSeconds = 4;
+/**
+ * A subscription that was due for longer with no process at work has lost its wake-up: BullMQ never got it, or did nothing. In the slow lane subscriptions wait
+ * for their turn by design, so the limit is longer.
+ */
+const lostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
+/** In one round: the drains that start here without a job are needed for the fast lane. */
+const maxRecoveredOfSlowLane = 10;
 
 interface Open {
   readonly subscription_id: string;
@@ -95,17 +100,21 @@ export class Reconciler {
     const open = await this.database.transaction((tx) => this.look(tx));
     if (open === undefined) return false;
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
-    // Slow-lane deliveries wait between probes by design, so a long wait there does not mean a lost wake-up.
-    const forgotten = due.filter(
+    const lost = new Set(this.withLostWakeUp(due));
+    this.wakeUps.enqueue(due.filter((row) => !lost.has(row)).map(dueSubscription));
+    this.recover([...lost]);
+    return this.turnPage(open, due);
+  }
+
+  private withLostWakeUp(due: readonly Open[]): Open[] {
+    const lost = due.filter(
       (row) =>
-        row.lane === 'fast' &&
-        row.due_seconds >= forgottenAfterSeconds &&
+        row.due_seconds >= lostAfterSeconds[row.lane] &&
         !row.being_drained &&
         !this.hosts.isWaiting(row.subscription_id),
     );
-    this.wakeUps.enqueue(due.filter((row) => !forgotten.includes(row)).map(dueSubscription));
-    this.recover(forgotten);
-    return this.turnPage(open, due);
+    const slow = lost.filter(({ lane }) => lane === 'slow').slice(0, maxRecoveredOfSlowLane);
+    return [...lost.filter(({ lane }) => lane === 'fast'), ...slow];
   }
 
   private async look(tx: Transaction): Promise<Open[] | undefined> {
@@ -126,14 +135,14 @@ export class Reconciler {
     return open;
   }
 
-  private recover(forgotten: readonly Open[]): void {
-    if (forgotten.length === 0) return;
-    deliveryMetrics.recovered.inc(forgotten.length);
+  private recover(lost: readonly Open[]): void {
+    if (lost.length === 0) return;
+    deliveryMetrics.recovered.inc(lost.length);
     this.logger.info(
-      { subscriptions: forgotten.length },
-      'Deliveries were due and nobody was at work; draining them here.',
+      { subscriptions: lost.length },
+      'Deliveries were due with no process at work; draining them here.',
     );
-    this.directDrains.start(forgotten.map(dueSubscription));
+    this.directDrains.start(lost.map(dueSubscription));
   }
 
   /** Answers whether there are more pages. */

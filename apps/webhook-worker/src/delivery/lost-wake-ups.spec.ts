@@ -1,0 +1,36 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { storeUrl } from '@fulfilment/testing';
+import { Queue } from 'bullmq';
+import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
+import { oneWorker } from '../one-worker.fixture.js';
+import { aClient, deliveriesWhen, status } from '../webhook-worker.fixture.js';
+import { drainQueueName } from './drain-queues.js';
+import type { Lane } from './lanes.rules.js';
+
+const given = oneWorker();
+
+const moveTo = statement('test.move-to', 'UPDATE webhook_subscriptions SET lane = $2 WHERE id = $1');
+
+describe('deliveries whose wake-ups BullMQ swallows', () => {
+  it.each<[Lane, number]>([
+    ['fast', 5],
+    ['slow', 61],
+  ])('are sent from the %s lane all the same once they were due for %s seconds', async (lane, forSeconds) => {
+    const client = await aClient(given.stores, given.worker);
+    const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url));
+    await given.stores.database.run(moveTo, [uuid, lane]);
+    const connection = { url: storeUrl('TEST_REDIS_URL') };
+    const queue = new Queue(drainQueueName(lane), { connection, prefix: given.stores.prefix });
+    await queue.pause(); // it takes jobs and runs none
+    try {
+      await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });
+      given.worker.reconcile();
+      await deliveriesWhen(given.stores, status('succeeded'));
+      expect(given.receiver.deliveries).toHaveLength(1);
+    } finally {
+      await queue.resume();
+      await queue.close();
+    }
+  });
+});
