@@ -86,13 +86,13 @@ interface AtRate {
   readonly toCommit: readonly number[];
 }
 
-async function repeat(times: number, measure: () => Promise<AtRate>): Promise<AtRate[]> {
+export async function repeat(times: number, measure: () => Promise<AtRate>): Promise<AtRate[]> {
   const rounds: AtRate[] = [];
   for (let round = 0; round < times; round += 1) rounds.push(await measure());
   return rounds;
 }
 
-function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
+export function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
   const of = (which: keyof AtRate, share: number): number[] =>
     rounds.map((round) => percentile(round[which], share));
   return [
@@ -103,7 +103,7 @@ function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost:
 }
 
 /** One round: each event to the next of the subscribers. */
-async function atRate(
+export async function atRate(
   { eachMs }: BenchSite,
   receiver: ReceiverProcess,
   sender: FactsSender,

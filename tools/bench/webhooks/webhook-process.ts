@@ -83,6 +83,21 @@ export class WebhookProcess {
     return created.parse(json).id;
   }
 
+  /** Sends a request of a creator about its webhooks, and returns the status. */
+  async call(token: string, method: 'GET' | 'POST', path: string, body?: object): Promise<number> {
+    const answer = await request(`${this.origin}/store/v1/webhooks/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  }
+
+  token(creatorId: string): Promise<string> {
+    return this.tokens.token({ creator_id: creatorId, scope: 'webhooks:read webhooks:update' });
+  }
+
   async stop(): Promise<void> {
     await this.process.stop();
     await this.tokens.stop();

@@ -4,6 +4,7 @@ import { figure, type Figure } from '../figures.ts';
 import { absolute, ratio, ratioPerCore, type Rounds, takeTurns } from '../rounds.ts';
 import { BareSender } from './bare-sender-process.ts';
 import { DeliveringWorker } from './delivering-worker.ts';
+import { benchBesideReaders } from './beside-readers.ts';
 import { benchBesideDead, benchLatency } from './latency.ts';
 import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
@@ -24,6 +25,8 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
       figures.push(...(await site.step('Fixed rates', () => benchLatency(site, of, receiver))));
       await of.checkHistory();
       if (site.oldRows > 0) figures.push(...(await besideHistory(site, of, means)));
+      if (site.oldRows > 0)
+        figures.push(...(await site.step('Beside readers', () => benchBesideReaders(site, of, receiver))));
       figures.push(...(await site.step('Beside dead ones', () => benchBesideDead(site, of, receiver))));
       const memory = of.worker.process.peakMemoryMb();
       return [

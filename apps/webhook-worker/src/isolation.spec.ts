@@ -1,0 +1,158 @@
+import { createDataSource, Database, statement } from '@fulfilment/database';
+import { parsePublicId, publicId } from '@fulfilment/contracts';
+import {
+  eventually,
+  type ReceivedDelivery,
+  webhookReceiver,
+  type WebhookReceiver,
+} from '@fulfilment/testing';
+import type { DataSource } from 'typeorm';
+import { writePast } from './past-deliveries.fixture.js';
+import {
+  aClient,
+  orderCreated,
+  startWorker,
+  type WebhookStores,
+  webhookStores,
+  type Worker,
+} from './webhook-worker.fixture.js';
+
+/** The million is measured by `npm run bench -- webhooks`. */
+const pastDeliveries = 60_000;
+const readers = 12;
+const eventCount = 100;
+const since = '2020-01-01T00:00:00Z';
+const filters = [
+  '',
+  '?status=failed',
+  '?status=succeeded',
+  '?event=order.cancelled',
+  '?test=true',
+  '?status=held',
+];
+
+let stores: WebhookStores;
+let worker: Worker;
+let pools: { readonly [Name in 'database' | 'background' | 'delivery']: Database };
+let sources: DataSource[];
+
+beforeAll(async () => {
+  stores = await webhookStores();
+  const source = (poolSize: number): DataSource =>
+    createDataSource({ url: stores.url, poolSize, applicationName: 'test', onePlan: true, migrations: [] });
+  sources = [source(7), source(4), source(5)]; // as in production
+  const [database, background, delivery] = await Promise.all(
+    sources.map(async (one) => new Database(await one.initialize())),
+  );
+  if (database === undefined || background === undefined || delivery === undefined)
+    throw new Error('No pool.');
+  pools = { database, background, delivery };
+  worker = await startWorker(stores, {}, undefined, pools);
+});
+afterAll(async () => {
+  await worker.stop();
+  await Promise.all(sources.map((source) => source.destroy()));
+  await stores.stop();
+});
+
+let receivers: WebhookReceiver[];
+beforeEach(() => {
+  stores.forget();
+  receivers = [];
+});
+afterEach(() => Promise.all(receivers.map((receiver) => receiver.stop())));
+
+async function aTenant() {
+  const receiver = await webhookReceiver();
+  receivers.push(receiver);
+  const client = await aClient(stores, worker);
+  const id = await client.subscribe(receiver.url);
+  return { client, receiver, id, uuid: parsePublicId('whk', id) ?? '' };
+}
+type Tenant = Awaited<ReturnType<typeof aTenant>>;
+
+const delivered = statement(
+  'test.delivered',
+  "SELECT FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'succeeded'",
+);
+
+/** Publishes events for a tenant, and waits until PostgreSQL says that each was delivered. Returns their ids. */
+async function deliver({ client, uuid }: Tenant): Promise<string[]> {
+  const events = Array.from({ length: eventCount }, () => orderCreated(client.creatorId));
+  await stores.broker.publish(...events);
+  await eventually(
+    async () => (await stores.database.rows(delivered, [uuid])).length === eventCount || undefined,
+    40_000,
+  );
+  return events.map(({ id }) => publicId('evt', id));
+}
+
+const sentTwice = (posts: readonly ReceivedDelivery[]): string[] => {
+  const attempts = posts.map(
+    ({ headers }) => `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`,
+  );
+  return attempts.filter((attempt, index) => attempts.indexOf(attempt) !== index);
+};
+
+describe('the deliveries of a tenant', () => {
+  it.each([
+    ['no', 0],
+    ['few', pastDeliveries / 20],
+    ['many', 2],
+  ])(
+    'arrive once each while another tenant reads a long history with %s failed deliveries by 12 readers and recovers it in a loop',
+    async (_, failedEach) => {
+      const [noisy, quiet] = [await aTenant(), await aTenant()];
+      await writePast(stores.database, noisy.uuid, { count: pastDeliveries, failedEach, days: 2 });
+      let reading = true;
+      const statuses = new Set<number>();
+      const loop = async (work: (round: number) => PromiseLike<{ status: number }>): Promise<void> => {
+        for (let round = 0; reading; round += 1) statuses.add((await work(round)).status);
+      };
+      const noise = [
+        ...Array.from({ length: readers }, (__, reader) =>
+          loop((round) =>
+            noisy.client.get(`/${noisy.id}/deliveries${filters[(reader + round) % filters.length]}`),
+          ),
+        ),
+        loop(() => noisy.client.post({ since }, `/${noisy.id}/recover`)),
+      ];
+      const sent = await deliver(quiet);
+      reading = false;
+      await Promise.all(noise);
+      expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());
+      expect(sentTwice(noisy.receiver.deliveries)).toEqual([]);
+      expect([...statuses].filter((status) => ![200, 202, 429, 503].includes(status))).toEqual([]);
+      expect(statuses).toContain(200);
+      await noisy.client.delete(noisy.id);
+    },
+    60_000,
+  );
+
+  it('arrive while requests hold all connections of their pool', async () => {
+    const quiet = await aTenant();
+    const held = await Promise.all(Array.from({ length: 7 }, () => pools.database.begin()));
+    try {
+      const sent = await deliver(quiet);
+      expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());
+    } finally {
+      for (const open of held) await open.rollback();
+    }
+  });
+});
+
+describe('a list that takes too long', () => {
+  it('is ended after two seconds with 503, so that it frees its connection for other requests', async () => {
+    const tenant = await aTenant();
+    const lock = statement('test.lock-table', 'LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE');
+    await stores.database.transaction(async (tx) => {
+      await tx.run(lock);
+      const startedAtMs = performance.now();
+      const { body, headers } = await tenant.client.get(`/${tenant.id}/deliveries`).expect(503);
+      expect(performance.now() - startedAtMs).toBeLessThan(6_000); // the limit of other statements is 8 s
+      expect(body).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(headers['retry-after']).toBeDefined();
+    });
+    await tenant.client.get(`/${tenant.id}/deliveries`).expect(200);
+  });
+});
