@@ -2,6 +2,7 @@ export { arriveTogether } from './arrive-together.js';
 export { eventually } from './eventually.js';
 export { listen } from './listen.js';
 export { scratchBroker, type ScratchBroker } from './scratch-broker.js';
+export { migrationFaults } from './migration-faults.js';
 export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';
 export { storeUrl, uniqueName } from './stores.js';
 export { tokenMaker, type TokenMaker } from './token-maker.js';

@@ -1,13 +1,15 @@
+import { buildForPartitions, type PartitionedIndex } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { withPartitionsKept } from './with-partitions-kept.js';
 
 // What is to be done with many deliveries, until all of it is (moves/move-deliveries.ts).
 const tables = `
   -- Subscriptions whose deliveries may not stand as their status says.
-  CREATE TABLE webhook_alignments (
+  CREATE TABLE IF NOT EXISTS webhook_alignments (
     subscription_id uuid PRIMARY KEY,
     due_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE TABLE webhook_recoveries (
+  CREATE TABLE IF NOT EXISTS webhook_recoveries (
     id uuid PRIMARY KEY,
     subscription_id uuid NOT NULL,
     since timestamptz NOT NULL,
@@ -16,20 +18,36 @@ const tables = `
     created_at timestamptz NOT NULL,
     due_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE INDEX webhook_recoveries_subscription ON webhook_recoveries (subscription_id);
+  CREATE INDEX IF NOT EXISTS webhook_recoveries_subscription ON webhook_recoveries (subscription_id);
 `;
-const indexes = `
-  CREATE INDEX webhook_deliveries_failed
-    ON webhook_deliveries (subscription_id, created_at) WHERE status = 'failed' AND NOT test;
-  CREATE INDEX webhook_deliveries_longest_held ON webhook_deliveries (created_at) WHERE status = 'held';
-`;
+const indexes: readonly PartitionedIndex[] = [
+  {
+    table: 'webhook_deliveries',
+    name: 'webhook_deliveries_failed',
+    suffix: '_subscription_id_created_at_idx1',
+    kind: 'INDEX',
+    columns: 'subscription_id, created_at',
+    condition: "status = 'failed' AND NOT test",
+  },
+  {
+    table: 'webhook_deliveries',
+    name: 'webhook_deliveries_longest_held',
+    suffix: '_created_at_idx',
+    kind: 'INDEX',
+    columns: 'created_at',
+    condition: "status = 'held'",
+  },
+];
 
 export class MovesInBatches1764000000003 implements MigrationInterface {
   readonly name = 'MovesInBatches1764000000003';
+  readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(tables);
-    await runner.query(indexes);
+    await withPartitionsKept(runner, async () => {
+      for (const index of indexes) await buildForPartitions(runner, index);
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {

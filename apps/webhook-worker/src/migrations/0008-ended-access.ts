@@ -7,8 +7,11 @@ const columns = `
   ALTER TABLE webhook_subscriptions
     ADD COLUMN authorized_at timestamptz NOT NULL DEFAULT date_trunc('second', now()),
     ADD COLUMN deleted_reason text
-      CHECK (deleted_reason IN ('owner', 'operator', 'client_deleted', 'client_disconnected'))
 `;
+const reasons = `
+  ALTER TABLE webhook_subscriptions DROP CONSTRAINT IF EXISTS webhook_subscriptions_deleted_reason_check,
+    ADD CONSTRAINT webhook_subscriptions_deleted_reason_check
+      CHECK (deleted_reason IN ('owner', 'operator', 'client_deleted', 'client_disconnected')) NOT VALID`;
 const hasColumns = `
   SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'authorized_at') AS answer`;
 // Those of before are taken to have been authorized when they were made. Old workers count with these rows meanwhile: a batch waits for none of
@@ -35,6 +38,10 @@ export class EndedAccess1764000000008 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     if (!(await ask(runner, hasColumns, ['webhook_subscriptions']))) await changeBriefly(runner, columns);
+    await changeBriefly(runner, reasons);
+    await runner.query(
+      'ALTER TABLE webhook_subscriptions VALIDATE CONSTRAINT webhook_subscriptions_deleted_reason_check',
+    );
     while (await ask(runner, someLeft)) {
       await runner.query(setSome);
       await delay(pauseMs);

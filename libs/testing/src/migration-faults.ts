@@ -1,0 +1,263 @@
+import { createDataSource, type Database, migrate, statement } from '@fulfilment/database';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { scratchDatabase } from './scratch-database.js';
+
+type Migration = new () => MigrationInterface;
+
+/** A read or a write of a service gives up after it. */
+const trafficTimeout = '2s';
+/** How often the traffic visits every table while another transaction writes, which a migration has to wait for. */
+const roundsBesideWriter = 2;
+const pollIntervalMs = 5;
+
+const tables = `SELECT array_agg(oid::regclass::text ORDER BY oid) AS names FROM pg_class
+  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'`;
+const tablesInUse = statement('test.tables-in-use', tables);
+const migrationWaits = statement(
+  'test.migration-waits',
+  `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'migrate'
+                  AND wait_event_type = 'Lock') AS waits`,
+);
+const scans = `SELECT relid::regclass::text AS name, seq_scan::int AS scans FROM pg_stat_xact_user_tables`;
+const locks = `
+  SELECT DISTINCT l.relation::regclass::text AS name FROM pg_locks l
+  WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND l.relation::regclass::text = ANY($1::text[])
+    AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') ORDER BY 1`;
+const lockTimeout = "SELECT current_setting('lock_timeout') AS value";
+
+/**
+ * Applies migrations to an empty database, one after another, and returns a sentence for each one that would stop a service that runs
+ * meanwhile. Two kinds are found. By mechanism, so that it does not depend on the size of tables: a transaction that holds a lock on a table
+ * of before, which blocks readers or writers, and reads a whole table of before or builds an index; one without a lock_timeout. By traffic: a
+ * table that could not be written within 2 s while a migration waits for a transaction that is open.
+ */
+export async function migrationFaults(migrations: readonly Migration[]): Promise<readonly string[]> {
+  const scratch = await scratchDatabase([]);
+  const traffic = new Traffic(scratch.database, scratch.url);
+  const faults: string[] = [];
+  const watched = migrations.map((migration) => watch(migration, traffic, faults));
+  const source = createDataSource({
+    url: scratch.url,
+    poolSize: 2,
+    applicationName: 'migrate',
+    migrations: watched,
+    statementTimeoutMs: 0,
+  });
+  await source.initialize();
+  try {
+    await migrate(source);
+  } finally {
+    await source.destroy();
+    await traffic.stop();
+    await scratch.drop();
+  }
+  return [...new Set([...faults, ...traffic.faults])];
+}
+
+/** The same migration, which reports what it does to tables of before. */
+function watch(migration: Migration, traffic: Traffic, faults: string[]): Migration {
+  const original = new migration();
+  const name = original.name ?? migration.name;
+  return class implements MigrationInterface {
+    readonly name = name;
+    // Absent where the original leaves it to the default.
+    readonly transaction: boolean = original.transaction ?? true;
+
+    async up(runner: QueryRunner): Promise<void> {
+      const before = await traffic.begin(name);
+      const watcher = new Watcher(runner, name, before, faults);
+      await watcher.startTransaction();
+      await original.up(watcher.runner);
+      if (this.transaction) await watcher.endTransaction();
+      traffic.end();
+    }
+
+    async down(): Promise<void> {
+      // Migrations are only applied here.
+    }
+  };
+}
+
+/** Looks at each transaction of one migration before it is committed. A statement outside of a transaction gets one. */
+class Watcher {
+  /** For the migration. */
+  readonly runner: QueryRunner;
+  private scansBefore: ReadonlyMap<string, number> = new Map();
+
+  constructor(
+    private readonly base: QueryRunner,
+    private readonly migration: string,
+    private readonly tablesBefore: readonly string[],
+    private readonly faults: string[],
+  ) {
+    this.runner = new Proxy(base, {
+      get: (target, name, receiver): unknown => {
+        if (name !== 'query') return Reflect.get(target, name, receiver);
+        return (text: string, parameters?: unknown[]) => this.query(text, parameters);
+      },
+    });
+  }
+
+  async startTransaction(): Promise<void> {
+    this.scansBefore = await this.scansNow();
+  }
+
+  async endTransaction(): Promise<void> {
+    const blocked = await this.rows<{ name: string }>(locks, [this.tablesBefore]);
+    const scansNow = await this.scansNow();
+    const [setting] = await this.rows<{ value: string }>(lockTimeout);
+    if (blocked.length > 0 && setting?.value === '0') this.report('waits for locks without a lock_timeout');
+    const read = this.tablesBefore.filter(
+      (name) => (scansNow.get(name) ?? 0) > (this.scansBefore.get(name) ?? 0),
+    );
+    if (blocked.length > 0 && read.length > 0) {
+      const names = blocked.map(({ name }) => name).join(', ');
+      this.report(`reads all of ${read.join(', ')} while it blocks ${names}`);
+    }
+  }
+
+  private async query(text: string, parameters?: unknown[]): Promise<unknown> {
+    if (/^\s*COMMIT\b/i.test(text)) await this.endTransaction();
+    const result = (): Promise<unknown> => this.base.query(text, parameters);
+    if (/^\s*START TRANSACTION\b/i.test(text)) {
+      const started = await result();
+      await this.startTransaction();
+      return started;
+    }
+    const isSchemaChange = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
+    if (!isSchemaChange || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return result();
+    await this.base.query('BEGIN');
+    try {
+      await this.startTransaction();
+      const changed = await result();
+      await this.endTransaction();
+      await this.base.query('COMMIT');
+      return changed;
+    } catch (error) {
+      await this.base.query('ROLLBACK');
+      throw error;
+    }
+  }
+
+  private async scansNow(): Promise<Map<string, number>> {
+    const rows = await this.rows<{ name: string; scans: number }>(scans);
+    return new Map(rows.map(({ name, scans: count }) => [name, count]));
+  }
+
+  private report(what: string): void {
+    this.faults.push(`${this.migration} ${what}`);
+  }
+
+  private async rows<Row>(text: string, parameters: unknown[] = []): Promise<Row[]> {
+    const rows: unknown = await this.base.query(text, parameters);
+    if (!areRows<Row>(rows)) throw new Error('A query returned no rows.');
+    return rows;
+  }
+}
+
+/** The types of the columns are what the query says. */
+function areRows<Row>(value: unknown): value is Row[] {
+  return Array.isArray(value);
+}
+
+/** Services that read and write every table while migrations run, and one transaction that is open as each of them begins. */
+class Traffic {
+  readonly faults: string[] = [];
+  private readonly stopped = new AbortController();
+  private current = '';
+  private names: readonly string[] = [];
+  private rounds = 0;
+  private migrating = false;
+  private running: Promise<void> | undefined;
+  private writing: Promise<void> | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly url: string,
+  ) {}
+
+  /** Returns the tables there are. A migration whose transaction is repeated begins again. */
+  async begin(migration: string): Promise<readonly string[]> {
+    if (this.current === migration) return this.names;
+    await this.writing;
+    this.current = migration;
+    this.names = (await this.database.row<{ names: string[] | null }>(tablesInUse))?.names ?? [];
+    this.running ??= this.run();
+    if (this.names.length > 0) await this.startWriting();
+    return this.names;
+  }
+
+  /** The migration is done: nobody waits any more for the transaction that is open. */
+  end(): void {
+    this.migrating = false;
+  }
+
+  async stop(): Promise<void> {
+    this.end(); // also of a migration that failed
+    await this.writing;
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** Resolves when a transaction has written each table. It stays open until the migration waits for it and the others have got on. */
+  private async startWriting(): Promise<void> {
+    this.migrating = true;
+    const written = Promise.withResolvers<void>();
+    this.writing = this.onConnection(async (client) => {
+      await client.query('BEGIN');
+      for (const name of this.names) await this.visit(client, name);
+      written.resolve();
+      while (this.migrating && !(await this.migrationWaits())) await delay(pollIntervalMs);
+      const until = this.rounds + roundsBesideWriter;
+      while (this.migrating && this.rounds < until) await delay(pollIntervalMs);
+      await client.query('COMMIT');
+    });
+    await written.promise;
+  }
+
+  private async migrationWaits(): Promise<boolean> {
+    return (await this.database.row<{ waits: boolean }>(migrationWaits))?.waits ?? false;
+  }
+
+  private async run(): Promise<void> {
+    await this.onConnection(async (client) => {
+      while (!this.stopped.signal.aborted) {
+        for (const name of this.names) {
+          await client.query('BEGIN');
+          await this.visit(client, name);
+          await client.query('ROLLBACK');
+        }
+        this.rounds += 1;
+        await delay(pollIntervalMs);
+      }
+    });
+  }
+
+  /** Takes the lock that INSERT, UPDATE and DELETE take. Readers need a weaker one. */
+  private async visit(client: pg.Client, name: string): Promise<void> {
+    try {
+      await client.query(
+        `SAVEPOINT visit; SET LOCAL lock_timeout = '${trafficTimeout}'; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`,
+      );
+    } catch (error) {
+      await client.query('ROLLBACK TO SAVEPOINT visit');
+      const code = error instanceof pg.DatabaseError ? error.code : undefined;
+      if (code === '42P01') return; // dropped by the migration
+      this.faults.push(
+        `${this.current} blocks ${name} for longer than ${trafficTimeout} (${code ?? String(error)})`,
+      );
+    }
+  }
+
+  private async onConnection(work: (client: pg.Client) => Promise<void>): Promise<void> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+}
