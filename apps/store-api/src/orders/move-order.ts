@@ -151,16 +151,16 @@ export class MoveOrder {
     }
     const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
     const status = statusWith(packages, order.status);
+    const kind = eventOf(order.status, status, tracked);
     const after = await tx.row<OrderRow>(setPackages, [
       order.id,
       JSON.stringify(packages),
       history,
       status,
       status === 'delivered' ? lastArrival(packages) : null,
-      tracked,
+      tracked || kind === messages.orderTrackingUpdated, // each published tracking is newer than the one before
     ]);
     if (after === undefined) throw new Error('A locked order is gone.');
-    const kind = eventOf(order.status, status, tracked);
     if (kind !== undefined)
       await this.tell(tx, kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }));
     return order.id;

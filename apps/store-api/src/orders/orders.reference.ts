@@ -106,7 +106,9 @@ export const listOrders = {
   id: 'listOrders',
   tag,
   summary: 'List orders',
-  description: "The connected creator's orders, the newest first. One just placed is there at once.",
+  description:
+    "The connected creator's orders, the newest first. One just placed is there at once. Orders that are placed at the same time may appear in another " +
+    'order than that of their `created_at`: a client that polls for new orders reads on until it has seen a full minute of known ones, or subscribes to `order.created`.',
   answer: { description: 'A page of orders.', shape: page },
 } as const satisfies OperationDoc<typeof page>;
 

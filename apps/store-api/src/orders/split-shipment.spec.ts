@@ -1,4 +1,4 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
@@ -63,6 +63,12 @@ describe('an order in several packages', () => {
       (one: { tracking_number: string; delivered_at: string | null }) =>
         `${one.tracking_number} ${one.delivered_at?.slice(11, 16) ?? 'under way'}`,
     );
+  const trackingTimes = (id: string): unknown[] =>
+    store.broker.published.flatMap((message) =>
+      messages.orderTrackingUpdated.is(message) && publicId('ord', message.data.order.id) === id
+        ? [message.data.order.tracking?.updated_at]
+        : [],
+    );
   const eventsOf = (uuid: string | undefined) =>
     store.broker.published
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid ?? '?'))
@@ -104,6 +110,17 @@ describe('an order in several packages', () => {
     expect(
       await eventually(() => (eventsOf(order?.id).length === told.length ? eventsOf(order?.id) : undefined)),
     ).toEqual(told);
+  });
+
+  it('publishes a newer tracking time when a package arrives after the order was delivered', async () => {
+    const id = await placed();
+    await report(ship(id, 'A', 1), deliver(id, 'A', 2), ship(id, 'B', 3));
+    const left = (await read(id)).tracking.updated_at;
+    await report(deliver(id, 'B', 4));
+    const arrived = (await read(id)).tracking.updated_at;
+    expect(Date.parse(arrived)).toBeGreaterThan(Date.parse(left));
+    await eventually(() => (trackingTimes(id).length === 2 ? true : undefined));
+    expect(trackingTimes(id).toSorted()).toEqual([left, arrived]);
   });
 
   it('is delivered when the last of them arrived, whatever came first', async () => {
