@@ -40,8 +40,8 @@ describe('the gauges of queues', () => {
       );
       const connection = await connect(broker.url);
       const channel = await connection.createConfirmChannel();
-      const { deadLetterExchange, deadLetterQueue } = topologyOf(broker.namespace);
-      channel.publish(deadLetterExchange(queue), deadLetterQueue(queue), Buffer.from('{}'));
+      const topology = topologyOf(broker.namespace);
+      channel.publish(topology.deadLetterExchange(queue), topology.deadLetterQueue(queue), Buffer.from('{}'));
       await channel.waitForConfirms();
       await connection.close();
       await eventually(async () => ((await gauge('messaging_dead_letters')) === 2 ? true : undefined));
