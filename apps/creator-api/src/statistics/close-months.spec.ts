@@ -28,7 +28,7 @@ const closedSums = statement(
 const misplaced = statement(
   'test.misplaced',
   `SELECT l.item_id, l.kind FROM ledger l LEFT JOIN ledger s ON s.item_id = l.item_id AND s.kind = 'sale'
-   WHERE l.period < s.period OR l.period < to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM')
+   WHERE (l.period < s.period AND l.occurred_at >= s.occurred_at) OR l.period < to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM')
      OR (l.period > to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM') AND l.period <> $1)`,
 );
 const postingOf = statement(
