@@ -88,7 +88,7 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
     AUTH_URL: tokens.authUrl,
     JWKS_URL: tokens.jwksUrl,
     CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
-    SECRET_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    SECRET_ENCRYPTION_KEY: Buffer.from('a test key of thirty-two bytes..').toString('base64'),
     WEBHOOK_QUEUE_PREFIX: prefix,
     WEBHOOK_RETRY_SCHEDULE_MS: '0,100,200,400',
     WEBHOOK_TIMEOUT_MS: '2000',
