@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
-import { operateService, operatorCommand } from '@fulfilment/service-host/operator';
+import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditOperator } from '../src/audit/operator-audit.js';
 import { migrations } from '../src/migrations/index.js';
@@ -29,7 +29,7 @@ async function operate(...args: string[]): Promise<void> {
           operands: ['THING'],
           flags: { secret: 'text' },
           arguments: z.object({ THING: z.string(), secret: z.string() }),
-          run: async ({ database }, { THING }) => {
+          run: async ({ database }: Pick<OperatorSite<unknown>, 'database'>, { THING }) => {
             await auditOperator(database, { event: 'client_registered', clientId: THING });
             return { thing_id: 'made-1', client_secret: 'printed-secret' };
           },

@@ -4,25 +4,26 @@ import type { MessageQueue } from './index.js';
 
 const allows = (pattern: string, name: string): boolean => new RegExp(pattern).test(name);
 
+const queues = Object.keys(messageQueues).filter((name): name is MessageQueue =>
+  Object.hasOwn(messageQueues, name),
+);
+
 describe('the permissions at the stores', () => {
   it.each(Object.values(messages).map(({ type }) => type))('let exactly one user publish %s', (type) => {
     const publishers = storeUsers.filter((user) => allows(brokerPermissions(user, 'suite').publishes, type));
     expect(publishers).toHaveLength(type.startsWith('replay.') ? 0 : 1);
   });
 
-  it.each(Object.keys(messageQueues) as MessageQueue[])(
-    'let the service of %s alone read and bind it',
-    (queue) => {
-      const owner = serviceOfQueue(queue);
-      for (const user of storeUsers) {
-        const { configure, read, write, binds } = brokerPermissions(user, 'suite');
-        for (const name of [`suite.${queue}`, `suite.${queue}.v2`])
-          for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
-        for (const pattern of messageQueues[queue])
-          if (user === owner) expect(allows(binds, pattern)).toBe(true);
-      }
-    },
-  );
+  it.each(queues)('let the service of %s alone read and bind it', (queue) => {
+    const owner = serviceOfQueue(queue);
+    for (const user of storeUsers) {
+      const { configure, read, write, binds } = brokerPermissions(user, 'suite');
+      for (const name of [`suite.${queue}`, `suite.${queue}.v2`])
+        for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
+      for (const pattern of messageQueues[queue])
+        if (user === owner) expect(allows(binds, pattern)).toBe(true);
+    }
+  });
 
   it('let no service write to the default exchange, through which it would reach every queue', () => {
     const writers = storeUsers.filter((user) =>

@@ -41,7 +41,7 @@ describe('the gauges of queues', () => {
       const connection = await connect(broker.url);
       const channel = await connection.createConfirmChannel();
       const topology = topologyOf(broker.namespace);
-      channel.publish(topology.deadLetterExchange(queue), topology.deadLetterQueue(queue), Buffer.from('{}'));
+      channel.sendToQueue(topology.deadLetterQueue(queue), Buffer.from('{}'));
       await channel.waitForConfirms();
       await connection.close();
       await eventually(async () => ((await gauge('messaging_dead_letters')) === 2 ? true : undefined));
