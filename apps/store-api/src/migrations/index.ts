@@ -7,6 +7,7 @@ import { PaymentTries1764000000006 } from './0006-payment-tries.js';
 import { ReportTimes1764000000007 } from './0007-report-times.js';
 import { RefundTimes1764000000008 } from './0008-refund-times.js';
 import { StockTimes1764000000009 } from './0009-stock-times.js';
+import { OrdersToResume1764000000010 } from './0010-orders-to-resume.js';
 import { AddressRetention1764000000013 } from './0013-address-retention.js';
 import { PaymentReconciliations1764000000014 } from './0014-payment-reconciliations.js';
 import { OperatorAudit1764000000017 } from './0017-operator-audit.js';
@@ -22,6 +23,7 @@ export const migrations = [
   ReportTimes1764000000007,
   RefundTimes1764000000008,
   StockTimes1764000000009,
+  OrdersToResume1764000000010,
   AddressRetention1764000000013,
   PaymentReconciliations1764000000014,
   OperatorAudit1764000000017,

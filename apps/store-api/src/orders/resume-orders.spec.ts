@@ -11,23 +11,9 @@ import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } fr
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RefundCharges } from './refund-charges.js';
+import { copyOrders } from './resume-orders.fixture.js';
 import { ResumeOrders } from './resume-orders.js';
 
-// Copies of an order that wait for the provider's answer, all of them due.
-const copyOrders = statement(
-  'test.copy-orders',
-  `WITH copies AS (
-     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
-                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at, resume_tries)
-     SELECT gen_random_uuid(), creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
-            shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
-            now() - interval '1 minute', resume_tries
-     FROM orders, generate_series(1, $2) WHERE creator_id = $1
-     RETURNING id, charge_amount, currency
-   )
-   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
-   SELECT gen_random_uuid(), id, 1, charge_amount, currency, $3, 'pending' FROM copies`,
-);
 // As the request that placed an order leaves it when it dies before it has asked the provider.
 const crash = statement(
   'test.crash',

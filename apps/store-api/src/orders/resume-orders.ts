@@ -1,26 +1,16 @@
-import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, type Statement } from '@fulfilment/database';
 import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { ChargeCircuit } from '../payments/charge-circuit.js';
 import { ChargeOrder } from './charge-order.js';
-import { type OpenCharge, openChargeColumns } from './open-charge.js';
+import type { OpenCharge } from './open-charge.js';
+import { takeAgain, takeFirst } from './take-pending.js';
 
 const lookEveryMs = 2_000;
 const slots = 20;
 /** Beside the provider's time, what an order is left to the completer that took it before another does. */
 const resumeWithinMs = 5_000;
-
-// $3: those whose provider was never heard out, because the request died; else those whose provider was asked in vain.
-const takePending = statement(
-  'orders.take-pending',
-  `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
-   FROM (SELECT id FROM orders WHERE resume_at < now() AND (resume_tries = 0) = $3
-         ORDER BY resume_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
-   JOIN charges c ON c.order_id = due.id AND c.status = 'pending'
-   WHERE o.id = due.id
-   RETURNING ${openChargeColumns('c')}`,
-);
 
 /**
  * The completer: goes on with orders that a crash or a silent provider left pending. Those that nobody has asked for yet have slots of their
@@ -37,7 +27,7 @@ export class ResumeOrders {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.loops = [this.loop('resume-orders', true), this.loop('resume-orders-again', false)];
+    this.loops = [this.loop('resume-orders', takeFirst), this.loop('resume-orders-again', takeAgain)];
   }
 
   start(): void {
@@ -54,20 +44,20 @@ export class ResumeOrders {
     await Promise.all(this.loops.map((loop) => loop.drain()));
   }
 
-  private loop(name: string, first: boolean): SlotLoop<OpenCharge> {
+  private loop(name: string, takePending: Statement): SlotLoop<OpenCharge> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs;
     return new SlotLoop({
       name,
       intervalMs: lookEveryMs,
       logger: this.logger,
       slots,
-      take: (most) => this.take(leaseMs, this.circuit.roomForCompleter(most), first),
+      take: (most) => this.take(leaseMs, this.circuit.roomForCompleter(most), takePending),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }
 
-  private async take(leaseMs: number, most: number, first: boolean): Promise<OpenCharge[]> {
-    return most === 0 ? [] : this.database.rows<OpenCharge>(takePending, [leaseMs, most, first]);
+  private async take(leaseMs: number, most: number, takePending: Statement): Promise<OpenCharge[]> {
+    return most === 0 ? [] : this.database.rows<OpenCharge>(takePending, [leaseMs, most]);
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
