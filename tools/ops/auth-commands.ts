@@ -91,6 +91,11 @@ const creatorCommands = [
     positionals: ['CREATOR', 'METHOD'],
     arguments: z.object({ CREATOR: text(), METHOD: paymentMethod }),
   }),
+  authCommand(['creator', 'redact'], {
+    usage: 'CREATOR',
+    positionals: ['CREATOR'],
+    arguments: z.object({ CREATOR: text() }),
+  }),
 ];
 
 const clientCommands = [

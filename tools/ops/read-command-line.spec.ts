@@ -28,6 +28,7 @@ const right: Readonly<Record<string, string>> = {
   'creator change': 'crt_1 --name Mira --payment-terms yes --tax-interview no --payment-method none',
   'creator create': '--organisation org_1 --name Mira --payment-method pm_ok --settlement-currency EUR',
   'creator payment-method': 'crt_1 pm_1PqXaBCdEf',
+  'creator redact': 'crt_1',
   'client create':
     '--name App --redirect-uri https://a.example/cb --redirect-uri https://b.example/cb --first-party',
   'webhooks list': '--creator crt_1 --client abc --deleted --limit 10 --after whk_1',

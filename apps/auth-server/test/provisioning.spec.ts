@@ -167,6 +167,64 @@ describe('creator change', () => {
   });
 });
 
+describe('creator redact', () => {
+  it('erases name and payment method, publishes creator.changed in the same commit, and is audited once', async () => {
+    const { id: CREATOR, uuid } = await given.operator.run('creator create', {
+      organisation: 'org_harbour',
+      name: 'The Badger',
+      'payment-method': 'pm_ok',
+      'settlement-currency': 'EUR',
+    });
+    const { message_id, ...redacted } = await given.operator.run('creator redact', { CREATOR });
+    expect(redacted).toEqual({ uuid, id: CREATOR, redacted: true });
+    const published = await given.server.database.rows<{ body: string }>(
+      { name: 'test.redacted', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
+      [message_id],
+    );
+    expect(published.map(({ body }) => parseMessage(body))).toMatchObject([
+      {
+        type: 'creator.changed',
+        data: {
+          creator: {
+            id: uuid,
+            version: 2,
+            name: null,
+            payment_method: null,
+            payment_terms_accepted: true,
+            settlement_currency: 'EUR',
+          },
+        },
+      },
+    ]);
+    expect(await given.operator.run('creator redact', { CREATOR: uuid })).toEqual({
+      uuid,
+      id: CREATOR,
+      redacted: true,
+      message_id: null,
+    });
+    const records = (await written({ event: 'creator_changed' })).map(({ details }) => details);
+    expect(records.filter(({ creator }) => creator === uuid)).toEqual([
+      {
+        actor: 'operator',
+        creator: uuid,
+        version: 2,
+        changed: ['name', 'paymentMethod'],
+        redacted: true,
+      },
+    ]);
+    expect(JSON.stringify(records)).not.toContain('The Badger');
+  });
+
+  it.each(['crt_x', '01900000-0000-7000-8000-000000000001'])(
+    'rejects %s, which is no creator',
+    async (CREATOR) => {
+      await expect(given.operator.run('creator redact', { CREATOR })).rejects.toThrow(
+        `There is no creator ${CREATOR}.`,
+      );
+    },
+  );
+});
+
 describe('client commands', () => {
   const confidential = () =>
     given.operator.run('client create', {

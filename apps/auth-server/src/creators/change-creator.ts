@@ -1,10 +1,9 @@
-import { isUuid, messages, parsePublicId, publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
-import { auditOperator } from '../audit/operator-audit.js';
 import { creatorFlags } from './creator-flags.js';
-import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
+import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
+import { type ChangedCreator, creatorUuid, noSuchCreator, publishChange } from './publish-change.js';
 
 const { name, 'payment-method': paymentMethod, ...rest } = creatorFlags;
 
@@ -32,19 +31,6 @@ export const creatorChange = z
   }));
 export type CreatorChange = Partial<z.output<typeof creatorChange>> & { readonly creator: string };
 
-export interface ChangedCreator {
-  readonly uuid: string;
-  /** The Store API's form. */
-  readonly id: string;
-  readonly name: string | null;
-  readonly payment_method: string | null;
-  readonly payment_terms_accepted: boolean;
-  readonly tax_interview_completed: boolean;
-  readonly settlement_currency: string;
-  /** By which one can ask a service whether it has heard. */
-  readonly message_id: string;
-}
-
 const change = statement(
   'creators.change',
   `UPDATE creators SET version = version + 1,
@@ -56,14 +42,13 @@ const change = statement(
    WHERE id = $1 RETURNING ${creatorColumns}`,
 );
 
-/** Changes a creator's registration and tells everybody, in one commit. @param changes of a creator, by its UUID or `crt_` id */
+/** Changes a creator's registration and publishes the change, in one commit. @param changes of a creator, by its UUID or `crt_` id */
 export async function changeCreator(
   database: Database,
   outbox: Outbox,
   { creator, ...changes }: CreatorChange,
 ): Promise<ChangedCreator> {
-  const uuid = isUuid(creator.toLowerCase()) ? creator.toLowerCase() : parsePublicId('crt', creator);
-  if (uuid === undefined) throw new Error(`There is no creator ${creator}.`);
+  const uuid = creatorUuid(creator);
   return database.transaction(async (tx) => {
     const row = await tx.row<CreatorRow & Record<string, unknown>>(change, [
       uuid,
@@ -74,24 +59,8 @@ export async function changeCreator(
       changes.taxInterviewCompleted,
       changes.settlementCurrency,
     ]);
-    if (row === undefined) throw new Error(`There is no creator ${creator}.`);
-    const snapshot = creatorSnapshot(row);
-    const message = messages.creatorChanged.make({ creator: snapshot }, { occurredAt: new Date() });
-    await outbox.add(tx, message);
-    await auditOperator(tx, {
-      event: 'creator_changed',
-      details: { creator: row.id, version: row.version, changed: givenOf(changes) },
-    });
-    return {
-      uuid: row.id,
-      id: publicId('crt', row.id),
-      name: row.name,
-      payment_method: row.payment_method,
-      payment_terms_accepted: row.payment_terms_accepted,
-      tax_interview_completed: row.tax_interview_completed,
-      settlement_currency: row.settlement_currency,
-      message_id: message.id,
-    };
+    if (row === undefined) throw noSuchCreator(creator);
+    return publishChange(tx, outbox, { row, audit: { changed: givenOf(changes) } });
   });
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
 import { creatorFlags } from '../creators/creator-flags.js';
 import { creatorsAgain } from '../creators/creators-again.js';
+import { redactCreator } from '../creators/redact-creator.js';
 import { newCreator, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
 
@@ -35,6 +36,11 @@ export const creatorCommands = {
     }),
     run: ({ database, outbox }: OperatorContext, { CREATOR: creator, METHOD: paymentMethod }) =>
       changeCreator(database, outbox, { creator, paymentMethod }),
+  }),
+  'creator redact': operatorCommand({
+    operands: ['CREATOR'],
+    arguments: z.object({ CREATOR: z.string('is missing').min(1, 'must not be empty') }),
+    run: ({ database, outbox }: OperatorContext, { CREATOR }) => redactCreator(database, outbox, CREATOR),
   }),
   'creators republish': operatorCommand({
     arguments: z.object({}),

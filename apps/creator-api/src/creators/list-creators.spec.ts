@@ -1,5 +1,13 @@
+import { messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
 import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
 import { aCreator } from './creator-snapshot.fixture.js';
+
+const creatorRow = statement(
+  'test.creator-row',
+  'SELECT version, row_to_json(creators)::text AS row FROM creators WHERE id = $1',
+);
 
 describe('GET /api/v1/creators', () => {
   let api: CreatorApi;
@@ -53,5 +61,18 @@ describe('GET /api/v1/creators', () => {
     const { status, body } = await api.get(`/api/v1/creators?${query}`, operator);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
+  });
+
+  it('still shows a creator that was redacted, whose name is stored no more', async () => {
+    const creator = aCreator('org_redacted');
+    await api.record({ creators: [creator] });
+    const redacted = { ...creator, version: 2, name: null, payment_method: null };
+    await api.broker.publish(messages.creatorChanged.make({ creator: redacted }, { occurredAt: new Date() }));
+    const row = await eventually(async () => {
+      const stored = await api.database.row<{ version: number; row: string }>(creatorRow, [creator.id]);
+      return stored?.version === 2 ? stored.row : undefined;
+    });
+    expect(row).not.toContain('Harbour Lights');
+    expect((await list('', ownerOf('org_redacted'))).uuids).toEqual([creator.id]);
   });
 });

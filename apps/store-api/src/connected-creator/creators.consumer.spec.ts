@@ -1,5 +1,6 @@
-import { type Message, messages, uuidv7 } from '@fulfilment/contracts';
+import { type CreatorSnapshot, type Message, messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { CreatorsConsumer } from './creators.consumer.js';
 
@@ -9,7 +10,7 @@ const aTrackOf = (release_id: string) =>
     { release_id, track_id: uuidv7(), title: null, position: null, duration_seconds: 214 },
     { occurredAt },
   );
-const aChangeOf = (id: string) =>
+const aChangeOf = (id: string, changes: Partial<CreatorSnapshot> = {}) =>
   messages.creatorChanged.make(
     {
       creator: {
@@ -22,6 +23,7 @@ const aChangeOf = (id: string) =>
         tax_interview_completed: true,
         settlement_currency: 'GBP',
         registered_at: occurredAt.toISOString(),
+        ...changes,
       },
     },
     { occurredAt },
@@ -40,6 +42,10 @@ const anEditionBy = (creator_id: string) =>
     },
     { occurredAt },
   );
+const wholeRow = statement(
+  'test.creator-row',
+  'SELECT row_to_json(creators)::text AS row FROM creators WHERE id = $1',
+);
 const countTracks = statement(
   'test.count-tracks',
   'SELECT count(*) AS tracks FROM processed_tracks WHERE release_id = ANY($1::uuid[])',
@@ -73,5 +79,21 @@ describe('facts of creators and their releases', () => {
       handle(releases.map(aTrackOf)),
     ]);
     expect(await store.database.row(countTracks, [releases])).toEqual({ tracks: 60 });
+  });
+
+  it('erase name and payment method of a creator that was redacted, also when an older fact comes after', async () => {
+    const id = uuidv7();
+    const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'creator:read' });
+    const erased = { version: 2, name: null, payment_method: null };
+    await store.broker.publish(aChangeOf(id, { payment_method: 'pm_ok' }));
+    const view = async () => (await store.get('/store/v1/creator', token)).body;
+    await eventually(async () => ((await view()).name === 'Harbour Lights' ? true : undefined));
+    await store.broker.publish(aChangeOf(id, erased), aChangeOf(id, { payment_method: 'pm_ok' }));
+    await eventually(async () => ((await view()).name === null ? true : undefined));
+    await handle([aChangeOf(id, { payment_method: 'pm_ok' })]);
+    expect(await view()).toMatchObject({ name: null, billing_status: { payment_method_added: false } });
+    const row = (await store.database.row<{ row: string }>(wholeRow, [id]))?.row;
+    expect(row).toContain(id);
+    for (const text of ['Harbour Lights', 'pm_ok']) expect(row).not.toContain(text);
   });
 });

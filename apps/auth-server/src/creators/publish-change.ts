@@ -1,0 +1,54 @@
+import { isUuid, messages, parsePublicId, publicId } from '@fulfilment/contracts';
+import type { Transaction } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
+import { auditOperator } from '../audit/operator-audit.js';
+import { type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
+
+export interface ChangedCreator {
+  readonly uuid: string;
+  /** The Store API's form. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly payment_method: string | null;
+  readonly payment_terms_accepted: boolean;
+  readonly tax_interview_completed: boolean;
+  readonly settlement_currency: string;
+  /** By this id the services report whether they applied the change. */
+  readonly message_id: string;
+}
+
+/** @param creator UUID or `crt_` id @throws Error when it is neither */
+export function creatorUuid(creator: string): string {
+  const id = creator.toLowerCase();
+  const uuid = isUuid(id) ? id : parsePublicId('crt', creator);
+  if (uuid === undefined) throw noSuchCreator(creator);
+  return uuid;
+}
+
+export function noSuchCreator(creator: string): Error {
+  return new Error(`There is no creator ${creator}.`);
+}
+
+/** Publishes `creator.changed` and writes the audit record, in the transaction that changed the row. */
+export async function publishChange(
+  tx: Transaction,
+  outbox: Outbox,
+  { row, audit }: { readonly row: CreatorRow; readonly audit: Readonly<Record<string, unknown>> },
+): Promise<ChangedCreator> {
+  const message = messages.creatorChanged.make({ creator: creatorSnapshot(row) }, { occurredAt: new Date() });
+  await outbox.add(tx, message);
+  await auditOperator(tx, {
+    event: 'creator_changed',
+    details: { creator: row.id, version: row.version, ...audit },
+  });
+  return {
+    uuid: row.id,
+    id: publicId('crt', row.id),
+    name: row.name,
+    payment_method: row.payment_method,
+    payment_terms_accepted: row.payment_terms_accepted,
+    tax_interview_completed: row.tax_interview_completed,
+    settlement_currency: row.settlement_currency,
+    message_id: message.id,
+  };
+}

@@ -1,0 +1,47 @@
+import { publicId } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
+import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
+import { creatorUuid, noSuchCreator, publishChange } from './publish-change.js';
+
+export interface RedactedCreator {
+  readonly uuid: string;
+  /** The Store API's form. */
+  readonly id: string;
+  readonly redacted: true;
+  /** Null when there was nothing left to erase, so nothing was published. */
+  readonly message_id: string | null;
+}
+
+const lock = statement('creators.lock', 'SELECT name, payment_method FROM creators WHERE id = $1 FOR UPDATE');
+const redact = statement(
+  'creators.redact',
+  `UPDATE creators SET version = version + 1, name = NULL, payment_method = NULL WHERE id = $1
+   RETURNING ${creatorColumns}`,
+);
+
+/**
+ * Erases a creator's name and payment method, and publishes the change in the same commit. Orders, royalties and the registration
+ * stay. Repeating it changes nothing. @param creator UUID or `crt_` id
+ */
+export async function redactCreator(
+  database: Database,
+  outbox: Outbox,
+  creator: string,
+): Promise<RedactedCreator> {
+  const uuid = creatorUuid(creator);
+  const id = publicId('crt', uuid);
+  return database.transaction(async (tx) => {
+    const known = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'> & Record<string, unknown>>(lock, [
+      uuid,
+    ]);
+    if (known === undefined) throw noSuchCreator(creator);
+    if (known.name === null && known.payment_method === null)
+      return { uuid, id, redacted: true, message_id: null };
+    const row = await tx.row<CreatorRow & Record<string, unknown>>(redact, [uuid]);
+    if (row === undefined) throw noSuchCreator(creator);
+    const audit = { changed: ['name', 'paymentMethod'], redacted: true };
+    const { message_id } = await publishChange(tx, outbox, { row, audit });
+    return { uuid, id, redacted: true, message_id };
+  });
+}
