@@ -48,7 +48,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
       sub: server.people.owner.user_id,
       name: 'A Person',
       email: 'owner@harbour.example',
-      email_verified: true,
+      email_verified: false,
       org_id: 'org_harbour',
       org_role: 'owner',
       creator_id: server.people.harbour.uuid,

@@ -19,8 +19,8 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
   it.each([
     ['openid', {}],
     ['openid profile', { name: 'A Person' }],
-    ['openid email', { email: 'owner@harbour.example', email_verified: true }],
-    ['openid profile email', { name: 'A Person', email: 'owner@harbour.example', email_verified: true }],
+    ['openid email', { email: 'owner@harbour.example', email_verified: false }],
+    ['openid profile email', { name: 'A Person', email: 'owner@harbour.example', email_verified: false }],
   ])('tells for %s what those scopes grant, and no more (§5.4)', async (scope, granted) => {
     const { tokens } = await app.signIn(scope);
     const response = await userInfo({ headers: bearer(tokens.access_token) });
