@@ -24,6 +24,7 @@ import { CONFIG, type Config } from './config.js';
 import { Consents } from './connected-apps/consents.js';
 import { ReadConnectedApps } from './connected-apps/read-connected-apps.js';
 import { SigningKeys } from './keys/signing-keys.js';
+import { CountRejections } from './oidc/count-rejections.js';
 import { ExistingGrants } from './oidc/grants.js';
 import { OidcServer } from './oidc/oidc-server.js';
 import { FormTokens } from './pages/form-tokens.js';
@@ -99,6 +100,7 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     secrets,
     outbox,
     answers: new SentAnswers(redis),
+    rejections: new CountRejections(audit, config.SIGN_IN_FAILURES.windowSeconds),
     clock,
   });
   return [

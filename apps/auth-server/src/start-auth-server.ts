@@ -4,6 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { BackgroundLoop, type Clock, type Logger, type Shutdown } from '@fulfilment/runtime';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { keepAuditMonths } from './audit/audit-months.js';
+import { writeCountedRecords } from './audit/counted-records.js';
 import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
 import { keyRotation } from './keys/key-rotation.js';
@@ -69,7 +70,7 @@ export async function startAuthServer(parts: {
               (await sweepExpired(background)) ||
               (await denyList.prune()) ||
               (await browsers.prune(background)) ||
-              (await guesses.recordLocked(background)) ||
+              (await writeCountedRecords(background)) ||
               (await guesses.deleteExpired(background)),
           ),
       });

@@ -1,4 +1,4 @@
-import { GuessCounts } from '../src/sign-in/guess-counts.js';
+import { writeCountedRecords } from '../src/audit/counted-records.js';
 import type { RunningServer } from './running-server.js';
 
 type Stores = Pick<RunningServer, 'database'>;
@@ -11,11 +11,11 @@ export async function forgetNetworkFailures({ database }: Stores): Promise<void>
   });
 }
 
-/** Time passes: every window is over, and its locked attempts are in the audit log. Failures that were counted expire. */
+/** Time passes: every window is over, and its counted records are in the audit log. Failures that were counted expire. */
 export async function endGuessWindows({ database }: Stores): Promise<void> {
   await database.run({
     name: 'test.end-windows',
     text: `UPDATE guess_counts SET locked_until = now(), expires_at = now(), failed_at = now() - interval '1 day'`,
   });
-  await new GuessCounts(database).recordLocked(database);
+  await writeCountedRecords(database);
 }

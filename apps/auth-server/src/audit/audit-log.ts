@@ -1,6 +1,8 @@
 import { type Database, type Sql, statement } from '@fulfilment/database';
-import { Counter, type Logger, metrics } from '@fulfilment/runtime';
+import type { Logger } from '@fulfilment/runtime';
 import type { IncomingHttpHeaders } from 'node:http';
+import { recordsLost, recordsWritten } from './audit-metrics.js';
+import { type CountedRecord, countRecord } from './counted-records.js';
 
 /** What is written down. */
 export const auditEvents = [
@@ -26,6 +28,7 @@ export const auditEvents = [
   'client_deleted',
   'code_issued',
   'token_issued',
+  'client_authentication_failed',
   'introspection_rejected',
   'token_revoked',
   'token_race_lost',
@@ -72,20 +75,6 @@ const insert = statement(
   `INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-const lost = new Counter({
-  name: 'audit_records_lost_total',
-  help: 'Audit records that could not be written beside what they record.',
-  labelNames: ['event'],
-  registers: [metrics],
-});
-
-const recorded = new Counter({
-  name: 'audit_events_total',
-  help: 'Audit records by event, for alerts on failed sign-ins, lockouts and reused tokens.',
-  labelNames: ['event'],
-  registers: [metrics],
-});
-
 /** The append-only record of who did what. */
 export class AuditLog {
   constructor(
@@ -93,19 +82,28 @@ export class AuditLog {
     private readonly logger: Logger,
   ) {}
 
-  /** Beside what it records, and never stops it: a record that cannot be written is logged and counted. */
+  /** Outside of a transaction, and never fails what it records: a record that cannot be written is logged and counted. */
   async write(origin: Origin, entry: AuditEntry): Promise<void> {
-    try {
-      await insertAudit(this.database, entry, origin);
-    } catch (error) {
-      lost.inc({ event: entry.event });
-      this.logger.error({ error, event: entry.event }, 'An audit record could not be written.');
-    }
+    await this.attempt(entry.event, () => insertAudit(this.database, entry, origin));
+  }
+
+  /** Like `write`, for an event that strangers can repeat at will: one record for each subject and window, with a count. */
+  async count(record: CountedRecord): Promise<void> {
+    await this.attempt(record.entry.event, () => countRecord(this.database, record));
   }
 
   /** In the transaction of what they record: all of it is stored, or none. */
   async writeAll(tx: Sql, records: readonly PendingRecord[]): Promise<void> {
     for (const { origin, entry } of records) await insertAudit(tx, entry, origin);
+  }
+
+  private async attempt(event: AuditEvent, write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      recordsLost.inc({ event });
+      this.logger.error({ error, event }, 'An audit record could not be written.');
+    }
   }
 }
 
@@ -119,7 +117,7 @@ export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin):
     origin?.userAgent ?? null,
     JSON.stringify(entry.details ?? {}),
   ]);
-  recorded.inc({ event: entry.event });
+  recordsWritten.inc({ event: entry.event });
 }
 
 export function originOf(request: {

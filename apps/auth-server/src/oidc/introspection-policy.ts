@@ -1,6 +1,5 @@
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
-import { originOf } from '../audit/audit-log.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import type { CountRejections } from './count-rejections.js';
 
 interface IntrospectedToken {
   readonly kind: string;
@@ -12,21 +11,15 @@ interface IntrospectedToken {
  * others. Refresh tokens are shown to their own client alone: no resource server receives one. A rejected request is audited, since
  * its client holds a valid token of another (ADR 31).
  */
-export function allowIntrospection(work: UnitOfWork) {
+export function allowIntrospection(rejections: CountRejections) {
   return async (ctx: KoaContextWithOIDC, client: Client, token: IntrospectedToken): Promise<boolean> => {
     if (token.clientId === client.clientId) return true;
     const isRefreshToken = token.kind === 'RefreshToken';
     if (client.resource_server === true && !isRefreshToken) return true;
-    await work.record({
-      origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
-      entry: {
-        event: 'introspection_rejected',
-        clientId: client.clientId,
-        details: {
-          token: isRefreshToken ? 'refresh_token' : 'access_token',
-          token_client_id: token.clientId,
-        },
-      },
+    await rejections.count(ctx, {
+      event: 'introspection_rejected',
+      clientId: client.clientId,
+      details: { token: isRefreshToken ? 'refresh_token' : 'access_token', token_client_id: token.clientId },
     });
     return false;
   };

@@ -25,6 +25,7 @@ import { awaitRecords, recordEvents } from './audit-events.js';
 import { judgeRegistration } from './client-registration.js';
 import { requireClient } from './client-required.js';
 import { cookieSettings } from './cookies.js';
+import type { CountRejections } from './count-rejections.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
 import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
@@ -49,6 +50,7 @@ export interface ProviderDependencies extends AdapterDependencies {
   readonly factors: SecondFactors;
   readonly browsers: BrowserSessions;
   readonly answers: SentAnswers;
+  readonly rejections: CountRejections;
   readonly clock: Clock;
 }
 
@@ -70,7 +72,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(answerUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, nameResponseModes));
-  provider.use(onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, noteClient));
+  provider.use(onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, noteClient(dependencies.rejections)));
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   provider.use(awaitRecords);
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
@@ -108,7 +110,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ answers, clock, work }: ProviderDependencies): Configuration {
+function protocol({ answers, clock, rejections, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -152,7 +154,7 @@ function protocol({ answers, clock, work }: ProviderDependencies): Configuration
       registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
       introspection: {
         enabled: true,
-        allowedPolicy: allowIntrospection(work),
+        allowedPolicy: allowIntrospection(rejections),
       },
       revocation: {
         enabled: true,

@@ -1,5 +1,4 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import type { AuditEntry, Origin } from '../audit/audit-log.js';
 import type { GuessCount } from './guess-limits.rules.js';
 
 export type Ending = 'right' | 'wrong' | 'unknown';
@@ -48,13 +47,6 @@ const endTry = statement(
                        THEN now() + $4 * interval '1 second' ELSE expires_at END
    FROM locked WHERE count.subject = locked.subject`,
 );
-const noteLocked = statement(
-  'guess-counts.note-locked',
-  `UPDATE guess_counts SET locked_attempts = locked_attempts + 1, locked_record = $2,
-     locked_from = CASE WHEN locked_attempts = 0 THEN now() ELSE locked_from END,
-     locked_until = CASE WHEN locked_attempts = 0 THEN now() + $3 * interval '1 second' ELSE locked_until END
-   WHERE subject = $1`,
-);
 const countAccounts = statement(
   'guess-counts.accounts',
   `SELECT count(*)::int AS accounts FROM (
@@ -65,21 +57,6 @@ const noteSignIn = statement(
   'guess-counts.note-sign-in',
   `INSERT INTO network_sign_ins (network, user_id) SELECT network, $2 FROM unnest($1::text[]) AS network ORDER BY network
    ON CONFLICT (network, user_id) DO UPDATE SET signed_in_at = now()`,
-);
-// One statement: an attempt is either still counted or in the audit log.
-const recordLocked = statement(
-  'guess-counts.record-locked',
-  `WITH over AS (
-     SELECT subject, locked_attempts, locked_from, locked_record FROM guess_counts
-     WHERE locked_attempts > 0 AND locked_until <= now()
-     ORDER BY subject LIMIT ${batchSize} FOR UPDATE SKIP LOCKED),
-   reset AS (
-     UPDATE guess_counts SET locked_attempts = 0, locked_record = NULL FROM over WHERE guess_counts.subject = over.subject)
-   INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details)
-   SELECT locked_record ->> 'event', (locked_record ->> 'userId')::uuid, locked_record ->> 'clientId',
-     locked_record ->> 'ip', locked_record ->> 'userAgent',
-     (locked_record -> 'details') || jsonb_build_object('count', locked_attempts, 'since', locked_from)
-   FROM over`,
 );
 const deleteExpired = statement(
   'guess-counts.delete-expired',
@@ -118,28 +95,6 @@ export class GuessCounts {
     await this.database.run(endTry, [subjects, ending, own, windowSeconds]);
   }
 
-  /** Counts an attempt that was rejected without a look. The audit log gets one record of all of a window (`recordLocked`). */
-  async noteLocked(
-    tx: Transaction,
-    subject: string,
-    {
-      origin,
-      entry,
-      windowSeconds,
-    }: { readonly origin: Origin; readonly entry: AuditEntry; readonly windowSeconds: number },
-  ): Promise<void> {
-    const { event, userId, clientId, details = {} } = entry;
-    const record = JSON.stringify({
-      event,
-      userId,
-      clientId,
-      ip: origin.ip,
-      userAgent: origin.userAgent,
-      details,
-    });
-    await tx.run(noteLocked, [subject, record, windowSeconds]);
-  }
-
   /** Distinct accounts that signed in from a network within a day. */
   async accountsOf(tx: Transaction, network: string): Promise<number> {
     return (await tx.row<{ accounts: number }>(countAccounts, [network]))?.accounts ?? 0;
@@ -147,11 +102,6 @@ export class GuessCounts {
 
   async noteSignIn(networks: readonly string[], userId: string): Promise<void> {
     await this.database.run(noteSignIn, [networks, userId]);
-  }
-
-  /** Writes the locked attempts of windows that are over to the audit log. Returns whether there may be more. @param on the database of upkeep */
-  async recordLocked(on: Database): Promise<boolean> {
-    return (await on.run(recordLocked)) === batchSize;
   }
 
   /** Deletes a batch of counts that expired. Returns whether there may be more. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { migrations } from '../migrations/index.js';
+import { writeCountedRecords } from '../audit/counted-records.js';
 import { GuessCounts } from './guess-counts.js';
 import { codeGuess, confirmationGuess, type GuessTarget, passwordGuess } from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
@@ -140,17 +141,16 @@ describe('a network', () => {
       [names],
     );
     expect(rows).toEqual([]);
-    const counts = new GuessCounts(stores.database);
     const records = () =>
       stores.database.rows<{ details: unknown }>(
         { name: 'test.records', text: `SELECT event, user_id, details FROM audit_log WHERE ip = $1` },
         [address],
       );
-    await counts.recordLocked(stores.database);
+    await writeCountedRecords(stores.database);
     expect(await records()).toEqual([]); // the window is not over
     await run(`UPDATE guess_counts SET locked_until = now()`);
-    await counts.recordLocked(stores.database);
-    await counts.recordLocked(stores.database);
+    await writeCountedRecords(stores.database);
+    await writeCountedRecords(stores.database);
     expect(await records()).toEqual([
       { event: 'sign_in_locked', user_id: null, details: { count: 20, since: expect.any(String) } },
     ]);

@@ -4,6 +4,7 @@ import { Counter, metrics } from '@fulfilment/runtime';
 import type { Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../audit/audit-log.js';
+import { countRecord } from '../audit/counted-records.js';
 import type { Ending, GuessCounts } from './guess-counts.js';
 import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
 import type { GuessTarget } from './guess-target.rules.js';
@@ -146,7 +147,8 @@ export class SignInThrottle {
     lockedAttempts.inc({ by: subject.slice(0, subject.indexOf(':')) });
     // A network tries many accounts: its record names none of them.
     const record = subject.startsWith('address:') ? { ...entry, userId: undefined } : entry;
-    await this.counts.noteLocked(tx, subject, {
+    await countRecord(tx, {
+      subject,
       origin,
       entry: record,
       windowSeconds: this.failures.windowSeconds,

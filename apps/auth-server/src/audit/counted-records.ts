@@ -1,0 +1,56 @@
+import { type Database, type Sql, statement } from '@fulfilment/database';
+import type { AuditEntry, Origin } from './audit-log.js';
+import { recordsWritten } from './audit-metrics.js';
+
+const batchSize = 1000;
+
+// The row of a subject is the one that limits guesses, where there is one (sign-in/guess-counts.ts).
+const count = statement(
+  'counted-records.count',
+  `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)
+   VALUES ($1, 1, $2, now(), now() + $3 * interval '1 second')
+   ON CONFLICT (subject) DO UPDATE SET
+     locked_attempts = counted.locked_attempts + 1, locked_record = excluded.locked_record,
+     locked_from = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_from ELSE counted.locked_from END,
+     locked_until = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_until ELSE counted.locked_until END`,
+);
+// One statement: an event is either still counted or in the audit log.
+const write = statement(
+  'counted-records.write',
+  `WITH over AS (
+     SELECT subject, locked_attempts, locked_from, locked_record FROM guess_counts
+     WHERE locked_attempts > 0 AND locked_until <= now()
+     ORDER BY subject LIMIT ${batchSize} FOR UPDATE SKIP LOCKED),
+   reset AS (
+     UPDATE guess_counts SET locked_attempts = 0, locked_record = NULL FROM over WHERE guess_counts.subject = over.subject)
+   INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details)
+   SELECT locked_record ->> 'event', (locked_record ->> 'userId')::uuid, locked_record ->> 'clientId',
+     locked_record ->> 'ip', locked_record ->> 'userAgent',
+     (locked_record -> 'details') || jsonb_build_object('count', locked_attempts, 'since', locked_from)
+   FROM over RETURNING event`,
+);
+
+/** An event that strangers can repeat at will: the audit log gets one record for each subject and window. */
+export interface CountedRecord {
+  readonly subject: string;
+  readonly origin: Origin;
+  readonly entry: AuditEntry;
+  readonly windowSeconds: number;
+}
+
+/** Counts an event. The record has the origin and the details of the last event of the window. */
+export async function countRecord(
+  sql: Sql,
+  { subject, origin, entry, windowSeconds }: CountedRecord,
+): Promise<void> {
+  const { event, userId, clientId, details = {} } = entry;
+  const record = { event, userId, clientId, ip: origin.ip, userAgent: origin.userAgent, details };
+  await sql.run(count, [subject, JSON.stringify(record), windowSeconds]);
+}
+
+/** Writes the records of windows that are over, with their `count` and `since`. Returns whether there may be more. */
+export async function writeCountedRecords(database: Database): Promise<boolean> {
+  const written = await database.rows<Pick<AuditEntry, 'event'> & Record<string, unknown>>(write);
+  for (const { event } of written) recordsWritten.inc({ event });
+  return written.length === batchSize;
+}

@@ -1,0 +1,26 @@
+import { clientNetwork } from '@fulfilment/http-service';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import { type AuditEntry, type AuditLog, originOf } from '../audit/audit-log.js';
+
+type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
+  readonly event: 'client_authentication_failed' | 'introspection_rejected';
+};
+
+/** Audits rejections that a client could repeat at will: one record for each client, network and window. */
+export class CountRejections {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly windowSeconds: number,
+  ) {}
+
+  /** @param rejection without a client id, all of a network count together: strangers can name any number of clients */
+  async count({ ip, headers }: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
+    const { event, clientId = '' } = rejection;
+    await this.audit.count({
+      subject: `${event}:${clientId}@${clientNetwork(ip).network}`,
+      origin: originOf({ ip, headers }),
+      entry: rejection,
+      windowSeconds: this.windowSeconds,
+    });
+  }
+}
