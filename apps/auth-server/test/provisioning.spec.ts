@@ -3,7 +3,7 @@ import { parseMessage, revokedTokenKey } from '@fulfilment/contracts';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import type { AuditRecord } from '../src/audit/read-audit-log.js';
-import { App, thirdPartyRedirect } from './app.js';
+import { App } from './app.js';
 import { serverWithOperator } from './operator.js';
 import { firstPartyRedirect, password } from './running-server.js';
 
@@ -225,62 +225,6 @@ describe('creator redact', () => {
   );
 });
 
-describe('client commands', () => {
-  const confidential = () =>
-    given.operator.run('client create', {
-      name: 'A server-side app',
-      'redirect-uri': [thirdPartyRedirect],
-      confidential: true,
-    });
-
-  it('client secret: the new one opens, the old one no longer', async () => {
-    const { client_id: CLIENT, client_secret: before } = await confidential();
-    const old = await App.known(given.server, CLIENT, thirdPartyRedirect, before);
-    const { tokens } = await old.signIn('openid offline_access');
-    const { client_secret: after } = await given.operator.run('client secret', { CLIENT });
-    await expect(old.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
-    const now = await App.known(given.server, CLIENT, thirdPartyRedirect, after);
-    await expect(now.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
-    expect((await written({ client: CLIENT })).map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['client_registered', 'client_secret_changed']),
-    );
-    expect(JSON.stringify(await written({ client: CLIENT }))).not.toContain(after);
-    await expect(
-      given.operator.run('client secret', { CLIENT: given.server.people.dashboard.client_id }),
-    ).rejects.toThrow('is public');
-  });
-
-  it('client delete: its tokens are refused at once, and nobody can use it', async () => {
-    const { clientId: CLIENT, ...app } = await App.registered(given.server);
-    const known = await App.known(given.server, CLIENT, app.redirectUri);
-    const { tokens } = await known.signIn('orders:read offline_access');
-    expect(await given.operator.run('client delete', { CLIENT })).toMatchObject({
-      deleted: true,
-      tokens_ended: 1,
-    });
-    expect(await isDenied(tokens.access_token)).toBe(true);
-    await expect(known.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
-      error: 'invalid_client',
-    });
-    await expect(given.operator.run('client delete', { CLIENT })).rejects.toThrow(
-      `There is no client ${CLIENT}.`,
-    );
-  });
-
-  it('client list: every client once, a page at a time', async () => {
-    const seen: string[] = [];
-    let after: string | null = '';
-    while (after !== null) {
-      const page = await given.operator.run('client list', { limit: '2', after });
-      expect(page.clients.length).toBeLessThanOrEqual(2);
-      seen.push(...page.clients.map(({ client_id }: { client_id: string }) => client_id));
-      after = page.next;
-    }
-    expect(seen).toContain(given.server.people.dashboard.client_id);
-    expect(new Set(seen).size).toBe(seen.length);
-  });
-});
-
 describe('user reset-second-factor', () => {
   it('lets somebody sign in who lost app and codes, and signs every browser out', async () => {
     const email = 'lost-phone@harbour.example';
@@ -305,17 +249,5 @@ describe('user reset-second-factor', () => {
     expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: false,
     });
-  });
-});
-
-describe('client create', () => {
-  it('leaves the account pages their own id', async () => {
-    await expect(
-      given.operator.run('client create', {
-        name: 'Evil',
-        id: 'account',
-        'redirect-uri': ['https://evil.example/'],
-      }),
-    ).rejects.toThrow('is taken by the account pages');
   });
 });
