@@ -109,7 +109,10 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome> {
-    return within(signal, () => this.refundOnce(request));
+    return within(signal, async () => {
+      await this.mode.check();
+      return this.refundOnce(request);
+    });
   }
 
   listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]> {

@@ -1,6 +1,6 @@
 import type { RefundRequest } from './payment-gateway.js';
 import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
-import type { StandInFault } from './stripe-stand-in.fixture.js';
+import { type StandInFault, standInSecretKey } from './stripe-stand-in.fixture.js';
 
 /** https://docs.stripe.com/refunds */
 describe('a refund by Stripe', () => {
@@ -73,6 +73,14 @@ describe('a refund by Stripe', () => {
       status: 'under_way',
       reference: becomes('pending'),
     });
+  });
+
+  it('is not sent by a key whose account is in the other mode', async () => {
+    stripe.standIn.beLive();
+    const other = stripe.open(standInSecretKey);
+    const refund = { idempotencyKey: chargeId, reference, refundReference: null, refundKeyNumber: 1 };
+    await expect(other.refund(refund, AbortSignal.timeout(2_000))).rejects.toThrow(/livemode_mismatch/);
+    expect(stripe.asked(refundsPath)).toEqual([]);
   });
 
   it('refunds a charge whose name was not kept', async () => {
