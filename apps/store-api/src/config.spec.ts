@@ -45,6 +45,14 @@ describe('the settings of the store-api', () => {
     expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);
   });
 
+  it("take several signing secrets of Stripe's webhooks, for rotation, and nothing else", () => {
+    const secrets = (value: string) => rejected({ ...stripe, STRIPE_WEBHOOK_SECRET: value });
+    expect(secrets('whsec_standin_new')).toBeUndefined();
+    expect(secrets('whsec_standin_new,whsec_standin_old')).toBeUndefined();
+    for (const value of ['', 'sk_live_standin', 'whsec_standin_new,', 'whsec_standin_new whsec_standin_old'])
+      expect(secrets(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
+  });
+
   it('waits for the provider no longer than a process has to stop', () => {
     expect(rejected({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
     expect(rejected({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);

@@ -54,6 +54,16 @@ export const storeApiSettings = apiSettings
     STRIPE_ALLOW_TEST_KEY: flag().describe(
       'For rehearsals: accept a test key, with which Stripe moves no money. Otherwise the start rejects it',
     ),
+    STRIPE_WEBHOOK_SECRET: z
+      .string()
+      .regex(
+        /^whsec_[\w+/=]{8,250}(,whsec_[\w+/=]{8,250}){0,4}$/,
+        "must be Stripe's signing secrets (whsec_…)",
+      )
+      .optional()
+      .describe(
+        "Signing secret of Stripe's webhook endpoint; up to five, separated by commas, while it is rotated. Without it /store/webhooks/stripe does not exist",
+      ),
     PAYMENT_CIRCUIT_FAILURES: z.coerce
       .number()
       .int()

@@ -131,6 +131,7 @@ export async function startStoreApi(
       logger,
       database: overLine === undefined ? stores.database : new Database(overLine),
       background: stores.database,
+      redis,
       messaging,
     }),
     redis,

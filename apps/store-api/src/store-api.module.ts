@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
-import { SignedCursors } from '@fulfilment/http-service';
+import { quotasOf, RateLimiter, type RedisConnection, SignedCursors } from '@fulfilment/http-service';
 import { Messaging, Outbox } from '@fulfilment/messaging';
 import { CLOCK, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -33,6 +33,8 @@ import { ChargeCircuit } from './payments/charge-circuit.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
 import { DailyReconciliation } from './payments/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
+import { ReceiveStripeEvent } from './payments/receive-stripe-event.js';
+import { StripeWebhooksController } from './payments/stripe-webhooks.controller.js';
 import { controllers } from './controllers.js';
 import { HonourRate } from './shipping/honour-rate.js';
 import { QuoteRates } from './shipping/quote-rates.js';
@@ -45,6 +47,7 @@ export interface Infrastructure {
   readonly logger: Logger;
   readonly database: Database;
   readonly background: Database;
+  readonly redis: RedisConnection;
   readonly messaging: Messaging;
 }
 
@@ -58,6 +61,7 @@ export interface Infrastructure {
     SettleOrder,
     ResumeOrders,
     RefundCharges,
+    ReceiveStripeEvent,
     Upkeep,
     MoveOrder,
     HoldReports,
@@ -90,15 +94,17 @@ export interface Infrastructure {
   ],
 })
 export class StoreApiModule {
-  static with({ config, logger, database, background, messaging }: Infrastructure): DynamicModule {
+  static with({ config, logger, database, background, redis, messaging }: Infrastructure): DynamicModule {
     return {
       module: StoreApiModule,
+      controllers: config.STRIPE_WEBHOOK_SECRET === undefined ? [] : [StripeWebhooksController],
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: CLOCK, useValue: systemClock },
         { provide: Database, useValue: database },
         { provide: BACKGROUND_DATABASE, useValue: background },
+        { provide: RateLimiter, useValue: new RateLimiter(redis, quotasOf(config)) },
         { provide: Messaging, useValue: messaging },
         { provide: Outbox, useValue: messaging.outbox },
         { provide: SignedCursors, useValue: new SignedCursors(config.CURSOR_SECRET) },

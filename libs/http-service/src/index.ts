@@ -6,6 +6,7 @@ export type { Quotas } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';
 export { RedisConnection } from './redis.js';
 export { BodyLimit } from './body-limit.js';
+export { RawBody, ReadRawBody } from './raw-body.js';
 export { ConcurrencyLimit } from './concurrency-limit.js';
 export { FailureThrottle } from './failure-throttle.js';
 export { RetryOnlyWithKey } from './retry-only-with-key.js';

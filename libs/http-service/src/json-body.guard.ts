@@ -4,11 +4,16 @@ import type { Reflector } from '@nestjs/core';
 import express, { type Request, type Response } from 'express';
 import { isUtf8 } from 'node:buffer';
 import { bodyLimitOf } from './body-limit.js';
+import { readsRawBody } from './raw-body.js';
 
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 type Parse = ReturnType<typeof express.json>;
 
-function parserOf(limitBytes: number): Parse {
+function rawParserOf(limitBytes: number): Parse {
+  return express.raw({ limit: limitBytes, inflate: false, type: () => true });
+}
+
+function jsonParserOf(limitBytes: number): Parse {
   return express.json({
     limit: limitBytes,
     strict: false, // `null` is JSON, and what is wrong with it is said below
@@ -27,35 +32,42 @@ class MalformedText extends Error {
   readonly type = 'entity.parse.failed';
 }
 
-/** Reads the JSON body once the caller is known to be allowed, so 401, 429 and 403 come before any 400, 413 or 415. */
+/** Reads the body, as JSON unless the route reads bytes, once the caller is known to be allowed: 401, 429 and 403 come before any 400, 413 or 415. */
 export class JsonBodyGuard implements CanActivate {
-  private readonly parsers = new Map<number, Parse>();
+  private readonly jsonParsers = new Map<number, Parse>();
+  private readonly rawParsers = new Map<number, Parse>();
 
   constructor(private readonly reflector: Reflector) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (!methodsWithBody.has(request.method) || request.body !== undefined) return true;
+    const places = [context.getHandler(), context.getClass()];
+    const isRaw = readsRawBody(this.reflector, places);
     if (hasNoBody(request)) {
-      request.body = {};
+      request.body = isRaw ? Buffer.alloc(0) : {};
+      return true;
+    }
+    const response = context.switchToHttp().getResponse<Response>();
+    const limitBytes = bodyLimitOf(this.reflector, places);
+    if (isRaw) {
+      await readBody(cached(this.rawParsers, limitBytes, rawParserOf), request, response);
       return true;
     }
     // `application/*+json` is JSON too (RFC 6839 §3.1).
     if (request.is(['application/json', 'application/*+json']) === false) throw new UnsupportedMediaType();
-    const limitBytes = bodyLimitOf(this.reflector, [context.getHandler(), context.getClass()]);
-    const response = context.switchToHttp().getResponse<Response>();
-    const body = await readBody(this.parser(limitBytes), request, response);
+    const body = await readBody(cached(this.jsonParsers, limitBytes, jsonParserOf), request, response);
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ValidationFailed([{ field: 'body', reason: 'must be an object' }]);
     }
     return true;
   }
+}
 
-  private parser(limitBytes: number): Parse {
-    let parser = this.parsers.get(limitBytes);
-    if (parser === undefined) this.parsers.set(limitBytes, (parser = parserOf(limitBytes)));
-    return parser;
-  }
+function cached(parsers: Map<number, Parse>, limitBytes: number, make: (limitBytes: number) => Parse): Parse {
+  let parser = parsers.get(limitBytes);
+  if (parser === undefined) parsers.set(limitBytes, (parser = make(limitBytes)));
+  return parser;
 }
 
 function hasNoBody(request: Request): boolean {

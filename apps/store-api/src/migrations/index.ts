@@ -11,6 +11,7 @@ import { OrdersToResume1764000000010 } from './0010-orders-to-resume.js';
 import { AddressRetention1764000000013 } from './0013-address-retention.js';
 import { PaymentReconciliations1764000000014 } from './0014-payment-reconciliations.js';
 import { OperatorAudit1764000000017 } from './0017-operator-audit.js';
+import { RefundReferences1764000000020 } from './0020-refund-references.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   AddressRetention1764000000013,
   PaymentReconciliations1764000000014,
   OperatorAudit1764000000017,
+  RefundReferences1764000000020,
 ];

@@ -1,7 +1,4 @@
-import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
 import type { TestCreator } from '../store-api.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
@@ -32,12 +29,7 @@ describe('orders charged by Stripe that are cancelled', () => {
   const cancel = async () => {
     const placed = await orders.place('pm_card_visa');
     const chargedAt = await store.database.row(settledAt, [placed.who.id]);
-    const message = messages.fulfilmentCancelled.make(
-      { order_id: placed.order.id, reason: 'pressing fault' },
-      { occurredAt: new Date() },
-    );
-    await store.broker.publish(message);
-    await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+    await orders.cancel(placed.order);
     return {
       ...placed,
       chargedAt,

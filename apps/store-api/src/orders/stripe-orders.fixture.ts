@@ -1,3 +1,6 @@
+import { messages } from '@fulfilment/contracts';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
 import { stripeStandIn, standInSecretKey } from '../payments/stripe-stand-in.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
@@ -33,6 +36,15 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
         repeat: () => desk.place(who, body, idempotencyKey),
         intents: () => standIn.intents().filter(({ metadata }) => metadata['order_id'] === order.id),
       };
+    },
+    /** Cancels a paid order, whose charge is to be refunded then. */
+    cancel: async (order: { readonly id: string }) => {
+      const message = messages.fulfilmentCancelled.make(
+        { order_id: order.id, reason: 'pressing fault' },
+        { occurredAt: new Date() },
+      );
+      await store.broker.publish(message);
+      await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
     },
     stop: async () => {
       await store.stop();

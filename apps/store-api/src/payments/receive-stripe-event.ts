@@ -1,0 +1,57 @@
+import { Database, statement } from '@fulfilment/database';
+import { RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
+import { RateLimiter } from '@fulfilment/http-service';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type StoreApiSettings } from '../config.js';
+import { hintOf, isSignedByStripe, type StripeHint } from './stripe-event.rules.js';
+
+// Without a try the request that placed the order, or the completer, is about to ask.
+const chargeDueNow = statement(
+  'orders.charge-due-now',
+  `UPDATE orders SET resume_at = now()
+   WHERE id = (SELECT order_id FROM charges WHERE id = $1 AND status = 'pending') AND resume_tries > 0 AND resume_at > now()`,
+);
+// Owed with its reference, a refund is read from Stripe before anything else happens: one that has not failed is refunded as before.
+const refundDueNow = statement(
+  'charges.refund-due-now',
+  `UPDATE charges SET status = 'refund_due', refund_at = now()
+   WHERE refund_reference = $1 AND (status = 'refund_due' AND refund_at > now() OR status = 'refunded' AND $2)`,
+);
+
+/** Takes an event of Stripe's as a hint: what it is about is asked of Stripe at once. What the event says is never taken as the outcome. */
+@Injectable()
+export class ReceiveStripeEvent {
+  private readonly secrets: readonly string[];
+
+  constructor(
+    private readonly database: Database,
+    private readonly limiter: RateLimiter,
+    @Inject(CONFIG) config: StoreApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.secrets = config.STRIPE_WEBHOOK_SECRET?.split(',') ?? [];
+  }
+
+  async run(body: Buffer, signature: string | undefined, address: string): Promise<{ received: true }> {
+    if (!isSignedByStripe(body, signature ?? '', this.secrets, this.clock())) return this.reject(address);
+    const hint = hintOf(body);
+    if (hint !== undefined) await this.follow(hint);
+    return { received: true };
+  }
+
+  private follow(hint: StripeHint): Promise<number> {
+    if (hint.about === 'charge') return this.database.run(chargeDueNow, [hint.chargeId]);
+    return this.database.run(refundDueNow, [hint.reference, hint.saysFailed]);
+  }
+
+  /** Counted by network, as every request without valid credentials. */
+  private async reject(address: string): Promise<never> {
+    const decision = await this.limiter.takeByAddress('anonymous', address);
+    if (decision?.allowed === false)
+      throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
+    throw new ValidationFailed([
+      { field: 'Stripe-Signature', reason: 'must be a recent signature by Stripe' },
+    ]);
+  }
+}

@@ -1,0 +1,59 @@
+import Stripe from 'stripe';
+import { z } from 'zod';
+
+/** What an event of Stripe's gives reason to ask Stripe about. It is no outcome. */
+export type StripeHint =
+  | { readonly about: 'charge'; readonly chargeId: string }
+  | { readonly about: 'refund'; readonly reference: string; readonly saysFailed: boolean };
+
+/** How old a signature may be (https://docs.stripe.com/webhooks#replay-attacks). */
+const toleranceSeconds = 300;
+
+const eventOf = (object: z.ZodType<StripeHint>) => z.object({ data: z.object({ object }) });
+const hintShape = eventOf(
+  z.union([
+    z
+      .object({ object: z.literal('payment_intent'), metadata: z.object({ charge_id: z.guid() }) })
+      .transform(({ metadata }): StripeHint => ({ about: 'charge', chargeId: metadata.charge_id })),
+    z
+      .object({ object: z.literal('refund'), id: z.string().max(255), status: z.string().nullish() })
+      .transform(({ id, status }): StripeHint => ({
+        about: 'refund',
+        reference: id,
+        saysFailed: status === 'failed' || status === 'canceled',
+      })),
+  ]),
+);
+
+/** Whether Stripe signed the bytes lately with one of the secrets. */
+export function isSignedByStripe(
+  body: Uint8Array,
+  signature: string,
+  secrets: readonly string[],
+  now: Date,
+): boolean {
+  return secrets.some((secret) => {
+    try {
+      const { signature: signatures } = Stripe.webhooks;
+      return (
+        signatures?.verifyHeader(body, signature, secret, toleranceSeconds, undefined, now.getTime()) === true
+      );
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
+      throw error;
+    }
+  });
+}
+
+/** @returns undefined for an event that is not about a charge or a refund that could be ours */
+export function hintOf(body: Buffer): StripeHint | undefined {
+  return hintShape.safeParse(jsonOf(body)).data?.data.object;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,194 @@
+import { statement } from '@fulfilment/database';
+import { createHmac, randomBytes } from 'node:crypto';
+import request from 'supertest';
+import { type StripeOrders, stripeOrders } from '../orders/stripe-orders.fixture.js';
+
+const chargeOf = statement(
+  'test.charge-of',
+  'SELECT c.id, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
+);
+const refundsDueNow = statement(
+  'test.refunds-due-now',
+  "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
+);
+const path = '/store/webhooks/stripe';
+const secret = 'whsec_standin_current';
+const previousSecret = 'whsec_standin_previous';
+const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+/** https://docs.stripe.com/webhooks#verify-manually */
+function signatureOf(body: string, by = secret, t = nowSeconds()): string {
+  return `t=${t},v1=${createHmac('sha256', by).update(`${t}.${body}`).digest('hex')}`;
+}
+const randomNetwork = () => ['10', ...randomBytes(3)].join('.');
+const eventAbout = (object: object) => JSON.stringify({ object: 'event', type: 'x.y', data: { object } });
+
+describe("Stripe's webhooks", () => {
+  let orders: StripeOrders;
+  beforeAll(async () => {
+    orders = await stripeOrders({
+      STRIPE_WEBHOOK_SECRET: `${secret},${previousSecret}`,
+      RESUME_AFTER_MS: '60000',
+    });
+  });
+  afterAll(() => orders.stop());
+
+  const send = (body: string, signature?: string) => {
+    const post = request(orders.store.server).post(path).set('content-type', 'application/json');
+    if (signature !== undefined) void post.set('stripe-signature', signature);
+    return post.send(body);
+  };
+  const receive = (object: object) => {
+    const body = eventAbout(object);
+    return send(body, signatureOf(body)).expect(200, { received: true });
+  };
+  type Placed = Awaited<ReturnType<StripeOrders['place']>>;
+  const charge = async ({ who }: Placed) => {
+    const found = await orders.store.database.row<{ id: string; status: string }>(chargeOf, [who.id]);
+    if (found === undefined) throw new Error('The order has no charge.');
+    return found;
+  };
+  const status = async (placed: Placed) => (await charge(placed)).status;
+  const refundsOf = (placed: Placed) =>
+    orders.standIn.refunds.filter(({ payment_intent }) => payment_intent === placed.intents()[0]?.id);
+  const cancelled = async (refundStatus: string) => {
+    const placed = await orders.place('pm_card_visa');
+    await orders.cancel(placed.order);
+    orders.standIn.refundWith(refundStatus);
+    await orders.store.resumeOrders();
+    return placed;
+  };
+  const shownRefund = (placed: Placed, refundStatus: string) => ({
+    object: 'refund',
+    id: refundsOf(placed)[0]?.id,
+    status: refundStatus,
+  });
+  const becomes = (placed: Placed, refundStatus: string) => {
+    for (const refund of refundsOf(placed)) refund.status = refundStatus;
+  };
+
+  it('make the completer ask Stripe about a pending charge at once, and are not believed', async () => {
+    orders.standIn.confirmWith('processing');
+    const placed = await orders.place('pm_card_visa');
+    const { id } = await charge(placed);
+    const says = { object: 'payment_intent', status: 'succeeded', metadata: { charge_id: id } };
+    await receive(says);
+    await orders.store.resumeOrders();
+    expect(await status(placed)).toBe('pending');
+    for (const intent of placed.intents()) intent.status = 'succeeded';
+    await orders.store.resumeOrders(); // not due
+    expect(await status(placed)).toBe('pending');
+    await receive(says);
+    await orders.store.resumeOrders();
+    expect(await status(placed)).toBe('succeeded');
+    await receive(says);
+    await orders.store.resumeOrders();
+    expect(placed.intents()).toHaveLength(1);
+  });
+
+  it('make the completer ask Stripe about a pending refund at once', async () => {
+    const placed = await cancelled('pending');
+    becomes(placed, 'succeeded');
+    await orders.store.resumeOrders(); // not due
+    expect(await status(placed)).toBe('refund_due');
+    await receive(shownRefund(placed, 'succeeded'));
+    await orders.store.resumeOrders();
+    expect(await status(placed)).toBe('refunded');
+  });
+
+  it('make a refund that failed after it had succeeded owed again, and it is made once more', async () => {
+    const placed = await cancelled('succeeded');
+    expect(await status(placed)).toBe('refunded');
+    becomes(placed, 'failed');
+    const failed = shownRefund(placed, 'failed');
+    await receive(failed);
+    await orders.store.resumeOrders();
+    expect(await status(placed)).toBe('refund_due');
+    await orders.store.database.run(refundsDueNow);
+    await orders.store.resumeOrders();
+    await receive(failed); // Stripe sends an event more than once
+    await orders.store.resumeOrders();
+    expect(await status(placed)).toBe('refunded');
+    expect(refundsOf(placed).map((refund) => refund.status)).toEqual(['failed', 'succeeded']);
+  });
+
+  it('never make a second refund of one that Stripe shows as succeeded', async () => {
+    const placed = await cancelled('succeeded');
+    await receive(shownRefund(placed, 'failed'));
+    await orders.store.resumeOrders();
+    expect(await status(placed)).toBe('refunded');
+    expect(refundsOf(placed)).toHaveLength(1);
+  });
+
+  it.each([
+    eventAbout({ object: 'dispute', id: 'dp_1' }),
+    eventAbout({ object: 'payment_intent', metadata: { charge_id: 'of other software' } }),
+    eventAbout({ object: 'payment_intent', metadata: null }),
+    eventAbout({ object: 'refund', id: 're_unknown', status: 'failed' }),
+    '[]',
+    'no JSON',
+    '',
+  ])('are received when they are about nothing of ours (%s)', async (body) => {
+    await send(body, signatureOf(body)).expect(200, { received: true });
+  });
+
+  it('are accepted under each of the configured secrets', async () => {
+    await send('{}', signatureOf('{}', previousSecret)).expect(200);
+    await send('{}', `${signatureOf('{}', 'whsec_unknown')},v1=${signatureOf('{}').split('v1=')[1]}`).expect(
+      200,
+    );
+  });
+
+  it.each([
+    ['no signature', undefined],
+    ['an empty signature', ''],
+    ['the signature of another body', signatureOf('[]')],
+    ['the signature of another secret', signatureOf('{}', 'whsec_unknown')],
+    ['a signature that is too old', signatureOf('{}', secret, nowSeconds() - 400)],
+    ['a signature under another time', signatureOf('{}').replace(/t=\d+/, `t=${nowSeconds() - 10}`)],
+    ['a signature of another scheme', signatureOf('{}').replace('v1=', 'v0=')],
+  ])('are rejected with %s', async (_, signature) => {
+    const { body } = await send('{}', signature).expect(400);
+    expect(body).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ field: 'Stripe-Signature', reason: 'must be a recent signature by Stripe' }],
+    });
+  });
+
+  it('may have 64 KiB', async () => {
+    const body = (bytes: number) => ' '.repeat(bytes);
+    await send(body(65_536), signatureOf(body(65_536))).expect(200);
+    await send(body(65_537), signatureOf(body(65_537))).expect(413);
+  });
+});
+
+describe("the quota of Stripe's webhooks", () => {
+  it('counts what Stripe did not sign, by network', async () => {
+    const orders = await stripeOrders({ STRIPE_WEBHOOK_SECRET: secret, RATE_LIMIT_ANONYMOUS: '2/3600' });
+    const send = (signature: string, network: string) =>
+      request(orders.store.server)
+        .post(path)
+        .set('x-forwarded-for', network)
+        .set('stripe-signature', signature)
+        .send('{}');
+    // Redis keeps the counts of earlier runs.
+    const [network, other] = [randomNetwork(), randomNetwork()];
+    const statuses: number[] = [];
+    for (let index = 0; index < 3; index += 1) statuses.push((await send('t=1,v1=00', network)).status);
+    expect(statuses).toEqual([400, 400, 429]);
+    await send(signatureOf('{}'), network).expect(200);
+    await send('t=1,v1=00', other).expect(400);
+    await orders.stop();
+  });
+
+  it('has nothing to count without a signing secret: the path does not exist', async () => {
+    const orders = await stripeOrders();
+    const { body } = await request(orders.store.server)
+      .post(path)
+      .set('stripe-signature', signatureOf('{}'))
+      .send('{}')
+      .expect(404);
+    expect(body).toMatchObject({ code: 'NOT_FOUND' });
+    await orders.stop();
+  });
+});
