@@ -2,7 +2,7 @@ import { openGuardedClient } from '@fulfilment/guarded-fetch';
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
+import { type Clock, createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
 import {
   eventually,
   scratchBroker,
@@ -38,7 +38,10 @@ const audioThread = pathToFileURL(
 const documented = new DocumentedAnswers(readDocument('creator'), '/creator');
 
 /** The service as main.ts wires it, on stores of the test's own. */
-export async function creatorApi(environment: Readonly<Record<string, string>> = {}) {
+export async function creatorApi(
+  environment: Readonly<Record<string, string>> = {},
+  clock: Clock = systemClock,
+) {
   const [scratch, broker, tokens] = await Promise.all([
     scratchDatabase(migrations),
     scratchBroker(),
@@ -79,7 +82,7 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
     outbox: messaging.outbox,
     client,
     uploadQueue,
-    clock: systemClock,
+    clock,
   };
   const app = await startApi({
     settings,
@@ -127,11 +130,17 @@ export async function creatorApi(environment: Readonly<Record<string, string>> =
         .auth(token, { type: 'bearer' })
         .expect(documented.check);
     },
-    async post(path: string, claims: Readonly<Record<string, unknown>>, body: object) {
+    async post(
+      path: string,
+      claims: Readonly<Record<string, unknown>>,
+      body: object,
+      headers: Readonly<Record<string, string>> = {},
+    ) {
       const token = await tokens.token(claims);
       return supertest(app.getHttpServer())
         .post(`/creator${path}`)
         .auth(token, { type: 'bearer' })
+        .set(headers)
         .send(body)
         .expect(documented.check);
     },

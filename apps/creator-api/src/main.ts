@@ -5,6 +5,7 @@ import { openService } from '@fulfilment/service-host';
 import { creatorApiSettings } from './config.js';
 import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './facts.consumer.js';
+import { keepDeleting } from './keep-deleting.js';
 import { migrations } from './migrations/index.js';
 import { referenceDocument } from './reference-document.js';
 import { replayConsumer } from './replay.consumer.js';
@@ -54,6 +55,9 @@ await service.run(app, async () => {
   booking.start();
   rates.start();
   keepProcessing({ ...parts, database: background, logger }, shutdown);
+  const deleting = keepDeleting({ ...parts, database: background, logger });
+  deleting.start();
+  shutdown.add('old rows', () => deleting.stop());
   shutdown.add('exchange rates', () => rates.stop());
   shutdown.add('waiting bookings', () => booking.stop());
 });

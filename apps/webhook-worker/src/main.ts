@@ -1,7 +1,7 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { openGuardedClient, relaxedTargetSettings } from '@fulfilment/guarded-fetch';
 import { startApi } from '@fulfilment/http-service';
-import { readConfig } from '@fulfilment/runtime';
+import { readConfig, systemClock } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
 import { startBackground } from './background.js';
 import { webhookWorkerSettings } from './config.js';
@@ -25,6 +25,6 @@ const app = await startApi({
   api: 'store',
   resourceName: 'Store API',
   scopes: Object.keys(storeScopes),
-  module: WebhookWorkerModule.with({ config, client, delivery, ...service }),
+  module: WebhookWorkerModule.with({ config, client, delivery, clock: systemClock, ...service }),
 });
 await service.run(app, (shutdown) => startBackground(app, shutdown));

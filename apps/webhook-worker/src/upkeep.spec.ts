@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { Messaging } from '@fulfilment/messaging';
-import { createLogger } from '@fulfilment/runtime';
+import { createLogger, systemClock } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { migrations } from './migrations/index.js';
 import { TellOwners } from './subscriptions/tell-owners.js';
@@ -16,7 +16,12 @@ beforeEach(async () => {
   const neverStarted = { url: 'amqp://127.0.0.1:1', service: 'test', namespace: 'test' };
   const messaging = new Messaging(neverStarted, stores.database, logger);
   const limits = { WEBHOOK_DISABLE_FAILURES: 20, WEBHOOK_DISABLE_AFTER_MS: 72 * 3_600_000 };
-  upkeep = new Upkeep(stores.database, new TellOwners(stores.database, messaging, limits), logger);
+  upkeep = new Upkeep(
+    stores.database,
+    new TellOwners(stores.database, messaging, limits),
+    logger,
+    systemClock,
+  );
 });
 afterEach(() => stores.drop());
 

@@ -1,5 +1,6 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { forgetCreated } from '@fulfilment/http-service';
+import { BackgroundLoop, CLOCK, type Clock, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
 import { createDayPartitions, dropOldDays } from './history/day-partitions.js';
@@ -14,7 +15,7 @@ const countHeld = statement(
 );
 
 /**
- * What is to be done each minute: create the partitions of the days to come, drop old days, delete old rows of ended access, warn the owners of subscriptions
+ * What is to be done each minute: create the partitions of the days to come, drop old days, delete old rows of ended access and expired idempotency keys, warn the owners of subscriptions
  * that will be disabled, and at last count held deliveries for the metric. All replicas run it; what one has done the others find done.
  */
 @Injectable()
@@ -25,6 +26,7 @@ export class Upkeep {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly owners: TellOwners,
     @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.loop = new BackgroundLoop({
       name: 'webhook-upkeep',
@@ -46,9 +48,10 @@ export class Upkeep {
     await createDayPartitions(this.database, this.logger);
     await dropOldDays(this.database, this.logger);
     await forgetEndedAccess(this.database);
-    const more = await this.owners.warn();
+    const manyKeys = await forgetCreated(this.database, this.clock());
+    const manyOwners = await this.owners.warn();
     await this.countHeld();
-    return more;
+    return manyKeys || manyOwners;
   }
 
   /** For the metric alone: what goes wrong here stops nothing else. */

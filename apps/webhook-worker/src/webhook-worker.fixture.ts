@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { createLogger, Shutdown } from '@fulfilment/runtime';
+import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
 import {
   eventually,
   scratchBroker,
@@ -96,18 +96,18 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
   };
 }
 
-/** Connection pools of a worker that are not the test's own. */
-export type WorkerPools = Partial<Pick<WebhookWorkerParts, 'database' | 'background' | 'delivery'>>;
+/** Connection pools of a worker, and a clock, that are not the test's own. */
+export type WorkerParts = Partial<Pick<WebhookWorkerParts, 'database' | 'background' | 'delivery' | 'clock'>>;
 
 /** A webhook-worker of the test's own, on real stores. */
 export async function startWorker(
   stores: WebhookStores,
   environment: Readonly<Record<string, string>> = {},
   client?: GuardedClient,
-  pools: WorkerPools = {},
+  parts: WorkerParts = {},
 ) {
   const { broker } = stores;
-  const { database = stores.database, background = stores.database, delivery = stores.database } = pools;
+  const { database = stores.database, background = stores.database, delivery = stores.database } = parts;
   const log: string[] = [];
   const shown = process.env['TEST_LOG_LEVEL'];
   const logger =
@@ -147,6 +147,7 @@ export async function startWorker(
       delivery,
       messaging,
       client: guarded,
+      clock: parts.clock ?? systemClock,
     }),
     redis,
     logger,
@@ -188,20 +189,27 @@ export async function aClient(
 ) {
   const creatorId = uuidv7();
   stores.creators.push(creatorId);
-  const token = await stores.tokens.token({
+  const ofToken = {
     creator_id: creatorId,
     client_id: uniqueName('client'),
     scope: Object.keys(storeScopes).join(' '),
     ...claims,
-  });
+  };
+  const token = await stores.tokens.token(ofToken);
   const path = (rest: string): string => `/store/v1/webhooks${rest}`;
   const auth = { type: 'bearer' } as const;
   return {
     creatorId,
     token,
+    claims: ofToken,
     get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth).expect(documented.check),
-    post: (body: unknown, rest = '') =>
-      request(worker.server).post(path(rest)).auth(token, auth).send(Object(body)).expect(documented.check),
+    post: (body: unknown, rest = '', headers: Readonly<Record<string, string>> = {}) =>
+      request(worker.server)
+        .post(path(rest))
+        .auth(token, auth)
+        .set(headers)
+        .send(Object(body))
+        .expect(documented.check),
     patch: (id: string, body: unknown) =>
       request(worker.server)
         .patch(path(`/${id}`))

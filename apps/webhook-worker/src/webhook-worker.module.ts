@@ -2,7 +2,7 @@ import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { SignedCursors } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { type Logger, LOGGER, SecretBox } from '@fulfilment/runtime';
+import { CLOCK, type Clock, type Logger, LOGGER, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from './config.js';
 import { DirectDrains } from './delivery/direct-drains.js';
@@ -43,6 +43,7 @@ export interface WebhookWorkerParts {
   readonly delivery: Database;
   readonly messaging: Messaging;
   readonly client: GuardedClient;
+  readonly clock: Clock;
 }
 
 const subscriptions = [
@@ -75,13 +76,14 @@ const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent
 @Module({})
 export class WebhookWorkerModule {
   static with(parts: WebhookWorkerParts): DynamicModule {
-    const { config, logger, database, background, delivery, messaging, client } = parts;
+    const { config, logger, database, background, delivery, messaging, client, clock } = parts;
     return {
       module: WebhookWorkerModule,
       controllers,
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
+        { provide: CLOCK, useValue: clock },
         { provide: Database, useValue: database },
         { provide: BACKGROUND_DATABASE, useValue: background },
         { provide: DELIVERY_DATABASE, useValue: delivery },

@@ -17,7 +17,7 @@ export {
 export { dtoSchema } from './dto-schema.js';
 export { errorShape } from './errors.js';
 export { type Class, Description, Field, type FieldRule, Objects } from './field.js';
-export { Operation, operationOf, type OperationDoc } from './operation.js';
+export { type ErrorDoc, Operation, operationOf, type OperationDoc } from './operation.js';
 export type { Api, Route } from './route.js';
 export { headerOf, responseOf } from './share.js';
 export { componentRef, mapSchema, referredName, type Schema, type Schemas, schemaShape } from './schema.js';

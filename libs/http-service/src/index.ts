@@ -27,6 +27,17 @@ export { StorePageDto } from './dto/store-page.dto.js';
 export { Answer } from './answer.js';
 export { EntityTag } from './entity-tag.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
+export {
+  createIdempotencyKeys,
+  createOnce,
+  findCreated,
+  forgetCreated,
+  type CreatedOnce,
+  type KeyedRequest,
+} from './idempotency/create-once.js';
+export { fingerprint, keyedFingerprint } from './idempotency/fingerprint.rules.js';
+export { bodyMismatch, keyConflicts, replayHeaders, stillRunning } from './idempotency/key-conflicts.js';
+export type { KeyScope } from './idempotency/key-scope.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';

@@ -6,6 +6,7 @@ import { ClosedMonths1764000000005 } from './0005-closed-months.js';
 import { WaitingGroups1764000000006 } from './0006-waiting-groups.js';
 import { CountedCreators1764000000007 } from './0007-counted-creators.js';
 import { OldUploads1764000000008 } from './0008-old-uploads.js';
+import { ReleaseKeys1764000000009 } from './0009-release-keys.js';
 import { OperatorAudit1764000000010 } from './0010-operator-audit.js';
 
 export const migrations = [
@@ -17,5 +18,6 @@ export const migrations = [
   WaitingGroups1764000000006,
   CountedCreators1764000000007,
   OldUploads1764000000008,
+  ReleaseKeys1764000000009,
   OperatorAudit1764000000010,
 ] as const;

@@ -1,7 +1,7 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { statement, type Transaction } from '@fulfilment/database';
 import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
-import type { Caller } from '@fulfilment/http-service';
+import { Answer, type Caller, createOnce, fingerprint, type KeyedRequest } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -24,15 +24,35 @@ export class CreateRelease {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws ValidationFailed when nobody says whose it is; NotFound when the caller sees no such creator */
-  async run(who: Caller, { title, release_type_id, ean, creator }: CreateReleaseDto): Promise<ReleaseView> {
-    const creatorId = creator ?? who.creatorId;
+  /**
+   * @param key with it, a repetition creates no second release
+   * @throws ValidationFailed when neither body nor token names a creator
+   * @throws NotFound when the caller sees no such creator
+   * @throws Conflict when the key was used with another body
+   */
+  async run(who: Caller, wish: CreateReleaseDto, key?: string): Promise<Answer<ReleaseView>> {
+    const creatorId = wish.creator ?? who.creatorId;
     if (creatorId === undefined) {
       throw new ValidationFailed([
         { field: 'creator', reason: 'must be given: the access token is not connected to a creator' },
       ]);
     }
-    const createdAt = this.clock();
+    const at = this.clock();
+    const scope = key === undefined ? undefined : { creatorId, clientId: who.clientId, key };
+    const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(wish)], at };
+    const { response, headers } = await this.visibility.as(who, async (tx) => {
+      if ((await tx.row(creatorIsVisible, [creatorId])) === undefined) notFound('creator');
+      return createOnce(tx, request, () => this.create(tx, creatorId, wish, at));
+    });
+    return new Answer(response, headers);
+  }
+
+  private async create(
+    tx: Transaction,
+    creatorId: string,
+    { title, release_type_id, ean }: CreateReleaseDto,
+    createdAt: Date,
+  ): Promise<ReleaseView> {
     const release = {
       id: uuidv7(createdAt),
       title,
@@ -40,12 +60,9 @@ export class CreateRelease {
       ean: ean ?? null,
       created_at: createdAt.toISOString(),
     };
-    await this.visibility.as(who, async (tx) => {
-      if ((await tx.row(creatorIsVisible, [creatorId])) === undefined) notFound('creator');
-      await tx.run(insert, [release.id, creatorId, title, release_type_id, release.ean, createdAt]);
-      const edition = { ...release, creator_id: creatorId };
-      await this.outbox.add(tx, messages.editionCreated.make({ edition }, { occurredAt: createdAt }));
-    });
+    await tx.run(insert, [release.id, creatorId, title, release_type_id, release.ean, createdAt]);
+    const edition = { ...release, creator_id: creatorId };
+    await this.outbox.add(tx, messages.editionCreated.make({ edition }, { occurredAt: createdAt }));
     return release;
   }
 }

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { BodyLimit, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, IdempotencyKey, Principal, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Post } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
@@ -13,7 +13,11 @@ export class ReleasesController {
   @Scopes()
   @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
-  create(@Principal() who: Caller, @Body() release: CreateReleaseDto) {
-    return this.createRelease.run(who, release);
+  create(
+    @Principal() who: Caller,
+    @Body() release: CreateReleaseDto,
+    @IdempotencyKey() key: string | undefined,
+  ) {
+    return this.createRelease.run(who, release, key);
   }
 }

@@ -1,5 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { keyConflicts } from '@fulfilment/http-service';
 import { creatorExample } from '../creators/creator.shapes.js';
 import { releaseShape } from './release.shapes.js';
 
@@ -9,7 +10,7 @@ export const createRelease = {
   summary: 'Create a release',
   description: [
     'Of the creator that the access token is connected to, or of the one that `creator` names. The Store shows it within seconds, as a `pending` release with one pending product; it can be ordered',
-    'once it was approved and priced. Repeating the request creates another release.',
+    'once it was approved and priced. Repeating the request creates another release, unless it has the same `idempotency-key`.',
   ].join(' '),
   body: {
     least: {
@@ -26,7 +27,7 @@ export const createRelease = {
       },
     },
   },
-  answer: { description: 'The release.', shape: releaseShape },
+  answer: { description: 'The release.', shape: releaseShape, headers: ['Idempotent-Replayed'] },
   errors: [
     {
       when: 'Nobody says whose release it is: the token is not connected to a creator, and there is no `creator`.',
@@ -35,5 +36,6 @@ export const createRelease = {
       ]),
     },
     { when: 'You see no such creator.', example: new NotFound('creator') },
+    ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof releaseShape>;

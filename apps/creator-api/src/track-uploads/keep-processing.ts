@@ -4,7 +4,6 @@ import type { Outbox } from '@fulfilment/messaging';
 import type { Clock, Logger, Shutdown } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import { ReadAudio } from './audio/read-audio.js';
-import { keepDeletingUploads } from './delete-old-uploads.js';
 import { FetchAudio } from './fetch-audio.js';
 import { findUploads } from './find-uploads.js';
 import { UploadJobs } from './process-upload.job.js';
@@ -31,9 +30,6 @@ export function keepProcessing(parts: ProcessingParts, shutdown: Shutdown): void
   const finder = findUploads(database, uploadQueue, logger);
   finder.start();
   shutdown.add('finder of track uploads', () => finder.stop());
-  const deleter = keepDeletingUploads(database, config, logger);
-  deleter.start();
-  shutdown.add('old track uploads', () => deleter.stop());
   if (config.TRACK_UPLOAD_CONCURRENCY === 0) return;
   const spool = new Spool(config.TRACK_UPLOAD_DIRECTORY);
   spool

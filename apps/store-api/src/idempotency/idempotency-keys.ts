@@ -1,14 +1,7 @@
 import type { OrderStatus } from '@fulfilment/contracts';
 import { Database, GatheredStatements, type Sql, statement, type Transaction } from '@fulfilment/database';
-import { Conflict } from '@fulfilment/error-envelope';
+import { bodyMismatch, type KeyScope, stillRunning } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-
-/** Whose key it is: two clients of one creator may use the same text. */
-export interface KeyScope {
-  readonly creatorId: string;
-  readonly clientId: string;
-  readonly key: string;
-}
 
 /** The body of the answer a key remembers. */
 export interface RememberedResponse {
@@ -37,7 +30,6 @@ interface HeldKey {
   readonly free: boolean;
 }
 
-const inProgressRetrySeconds = 1;
 /** How long a claim lasts until its order is there. One that comes later than that is rolled back when it attaches. */
 const claimLeaseMs = 5_000;
 
@@ -180,19 +172,7 @@ export class IdempotencyKeys {
 
 /** What a key that somebody holds tells a repetition. @throws Conflict */
 function standing(held: HeldKey | undefined): Claim {
-  if (held?.same === false) {
-    throw new Conflict('This idempotency-key was used with a different body.', [
-      { field: 'idempotency-key', reason: 'body_mismatch' },
-    ]);
-  }
+  if (held?.same === false) throw bodyMismatch();
   if (held?.response == null) throw stillRunning();
   return { state: 'remembered', response: held.response };
-}
-
-function stillRunning(): Conflict {
-  return new Conflict(
-    'A request with this idempotency-key is still running.',
-    [{ field: 'idempotency-key', reason: 'in_progress' }],
-    inProgressRetrySeconds,
-  );
 }

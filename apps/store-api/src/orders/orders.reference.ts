@@ -1,6 +1,7 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { cursorPageShape } from '@fulfilment/contracts';
-import { Conflict, NotFound, Unprocessable } from '@fulfilment/error-envelope';
+import { NotFound, Unprocessable } from '@fulfilment/error-envelope';
+import { keyConflicts } from '@fulfilment/http-service';
 import { orderShape, orderSummaryExample, orderSummaryShape, placedOrderShape } from './order.shapes.js';
 
 const tag = 'Orders';
@@ -59,20 +60,7 @@ export const placeOrder = {
       when: 'The rate does not exist, or the token is not connected to a creator.',
       example: new NotFound('shipping rate'),
     },
-    {
-      when: 'The `idempotency-key` was used with a different body (`body_mismatch`).',
-      example: new Conflict('This idempotency-key was used with a different body.', [
-        { field: 'idempotency-key', reason: 'body_mismatch' },
-      ]),
-    },
-    {
-      when: 'The first request with this `idempotency-key` still runs (`in_progress`): try again after `Retry-After`.',
-      example: new Conflict(
-        'A request with this idempotency-key is still running.',
-        [{ field: 'idempotency-key', reason: 'in_progress' }],
-        1,
-      ),
-    },
+    ...keyConflicts,
     {
       when: 'Lines that cannot be sold, each by `items.<index>.sku`: `unknown_sku`, `not_available`, `insufficient_stock` or `not_shippable_to_country`.',
       example: new Unprocessable('Some items cannot be ordered.', [

@@ -1,15 +1,14 @@
 import { messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, together, type Transaction } from '@fulfilment/database';
 import { notFound, Unprocessable, ValidationFailed } from '@fulfilment/error-envelope';
-import { Answer, type Caller } from '@fulfilment/http-service';
+import { Answer, type Caller, fingerprint, type KeyScope, replayHeaders } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { refuseUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
 import { BecameLimited, Stock } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { fingerprint } from '../idempotency/fingerprint.rules.js';
-import { IdempotencyKeys, type KeyScope, type RememberedResponse } from '../idempotency/idempotency-keys.js';
+import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
 import { HonourRate } from '../shipping/honour-rate.js';
 import { requirementsOf } from './address-requirements.js';
 import { missingAddressParts } from './address.rules.js';
@@ -64,9 +63,8 @@ export class PlaceOrder {
     const scope = { creatorId, clientId: who.clientId, key };
     const orderId = uuidv7();
     const claim = await this.keys.claim(scope, fingerprint(order), orderId);
-    if (claim.state === 'remembered') return this.answer(claim.response, { 'Idempotent-Replayed': 'true' });
-    if (claim.state === 'resumed')
-      return this.answer(await this.resume(claim.orderId), { 'Idempotent-Replayed': 'true' });
+    if (claim.state === 'remembered') return this.answer(claim.response, replayHeaders);
+    if (claim.state === 'resumed') return this.answer(await this.resume(claim.orderId), replayHeaders);
     this.faultPoints.pass('key-claimed');
     try {
       return this.answer(await this.place(who, creatorId, order, orderId, scope));

@@ -11,6 +11,7 @@ import { BulkUpdatesByDueTime1764000000010 } from './0010-bulk-updates-by-due-ti
 import { HistoryByFilters1764000000011 } from './0011-history-by-filters.js';
 import { AccessEndsInBatches1764000000012 } from './0012-access-ends-in-batches.js';
 import { OperatorAudit1764000000014 } from './0014-operator-audit.js';
+import { SubscriptionKeys1764000000019 } from './0019-subscription-keys.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   HistoryByFilters1764000000011,
   AccessEndsInBatches1764000000012,
   OperatorAudit1764000000014,
+  SubscriptionKeys1764000000019,
 ];

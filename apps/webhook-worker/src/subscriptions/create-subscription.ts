@@ -1,14 +1,22 @@
 import { targetUri } from '@fulfilment/guarded-fetch';
-import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, Forbidden } from '@fulfilment/error-envelope';
-import { Answer, type Caller } from '@fulfilment/http-service';
+import {
+  Answer,
+  type Caller,
+  type CreatedOnce,
+  createOnce,
+  findCreated,
+  type KeyedRequest,
+  keyedFingerprint,
+} from '@fulfilment/http-service';
+import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
 import { hasEnded } from './ended-access.js';
 import { type Owner, ownerOf } from './owner.js';
-import { SecretBox } from '@fulfilment/runtime';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
 import { currentApiVersion, distinct, mostSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
@@ -37,15 +45,17 @@ export class CreateSubscription {
     private readonly target: CheckTarget,
     private readonly secrets: SecretBox,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
+   * @param key with it, a repetition creates no second subscription
    * @throws Forbidden when the access is not connected to a creator, or no longer
    * @throws ValidationFailed on an unknown event or a URL that may not be called
-   * @throws Conflict when the owner has 50 already
+   * @throws Conflict when the owner has 50 already, or the key was used with another body
    * @throws RateLimited when the owner named too many private names
    */
-  async run(caller: Caller, wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
+  async run(caller: Caller, wish: CreateSubscriptionDto, key?: string): Promise<Answer<SubscriptionView>> {
     const owner = ownerOf(caller);
     if (owner === undefined) {
       throw new Forbidden(
@@ -53,14 +63,36 @@ export class CreateSubscription {
       );
     }
     this.target.checkShape(wish);
-    await this.database.transaction(async (tx) => {
+    const request = key === undefined ? undefined : this.keyed(owner, key, wish);
+    const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
-      await requireRoom(tx, owner);
+      const created = request && (await findCreated<SubscriptionView>(tx, request));
+      if (created === undefined) await requireRoom(tx, owner);
+      return created;
     });
-    await this.target.checkName(owner, wish.url);
-    const row = await this.database.transaction((tx) => this.insert(tx, owner, caller.tokenIssuedAt, wish));
-    const location = `${this.config.BASE_URL}/store/v1/webhooks/${publicId('whk', row.id)}`;
-    return new Answer(subscriptionView(row), { Location: location });
+    if (known === undefined) await this.target.checkName(owner, wish.url);
+    const { response, headers } = known ?? (await this.create(owner, caller.tokenIssuedAt, wish, request));
+    const location = `${this.config.BASE_URL}/store/v1/webhooks/${response.id}`;
+    return new Answer(response, { Location: location, ...headers });
+  }
+
+  private keyed({ creatorId, clientId }: Owner, key: string, wish: CreateSubscriptionDto): KeyedRequest {
+    const fingerprints = this.secrets.keys.map((secret) => keyedFingerprint(wish, secret));
+    return { scope: { creatorId, clientId, key }, fingerprints, at: this.clock() };
+  }
+
+  private create(
+    owner: Owner,
+    authorizedAt: Date,
+    wish: CreateSubscriptionDto,
+    request: KeyedRequest | undefined,
+  ): Promise<CreatedOnce<SubscriptionView>> {
+    return this.database.transaction(async (tx) => {
+      await requireAccess(tx, owner, authorizedAt);
+      return createOnce(tx, request, async () =>
+        subscriptionView(await this.insert(tx, owner, authorizedAt, wish)),
+      );
+    });
   }
 
   private async insert(
@@ -70,7 +102,6 @@ export class CreateSubscription {
     wish: CreateSubscriptionDto,
   ): Promise<SubscriptionRow> {
     const { creatorId, clientId } = owner;
-    await requireAccess(tx, owner, authorizedAt);
     await tx.run(takeTurns, [creatorId, clientId]);
     await requireRoom(tx, owner);
     const id = uuidv7();

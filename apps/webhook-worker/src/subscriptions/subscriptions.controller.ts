@@ -4,6 +4,7 @@ import {
   BodyLimit,
   type Answer,
   type Caller,
+  IdempotencyKey,
   Principal,
   Scopes,
 } from '@fulfilment/http-service';
@@ -31,8 +32,12 @@ export class SubscriptionsController {
   @BodyCheckedBy(CheckTarget)
   @Scopes('webhooks:create')
   @Operation(reference.createSubscription)
-  create(@Principal() who: Caller, @Body() wish: CreateSubscriptionDto): Promise<Answer<SubscriptionView>> {
-    return this.createSubscription.run(who, wish);
+  create(
+    @Principal() who: Caller,
+    @Body() wish: CreateSubscriptionDto,
+    @IdempotencyKey() key: string | undefined,
+  ): Promise<Answer<SubscriptionView>> {
+    return this.createSubscription.run(who, wish, key);
   }
 
   @Get()

@@ -1,5 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { Conflict, Forbidden, NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { keyConflicts } from '@fulfilment/http-service';
 import { z } from 'zod';
 import { subscriptionShape, subscriptionsShape } from './subscription.shapes.js';
 
@@ -20,7 +21,7 @@ export const createSubscription = {
   tag,
   summary: 'Subscribe to events',
   description:
-    'A subscription belongs to the connected creator and this client, and receives what happens from now on. There may be 50 of them, disabled ones included.',
+    'A subscription belongs to the connected creator and this client, and receives what happens from now on. There may be 50 of them, disabled ones included. Repeating the request creates another one, unless it has the same `idempotency-key`.',
   body: {
     tracking: {
       summary: 'Follow packages',
@@ -31,7 +32,11 @@ export const createSubscription = {
       },
     },
   },
-  answer: { description: 'The subscription.', shape: subscriptionShape, headers: ['Location'] },
+  answer: {
+    description: 'The subscription.',
+    shape: subscriptionShape,
+    headers: ['Location', 'Idempotent-Replayed'],
+  },
   errors: [
     badTarget,
     {
@@ -44,6 +49,7 @@ export const createSubscription = {
       when: 'There are 50 already.',
       example: new Conflict('There are 50 webhook subscriptions already. Delete one first.'),
     },
+    ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 

@@ -1,0 +1,28 @@
+import type { Database } from '@fulfilment/database';
+import { forgetCreated } from '@fulfilment/http-service';
+import { BackgroundLoop, type Clock, type Logger } from '@fulfilment/runtime';
+import type { CreatorApiSettings } from './config.js';
+import { deleteOldUploads } from './track-uploads/delete-old-uploads.js';
+
+const intervalMs = 10 * 60_000;
+
+export interface DeletingParts {
+  readonly database: Database;
+  readonly config: Pick<CreatorApiSettings, 'TRACK_UPLOAD_RETENTION_DAYS'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Deletes old track uploads and expired idempotency keys in the background, a batch of each at a time. Any number of replicas may run. */
+export function keepDeleting({ database, config, clock, logger }: DeletingParts): BackgroundLoop {
+  return new BackgroundLoop({
+    name: 'upkeep',
+    intervalMs,
+    logger,
+    round: async () => {
+      const manyUploads = await deleteOldUploads(database, config.TRACK_UPLOAD_RETENTION_DAYS);
+      const manyKeys = await forgetCreated(database, clock());
+      return manyUploads || manyKeys;
+    },
+  });
+}

@@ -1,0 +1,149 @@
+import { statement } from '@fulfilment/database';
+import { Upkeep } from '../upkeep.js';
+import {
+  aClient,
+  startWorker,
+  webhookStores,
+  type WebhookStores,
+  type Worker,
+} from '../webhook-worker.fixture.js';
+import { mostSubscriptions } from './subscription.rules.js';
+
+const key = 'one-key';
+const wish = { url: 'https://8.8.8.8/hook', events: ['order.created'], secret: 'a secret of the receiver' };
+const hour = 3_600_000;
+const subscriptionsOf = statement(
+  'test.subscriptions-of',
+  'SELECT count(*) AS count FROM webhook_subscriptions WHERE creator_id = $1',
+);
+const keysOf = statement('test.keys-of', 'SELECT * FROM idempotency_keys WHERE creator_id = $1');
+const manyKeys = statement(
+  'test.many-keys',
+  `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, response, created_at)
+   SELECT $1, 'client', 'key ' || n, '', '{}', $2 FROM generate_series(1, $3) AS n`,
+);
+
+type Client = Awaited<ReturnType<typeof aClient>>;
+
+describe('POST /v1/webhooks with an idempotency key', () => {
+  let stores: WebhookStores;
+  let worker: Worker;
+  let now: Date;
+  let client: Client;
+
+  beforeAll(async () => {
+    stores = await webhookStores();
+    worker = await startWorker(stores, { ALLOW_LOOPBACK_TARGETS: 'false' }, undefined, { clock: () => now });
+  });
+  beforeEach(async () => {
+    now = new Date();
+    client = await aClient(stores, worker);
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await stores.stop();
+  });
+
+  const subscribe = (body: object = wish, by: Client = client, text = key) =>
+    by.post(body, '', { 'idempotency-key': text });
+  const subscriptions = async ({ creatorId }: Client = client) =>
+    (await stores.database.row<{ count: number }>(subscriptionsOf, [creatorId]))?.count;
+
+  it('gives a repetition the first response, whatever became of the subscription', async () => {
+    const first = await subscribe().expect(201);
+    await client.patch(first.body.id, { status: 'disabled' }).expect(200);
+    const { url, events, secret } = wish;
+    const again = await subscribe({ secret, unknown: 1, events, url }, client, `"${key}"`).expect(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['location']).toBe(first.headers['location']);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(first.headers['idempotent-replayed']).toBeUndefined();
+    expect(await subscriptions()).toBe(1);
+  });
+
+  it.each([
+    ['secret', { ...wish, secret: 'another secret' }],
+    ['URL', { ...wish, url: 'https://8.8.4.4/hook' }],
+  ])('responds with 409 when the key comes with another %s', async (_what, other) => {
+    await subscribe().expect(201);
+    const { body } = await subscribe(other).expect(409);
+    expect(body).toMatchObject({
+      code: 'CONFLICT',
+      details: [{ field: 'idempotency-key', reason: 'body_mismatch' }],
+    });
+    expect(await subscriptions()).toBe(1);
+  });
+
+  it('creates one subscription for parallel requests', async () => {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => subscribe()));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+    expect(await subscriptions()).toBe(1);
+  });
+
+  it('is another key for another client, another creator and another text', async () => {
+    const sameCreator = await aClient(stores, worker, { creator_id: client.creatorId });
+    const otherCreator = await aClient(stores, worker);
+    const responses = await Promise.all([
+      subscribe(),
+      subscribe(wish, sameCreator),
+      subscribe(wish, otherCreator),
+      subscribe(wish, client, 'another-key'),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(responses.map(({ body }) => body.id)).size).toBe(4);
+  });
+
+  it('is free again after a request that created nothing', async () => {
+    await subscribe({ ...wish, url: 'https://127.0.0.1/' }).expect(400);
+    for (let made = 0; made < mostSubscriptions; made += 1) await client.post(wish).expect(201);
+    expect((await subscribe().expect(409)).body.details).toBeUndefined();
+    const [{ id } = { id: '' }] = (await client.get().expect(200)).body.data;
+    await client.delete(id).expect(204);
+    const first = await subscribe().expect(201);
+    expect((await subscribe().expect(201)).body).toEqual(first.body); // with 50 there is no room, and none is needed
+  });
+
+  it('is remembered for 24 hours, and then stands for a new request', async () => {
+    const first = await subscribe().expect(201);
+    now = new Date(now.getTime() + 24 * hour - 1);
+    expect((await subscribe().expect(201)).body.id).toBe(first.body.id);
+    now = new Date(now.getTime() + 1);
+    const second = await subscribe({ ...wish, secret: 'another secret' }).expect(201);
+    expect(second.body.id).not.toBe(first.body.id);
+    expect(second.headers['idempotent-replayed']).toBeUndefined();
+    expect((await subscribe({ ...wish, secret: 'another secret' }).expect(201)).text).toBe(second.text);
+  });
+
+  it('stays the same key while the encryption key is replaced, and stores no secret', async () => {
+    const first = await subscribe().expect(201);
+    const [old = '', next] = [
+      Buffer.from('a test key of thirty-two bytes..').toString('base64'),
+      Buffer.from('another key of thirty-two bytes.').toString('base64'),
+    ];
+    const rotated = await startWorker(stores, {
+      ALLOW_LOOPBACK_TARGETS: 'false',
+      SECRET_ENCRYPTION_KEY: `${next},${old}`,
+    });
+    try {
+      const { claims } = client;
+      const again = await subscribe(wish, await aClient(stores, rotated, claims)).expect(201);
+      expect(again.text).toBe(first.text);
+    } finally {
+      await rotated.stop();
+    }
+    expect(JSON.stringify(await stores.database.rows(keysOf, [client.creatorId]))).not.toContain(wish.secret);
+  });
+
+  it('is deleted after 24 hours, a thousand at a time', async () => {
+    await stores.database.run(manyKeys, [client.creatorId, new Date(now.getTime() - 24 * hour), 1_200]);
+    await subscribe().expect(201);
+    const upkeep = worker.app.get(Upkeep);
+    const left = async () => (await stores.database.rows(keysOf, [client.creatorId])).length;
+    expect(await upkeep.round()).toBe(true);
+    expect(await left()).toBe(201);
+    await upkeep.round();
+    expect(await left()).toBe(1);
+  });
+});

@@ -1,0 +1,33 @@
+import { createSecretKey } from 'node:crypto';
+import { fingerprint, keyedFingerprint } from './fingerprint.rules.js';
+
+describe('fingerprint', () => {
+  it('is the same whatever the order of members, and without absent ones', () => {
+    expect(fingerprint({ a: 1, b: { c: [1, 2], d: undefined } })).toEqual(
+      fingerprint({ b: { c: [1, 2] }, a: 1 }),
+    );
+  });
+
+  it.each([
+    [{ a: 1 }, { a: 2 }],
+    [{ a: '1' }, { a: 1 }],
+    [{ a: [1, 2] }, { a: [2, 1] }],
+    [{ a: { b: 1 } }, { a: [{ b: 1 }] }],
+    [{ ab: 'c' }, { a: 'bc' }],
+  ])('tells %j from %j', (one, other) => {
+    expect(fingerprint(one)).not.toEqual(fingerprint(other));
+  });
+});
+
+describe('keyedFingerprint', () => {
+  const [one, other] = [1, 2].map((byte) => createSecretKey(Buffer.alloc(32, byte)));
+
+  it('is the same whatever the order of members, and another with another key', () => {
+    if (one === undefined || other === undefined) throw new Error('There are two keys.');
+    const secret = keyedFingerprint({ secret: 's', url: 'u' }, one);
+    expect(secret).toEqual(keyedFingerprint({ url: 'u', secret: 's' }, one));
+    expect(secret).not.toEqual(keyedFingerprint({ secret: 't', url: 'u' }, one));
+    expect(secret).not.toEqual(keyedFingerprint({ secret: 's', url: 'u' }, other));
+    expect(secret).not.toEqual(fingerprint({ secret: 's', url: 'u' }));
+  });
+});

@@ -1,0 +1,35 @@
+import type { ErrorDoc } from '@fulfilment/api-reference';
+import { Conflict } from '@fulfilment/error-envelope';
+
+const retryAfterSeconds = 1;
+
+/** The `idempotency-key` was used with another body. */
+export function bodyMismatch(): Conflict {
+  return new Conflict('This idempotency-key was used with a different body.', [
+    { field: 'idempotency-key', reason: 'body_mismatch' },
+  ]);
+}
+
+/** The first request with the `idempotency-key` has not ended. */
+export function stillRunning(): Conflict {
+  return new Conflict(
+    'A request with this idempotency-key is still running.',
+    [{ field: 'idempotency-key', reason: 'in_progress' }],
+    retryAfterSeconds,
+  );
+}
+
+/** Of a response that an earlier request with the same key was given. */
+export const replayHeaders: Readonly<Record<string, string>> = { 'Idempotent-Replayed': 'true' };
+
+/** For the reference of an operation that takes an `idempotency-key`. */
+export const keyConflicts: readonly ErrorDoc[] = [
+  {
+    when: 'The `idempotency-key` was used with a different body (`body_mismatch`).',
+    example: bodyMismatch(),
+  },
+  {
+    when: 'The first request with this `idempotency-key` still runs (`in_progress`): try again after `Retry-After`.',
+    example: stillRunning(),
+  },
+];

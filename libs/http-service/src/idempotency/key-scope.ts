@@ -1,0 +1,6 @@
+/** Whose `idempotency-key` it is: two clients of one creator may use the same text. */
+export interface KeyScope {
+  readonly creatorId: string;
+  readonly clientId: string;
+  readonly key: string;
+}
