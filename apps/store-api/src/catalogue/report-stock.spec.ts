@@ -123,6 +123,14 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 9, oversold: 0 });
   });
 
+  it('takes nothing from the first count for an order that is declined while the count waits for it', async () => {
+    const product = await shelf(null);
+    const countedAt = await product.now();
+    const commitDecline = await product.declineUncommitted(await soldOrder(product, 2));
+    await Promise.all([product.count(10, countedAt), commitDecline()]);
+    expect(await product.read()).toMatchObject({ quantity: 10, oversold: 0 });
+  });
+
   it('loses no order that is placed while the first count of a product arrives', async () => {
     const product = await shelf(null);
     const countedAt = await product.now();

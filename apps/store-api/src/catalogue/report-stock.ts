@@ -17,18 +17,25 @@ const lockProduct = statement(
           coalesce(stock_set_at = ${effectiveTime}, false) AS counted_then
    FROM products WHERE id = $1 FOR UPDATE`,
 );
-// Of orders that were placed while nothing was taken for them. FOR SHARE waits for one that is being settled or cancelled.
+// Orders since the count, whatever their status: it is certain only once FOR SHARE has waited for who settles, cancels or charges them again.
+const lockUnlimitedSales = statement(
+  'stock.lock-unlimited-sales',
+  `SELECT o.id FROM orders o
+   WHERE o.creator_id = $3 AND o.created_at > ${effectiveTime}
+     AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
+   ORDER BY o.id FOR SHARE`,
+);
+// Of orders that were placed while nothing was taken for them. It is a second statement, so that it reads the charges as they are after the
+// wait: a statement that waits for a row reads that row again, and everything else as it was when the statement began.
 const recordUnlimitedSales = statement(
   'stock.record-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
    SELECT o.id, (SELECT max(attempt) FROM charges WHERE order_id = o.id), $1, 'taken',
           (SELECT sum(quantity) FROM order_items WHERE order_id = o.id AND product_id = $1), o.created_at
    FROM orders o
-   WHERE o.creator_id = $3 AND o.created_at > ${effectiveTime}
-     AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
+   WHERE o.id = ANY ($2::uuid[])
      AND (o.status NOT IN ('cancelled', 'payment_failed')
           OR EXISTS (SELECT FROM charges WHERE order_id = o.id AND status = 'pending'))
-   FOR SHARE OF o
    ON CONFLICT DO NOTHING`,
 );
 const readChangesSince = statement(
@@ -87,7 +94,10 @@ export class ReportStock {
     const before = await this.lock(tx, sku, countedAt);
     if (before.counted_later) return;
     const { id, creator_id: creatorId, limited_edition: limited } = before;
-    if (!limited) await tx.run(recordUnlimitedSales, [id, countedAt, creatorId]);
+    if (!limited) {
+      const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, countedAt, creatorId]);
+      await tx.run(recordUnlimitedSales, [id, sold.map((order) => order.id)]);
+    }
     const since = await tx.row<{ changes: number }>(readChangesSince, [id, countedAt]);
     const balance = balanceAfterCount(quantity + (since?.changes ?? 0), before);
     await tx.run(rememberCount, [id, countedAt]);

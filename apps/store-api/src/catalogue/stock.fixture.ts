@@ -2,6 +2,7 @@ import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
 import { productTypes } from '../store-api.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { ReportStock } from './report-stock.js';
@@ -30,6 +31,20 @@ const insertOrder = statement(
 const cancelOrder = statement(
   'test.cancel-order',
   "UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status = 'processing'",
+);
+const awaitCharge = statement(
+  'test.await-charge',
+  `WITH charge AS (UPDATE charges SET status = 'pending' WHERE order_id = $1)
+   UPDATE orders SET status = 'pending', payment_status = 'pending' WHERE id = $1`,
+);
+const declineOrder = statement(
+  'test.decline-order',
+  `WITH charge AS (UPDATE charges SET status = 'declined' WHERE order_id = $1)
+   UPDATE orders SET status = 'payment_failed', payment_status = 'failed' WHERE id = $1`,
+);
+const waitingForLocks = statement(
+  'test.waiting-for-locks',
+  `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
 const changesSince = statement(
   'test.changes-since',
@@ -117,6 +132,17 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
         await tx.run(cancelOrder, [orderId]);
         await stock.giveBack(tx, orderId);
       }),
+    /** Declines an order whose charge was pending, as SettleOrder does. What it returns commits once another transaction waits for a lock. */
+    declineUncommitted: async (orderId: string): Promise<() => Promise<void>> => {
+      await database.run(awaitCharge, [orderId]);
+      const settling = await database.begin();
+      await settling.tx.run(declineOrder, [orderId]);
+      await stock.giveBack(settling.tx, orderId);
+      return async () => {
+        await eventually(async () => (await database.row(waitingForLocks)) !== undefined || undefined);
+        await settling.commit();
+      };
+    },
     count: (counted: number, countedAt: string) =>
       database.transaction((tx) => reports.count(tx, sku, counted, countedAt)),
     adjust: (delta: number, occurredAt: string, messageId = uuidv7()) =>
