@@ -168,8 +168,12 @@ describe('what the warehouse reports', () => {
 
   it('tells each crossing of zero exactly once', async () => {
     const { skus, uuid } = await store.release(creator.id, [{}]);
-    const set = (quantity: number) => messages.fulfilmentStockSet.make({ sku: skus[0] ?? '', quantity }, at);
-    for (const quantity of [5, 5, 0, 0, 4]) await report(set(quantity));
+    const counted = (quantity: number, index: number) =>
+      messages.fulfilmentStockSet.make(
+        { sku: skus[0] ?? '', quantity },
+        { occurredAt: new Date(at.occurredAt.getTime() + index) },
+      );
+    for (const count of [5, 5, 0, 0, 4].map(counted)) await report(count);
     const told = () =>
       store.broker.published
         .filter(({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid))
