@@ -98,6 +98,14 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
   });
 });
 
+describeOwn('the RabbitMQ user of store-api', () => {
+  it('publishes its events, and reports that waited for another', async () => {
+    expect(await rejection('store-api', publish('order.permission_test'))).toBeUndefined();
+    expect(await rejection('store-api', publish('fulfilment.permission.test'))).toBeUndefined();
+    expect(await rejection('store-api', publish('creator.changed'))).toBe(accessRefused);
+  });
+});
+
 describeOwn('the RabbitMQ user of the operator', () => {
   it("publishes the warehouse's messages and none of a service", async () => {
     expect(await rejection('operator', publish('fulfilment.permission.test'))).toBeUndefined();

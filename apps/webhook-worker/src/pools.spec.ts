@@ -28,14 +28,15 @@ describe('a service', () => {
     try {
       await service.run({ close: () => Promise.resolve() });
       const [requests, deliveries] = [await held(service.database), await held(delivery)];
-      await service.readiness.postgres?.();
-      await deliveries.rollback();
       const background = await held(service.background);
+      await service.readiness.postgres?.(); // PostgreSQL can be reached, however busy the pools are
+      await deliveries.rollback();
       await delivery.ping();
       expect(await stores.database.rows(readNames)).toEqual([
         { name: 'webhook-worker' },
         { name: 'webhook-worker background' },
         { name: 'webhook-worker delivery' },
+        { name: 'webhook-worker probe' },
       ]);
       for (const open of [requests, background]) await open.rollback();
     } finally {

@@ -14,7 +14,8 @@ interface StoreAccess {
 
 export const storeAccess = {
   'store-api': {
-    publishes: ['order', 'product'],
+    // Reports that waited for another are sent to their queue once more.
+    publishes: ['order', 'product', 'fulfilment'],
     consumes: ['creator', 'edition', 'track', 'fulfilment', 'catalogue'],
     keys: ['rate:*', 'dpop-proof:*'],
     readsKeys: ['deny:*'],

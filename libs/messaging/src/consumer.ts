@@ -1,5 +1,6 @@
 import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
+import { isOutage } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,6 +20,8 @@ export interface ConsumerOptions {
   readonly batchSize: number;
   /** The effect of messages that were not handled before, in the order they came. In the same transaction as their inbox rows. */
   readonly handle: HandleMessages;
+  /** Rejects while the database cannot be reached. */
+  readonly ping?: () => Promise<void>;
 }
 
 export interface ConsumerTimes {
@@ -163,7 +166,8 @@ export class Consumer {
         'Messages could not be set aside; taking them again.',
       );
       this.waiting = [];
-      this.broker.reconnect();
+      // Each return counts for all messages in hand: during an outage of the database they return once.
+      this.broker.reconnect(isOutage(error) ? () => this.ping() : undefined);
     }
   }
 
@@ -172,14 +176,7 @@ export class Consumer {
    * the messages stay.
    */
   private async returnMessages(): Promise<boolean> {
-    const ping = () =>
-      Promise.race([
-        this.database.ping(),
-        delay(pingWithinMs, undefined, { ref: false }).then(() => {
-          throw new Error('The database did not respond to a ping.');
-        }),
-      ]);
-    const responds = await ping().then(
+    const responds = await this.ping().then(
       () => true,
       () => false,
     );
@@ -189,8 +186,18 @@ export class Consumer {
       'The database cannot be reached; its messages are returned to RabbitMQ until it can.',
     );
     this.waiting = [];
-    this.broker.reconnect(ping);
+    this.broker.reconnect(() => this.ping());
     return true;
+  }
+
+  private ping(): Promise<void> {
+    const { ping = () => this.database.ping() } = this.options;
+    return Promise.race([
+      ping(),
+      delay(pingWithinMs, undefined, { ref: false }).then(() => {
+        throw new Error('The database did not respond to a ping.');
+      }),
+    ]);
   }
 
   /** On a channel that is gone nothing can be acknowledged: the broker delivers the message once more, and the inbox knows it. */

@@ -32,6 +32,8 @@ export class Messaging {
       readonly namespace: string;
       readonly consumerTimes?: ConsumerTimes;
       readonly outboxTimes?: OutboxTimes;
+      /** Rejects while the database cannot be reached; by default asked over `database`, whose pool may be in full use. */
+      readonly ping?: () => Promise<void>;
       /** How often the depths of queues are read. */
       readonly gaugeIntervalMs?: number;
     },
@@ -59,8 +61,9 @@ export class Messaging {
   /** Call before `start`. */
   consume(options: ConsumerOptions): void {
     this.queues.push(options.queue);
+    const { ping, consumerTimes } = this.settings;
     this.consumers.push(
-      new Consumer(options, this.database, this.taking, this.logger, this.settings.consumerTimes),
+      new Consumer({ ...options, ping }, this.database, this.taking, this.logger, consumerTimes),
     );
   }
 

@@ -72,9 +72,11 @@ export function openService(options: {
   };
   const database = open(name, settings.DATABASE_POOL_SIZE);
   const background = open(`${name} background`, settings.DATABASE_BACKGROUND_POOL_SIZE);
+  const probe = open(`${name} probe`, 1);
+  const ping = () => probe.ping();
   const redis = new RedisConnection(settings.REDIS_URL, logger);
   const messaging = new Messaging(
-    { url: settings.RABBITMQ_URL, service: name, namespace: settings.RABBITMQ_NAMESPACE },
+    { url: settings.RABBITMQ_URL, service: name, namespace: settings.RABBITMQ_NAMESPACE, ping },
     background,
     logger,
   );
@@ -93,8 +95,8 @@ export function openService(options: {
     shutdown,
     openPool: (purpose, poolSize) => open(`${name} ${purpose}`, poolSize),
     readiness: {
-      // Says whether PostgreSQL can be reached. A pool that requests have used up is no reason to take the replica away.
-      postgres: () => background.ping(),
+      // Says whether PostgreSQL can be reached, on a connection of its own: a pool in full use is no reason to take the replica away.
+      postgres: ping,
       redis: () => redis.client.ping(),
       rabbitmq: () => messaging.connected,
     },

@@ -48,7 +48,7 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
     port: ports.postgres,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: 300, // six replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
+    max_connections: 300, // five replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
     shared_buffers: '128MB',
     max_wal_size: '1GB',
     log_min_messages: 'warning',
