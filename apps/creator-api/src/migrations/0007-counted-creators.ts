@@ -1,4 +1,4 @@
-import { buildConcurrently, changeBriefly } from '@fulfilment/database';
+import { ask, buildConcurrently, changeBriefly, dropConcurrently } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 // Kept by triggers, so that replicas of every version count. The organisation '' is all of them together.
@@ -38,6 +38,13 @@ const counts = `
   ${count(one('creators', 1))}
 `;
 
+const withoutCounts = `
+  DROP TABLE IF EXISTS creator_counts;
+  ${['insert', 'update', 'delete', 'truncate']
+    .map((event) => `DROP FUNCTION IF EXISTS count_creators_${event}() CASCADE;`)
+    .join(' ')}`;
+const countsExist = `SELECT to_regclass('creator_counts') IS NOT NULL AS answer`;
+
 const tables = [
   'orders',
   'order_items',
@@ -60,17 +67,16 @@ export class CountedCreators1764000000007 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, counts);
+    // Its steps are transactions of their own: a repeated run finds what an interrupted one committed.
+    if (!(await ask(runner, countsExist))) await changeBriefly(runner, counts);
     for (const table of tables) await changeBriefly(runner, byKey(table));
     // For rebuilds, which sum some creators at a time.
     await buildConcurrently(runner, 'ledger_of_creator', 'INDEX', 'ledger (creator_id)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'DROP INDEX ledger_of_creator');
+    await dropConcurrently(runner, 'ledger_of_creator');
     for (const table of tables) await changeBriefly(runner, bySet(table));
-    for (const event of ['insert', 'update', 'delete', 'truncate'])
-      await changeBriefly(runner, `DROP FUNCTION count_creators_${event}() CASCADE`);
-    await changeBriefly(runner, 'DROP TABLE creator_counts');
+    await changeBriefly(runner, withoutCounts);
   }
 }
