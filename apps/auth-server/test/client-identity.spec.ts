@@ -1,3 +1,4 @@
+import { eventually } from '@fulfilment/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
@@ -41,6 +42,18 @@ const consentsOf = (clientId: string) =>
   server.database.rows(
     { name: 'test.consents', text: 'SELECT creator_id FROM consents WHERE client_id = $1' },
     [clientId],
+  );
+const clientLocked = {
+  name: 'test.client-locked',
+  text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
+};
+const lockWaits = {
+  name: 'test.lock-waits',
+  text: `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+};
+const waitForLockWaits = (count: number) =>
+  eventually(
+    async () => (await server.database.row<{ count: number }>(lockWaits))?.count === count || undefined,
   );
 const disconnections = (clientId: string) =>
   server.database.rows<{ creator_id: string }>(
@@ -128,6 +141,24 @@ describe('a client that changes itself (RFC 7592)', () => {
     const refused = await browser.submit(formOf(consent, '/consent'), {});
     expect(refused.status).toBe(403);
     expect(await consentsOf(made.client_id)).toEqual([]);
+  });
+
+  it('while the operator deletes it gets 401 and stays deleted (§2)', async () => {
+    const made = await registered();
+    const [deletion, change] = await server.database
+      .transaction(async (tx) => {
+        await tx.row(clientLocked, [made.client_id]);
+        const deletion = given.operator.run('client delete', { CLIENT: made.client_id });
+        await waitForLockWaits(1);
+        const change = put(made); // has read the client, and waits behind the deletion
+        await waitForLockWaits(2);
+        return [deletion, change] as const;
+      })
+      .then((pending) => Promise.all(pending));
+    expect(deletion).toMatchObject({ client_id: made.client_id, deleted: true });
+    expect(change.status).toBe(401);
+    expect(await json(change)).toMatchObject({ error: 'invalid_token' });
+    expect(await server.database.rows(clientLocked, [made.client_id])).toEqual([]);
   });
 
   it('again and again while people allow it never keeps a consent for an identity they did not see', async () => {

@@ -31,6 +31,8 @@ const messagesAtOnce = 500;
 /** A client as it registered or changed itself. */
 export interface RegisteredClient {
   readonly id: string;
+  /** RFC 7592: the client must exist. */
+  readonly isChange: boolean;
   readonly metadata: IdentifiedClient;
   /** The metadata as stored: JSON, its secret encrypted. */
   readonly stored: string;
@@ -42,13 +44,15 @@ export interface RegisteredClient {
  * host or the application type changes, consents, tokens and webhook subscriptions of the client end, in the same commit. Returns the
  * access tokens to deny after it.
  * @throws errors.InvalidClientMetadata when the name is one of ours
+ * @throws errors.InvalidToken when a client changes itself that was deleted after its request was authenticated
  */
 export async function storeClient(
   tx: Transaction,
   outbox: Outbox,
-  { id, metadata, stored, origin }: RegisteredClient,
+  { id, isChange, metadata, stored, origin }: RegisteredClient,
 ): Promise<RevokedToken[]> {
   const found = await tx.row<{ payload: IdentifiedClient }>(lock, [id]);
+  if (isChange && found === undefined) throw new errors.InvalidToken('client deleted');
   const before = found === undefined ? undefined : identityOf(found.payload);
   const after = identityOf(metadata);
   if (after.name !== null && after.name !== before?.name) await requireFreeName(tx, after.name);

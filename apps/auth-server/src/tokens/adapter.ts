@@ -157,7 +157,8 @@ class ClientAdapter extends ModelAdapter {
     const stored = sealedClient(secrets, id, metadata);
     const ctx = Provider.ctx;
     const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
-    await work.revoking((tx) => storeClient(tx, outbox, { id, metadata, stored, origin }));
+    const isChange = ctx?.oidc.route === 'client_update';
+    await work.revoking((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
