@@ -81,11 +81,11 @@ export class AccessGuard implements CanActivate {
     if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
     const bound = await this.tokens.verifyBound(token, beforeSignature);
     if (bound === undefined) return 'invalid_token';
-    const isProven = await this.proofs.isProven(request, token, bound.keyThumbprint);
+    const isProven = await this.proofs.isProven(request, token, bound.keyThumbprint, beforeSignature);
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 
-  /** Without good credentials: counted by network, so that guessing tokens is slow. */
+  /** Without a valid token, or a valid proof of a bound one: counted by network, so that guessing tokens is slow. */
   private async reject(
     request: Request,
     scheme: Credentials['scheme'] | undefined,
@@ -103,7 +103,7 @@ export class AccessGuard implements CanActivate {
     throw new Unauthorized(explanations[error ?? 'missing'], challenge);
   }
 
-  /** A network whose anonymous quota is exhausted does not get to have any number of new tokens checked. @throws RateLimited */
+  /** A network whose anonymous quota is exhausted does not get to have any number of new tokens and proofs checked. @throws RateLimited */
   private requireSignatureCheck(address: string | undefined): void {
     const decision = this.exhausted.takeCheck(address);
     if (decision !== undefined) this.rejectAnonymous(decision);

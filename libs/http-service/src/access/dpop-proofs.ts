@@ -36,10 +36,17 @@ export class DpopProofs {
    * Whether the request carries a valid proof for this token that was not used before (RFC 9449 §4.3). While Redis is away a proof may be
    * used twice within its ten minutes: it still holds for one method, URL and token only.
    * @param keyThumbprint `cnf.jkt` of the token
+   * @param beforeSignature called before the signature of a proof is verified; what it throws is thrown instead
    */
-  async isProven(request: ProvenRequest, token: string, keyThumbprint: string): Promise<boolean> {
+  async isProven(
+    request: ProvenRequest,
+    token: string,
+    keyThumbprint: string,
+    beforeSignature?: () => void,
+  ): Promise<boolean> {
     const proof = request.headers['dpop'];
     if (typeof proof !== 'string') return false;
+    beforeSignature?.();
     const verified = await verifiedProof(proof);
     if (verified === undefined) return false;
     const { claims, thumbprint } = verified;

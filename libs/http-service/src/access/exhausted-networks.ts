@@ -14,7 +14,7 @@ interface Exhausted {
 /**
  * Networks whose anonymous quota was found exhausted, until it has a request again. Meanwhile only a few signatures of new tokens from
  * such a network are checked: forged tokens cost next to nothing, and a neighbour with a new valid token gets in with one of the few
- * or after a retry. Tokens that are remembered need no check.
+ * or after a retry. Tokens that are remembered need no check; each DPoP proof is new and needs one.
  */
 export class ExhaustedNetworks {
   private readonly networks = new LRUCache<string, Exhausted>({ max: rememberedNetworks });

@@ -54,10 +54,16 @@ describe('a DPoP-bound access token', () => {
     })
       .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: await exportJWK(by.publicKey), ...header })
       .sign(by.privateKey);
-  const get = (dpop: string | undefined, by = token, path = '/store/notes', scheme = 'DPoP') => {
+  const get = (
+    dpop: string | undefined,
+    by = token,
+    path = '/store/notes',
+    scheme = 'DPoP',
+    address = freshAddress(),
+  ) => {
     const made = request(api.url)
       .get(path)
-      .set('x-forwarded-for', freshAddress())
+      .set('x-forwarded-for', address)
       .set('authorization', `${scheme} ${by}`);
     return dpop === undefined ? made : made.set('dpop', dpop);
   };
@@ -182,6 +188,25 @@ describe('a DPoP-bound access token', () => {
     const other = await bound();
     await get(once, other).expect(401);
     await get(once).expect(200);
+  });
+
+  it('has few proofs verified for a network that exhausted its anonymous quota with wrong proofs', async () => {
+    const address = freshAddress();
+    const send = (dpop: string | undefined) => get(dpop, token, '/store/notes', 'DPoP', address);
+    await send(await proof()).expect(200); // the token is cached
+    const wrong = await proof({ ath: undefined });
+    for (let attempt = 0; attempt < 5; attempt += 1) await send(wrong).expect(401);
+    await send(wrong).expect(429);
+    const responses = await Promise.all(Array.from({ length: 60 }, async () => send(await proof())));
+    const verified = responses.filter(({ status }) => status === 200).length;
+    expect(verified).toBeGreaterThan(0);
+    expect(verified).toBeLessThan(30);
+    for (const { status, headers } of responses.filter((response) => response.status !== 200)) {
+      expect(status).toBe(429);
+      expect(headers['ratelimit-policy']).toBe('"anonymous";q=5;w=60');
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    }
+    await get(await proof()).expect(200); // from another network
   });
 
   it('is rejected when it is sent as Bearer, with or without a proof (§7.2)', async () => {
