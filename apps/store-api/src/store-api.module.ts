@@ -17,7 +17,7 @@ import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
 import { ReadCreator } from './connected-creator/read-creator.js';
 import { RecordCreator } from './connected-creator/record-creator.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
-import { ChargeOrder } from './orders/charge-order.js';
+import { BACKGROUND_CHARGE_ORDER, ChargeOrder } from './orders/charge-order.js';
 import { FaultPoints } from './orders/fault-points.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
 import { HoldReports } from './orders/hold-reports.js';
@@ -86,6 +86,11 @@ export interface Infrastructure {
     FulfilmentConsumer,
     CreatorsConsumer,
     FaultPoints,
+    {
+      provide: BACKGROUND_CHARGE_ORDER,
+      useFactory: (chargeOrder: ChargeOrder, background: Database) => chargeOrder.withDatabase(background),
+      inject: [ChargeOrder, BACKGROUND_DATABASE],
+    },
     {
       provide: PaymentGateway,
       useFactory: (config: StoreApiSettings, database: Database) => choosePaymentGateway(config, database),

@@ -39,6 +39,9 @@ const askLater = statement(
    WHERE id = $1 AND resume_at IS NOT NULL AND EXISTS (SELECT FROM charges WHERE id = $2 AND status = 'pending')`,
 );
 
+/** Nest's token for the `ChargeOrder` of the completer, which uses the background pool and the same circuit breaker (docs/adr/0022). */
+export const BACKGROUND_CHARGE_ORDER = Symbol('BACKGROUND_CHARGE_ORDER');
+
 /**
  * The middle phase: asks the provider, with no transaction open. Without an outcome in time the order stays pending, and the completer asks
  * again, after a pause that grows each time.
@@ -55,6 +58,20 @@ export class ChargeOrder {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
+
+  /** The same on another connection pool. */
+  withDatabase(database: Database): ChargeOrder {
+    return new ChargeOrder(
+      database,
+      this.payments,
+      this.circuit,
+      this.settleOrder.withDatabase(database),
+      new IdempotencyKeys(database),
+      this.faultPoints,
+      this.config,
+      this.logger,
+    );
+  }
 
   /**
    * Never fails: once the order row is there, the caller gets its id.

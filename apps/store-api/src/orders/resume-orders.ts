@@ -3,11 +3,12 @@ import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { ChargeCircuit } from '../payments/charge-circuit.js';
-import { ChargeOrder } from './charge-order.js';
+import { BACKGROUND_CHARGE_ORDER, type ChargeOrder } from './charge-order.js';
 import type { OpenCharge } from './open-charge.js';
 import { takeAgain, takeFirst } from './take-pending.js';
 
 const lookEveryMs = 2_000;
+/** Of each loop. A charge holds no connection while it waits for the provider, so these bound how many settlements queue for the pool. */
 const slots = 20;
 /** Beside the provider's time, what an order is left to the completer that took it before another does. */
 const resumeWithinMs = 5_000;
@@ -22,7 +23,7 @@ export class ResumeOrders {
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly chargeOrder: ChargeOrder,
+    @Inject(BACKGROUND_CHARGE_ORDER) private readonly chargeOrder: ChargeOrder,
     private readonly circuit: ChargeCircuit,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,

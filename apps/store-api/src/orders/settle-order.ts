@@ -60,6 +60,12 @@ export class SettleOrder {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
+  /** The same on another connection pool. */
+  withDatabase(database: Database): SettleOrder {
+    const keys = new IdempotencyKeys(database);
+    return new SettleOrder(database, keys, this.stock, this.outbox, this.faultPoints, this.clock);
+  }
+
   /** The answer to the caller, whoever settled the order. */
   async run(orderId: string, chargeId: string, outcome: ChargeOutcome): Promise<RememberedResponse> {
     const response = await this.database.transaction(async (tx) => {

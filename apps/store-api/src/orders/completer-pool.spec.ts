@@ -1,0 +1,103 @@
+import { Database, type OpenTransaction, statement } from '@fulfilment/database';
+import { uuidv7 } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
+import {
+  neverAnswered,
+  standInSecretKey,
+  type StripeStandIn,
+  stripeStandIn,
+} from '../payments/stripe-stand-in.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderDesk } from './order-desk.fixture.js';
+import { copyOrders } from './resume-orders.fixture.js';
+import { ResumeOrders } from './resume-orders.js';
+
+const requestConnections = 5; // of the pool that startStoreApi opens for a line
+const slots = 20;
+
+// With a charge that the provider does not know yet.
+const becomeOverdue = statement(
+  'test.become-overdue',
+  `WITH overdue AS (
+     UPDATE orders SET status = 'pending', payment_status = 'pending', charged_at = NULL, resume_at = now() - interval '1 minute'
+     WHERE creator_id = $1 RETURNING id
+   )
+   UPDATE charges SET id = gen_random_uuid(), status = 'pending', payment_method = $2, provider_reference = NULL, settled_at = NULL
+   FROM overdue WHERE order_id = overdue.id`,
+);
+const statusOf = statement('test.status-of', 'SELECT status FROM orders WHERE creator_id = $1');
+const readOne = statement('test.read-one', 'SELECT 1 AS one');
+
+let standIn: StripeStandIn;
+let store: StoreApiUnderTest;
+beforeAll(async () => {
+  standIn = await stripeStandIn();
+  const environment = {
+    NODE_ENV: 'test',
+    PAYMENT_PROVIDER: 'stripe',
+    STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_ALLOW_TEST_KEY: 'true',
+    STRIPE_API_URL: standIn.url,
+    PAYMENT_TIMEOUT_MS: '15000',
+  };
+  store = await startStoreApi(environment, (url) => Promise.resolve({ url, stop: () => Promise.resolve() }));
+});
+afterAll(async () => {
+  await store.stop();
+  await standIn.stop();
+});
+
+/** The creator of one paid order. */
+async function place(): Promise<TestCreator> {
+  const who = await store.creator('pm_card_visa');
+  const [sku = ''] = (await store.release(who.id, [{}])).skus;
+  const body = orderBody(sku, await store.quote(who.token));
+  expect((await orderDesk(store).place(who, body, uuidv7())).body).toMatchObject({ status: 'processing' });
+  return who;
+}
+
+/** Transactions that keep all connections of the pool of requests. */
+async function holdRequests(): Promise<OpenTransaction[]> {
+  const requests = store.app.get(Database);
+  return Promise.all(
+    Array.from({ length: requestConnections }, async () => {
+      const open = await requests.begin();
+      await open.tx.rows(readOne);
+      return open;
+    }),
+  );
+}
+
+describe('the completer', () => {
+  it.each([
+    ['succeeds', 'pm_card_visa', 'processing'],
+    ['is declined', 'pm_card_chargeDeclined', 'payment_failed'],
+  ])(
+    'settles an order whose charge %s while requests hold all connections of their pool',
+    async (_, paymentMethod, status) => {
+      const who = await place();
+      await store.database.run(becomeOverdue, [who.id, paymentMethod]);
+      const held = await holdRequests();
+      try {
+        await store.resumeOrders();
+        expect(await store.database.row(statusOf, [who.id])).toEqual({ status });
+      } finally {
+        for (const open of held) await open.rollback();
+      }
+    },
+  );
+
+  it('holds no connection while it waits for the provider, so that consumers go on', async () => {
+    const who = await place();
+    await store.database.run(copyOrders, [who.id, slots, neverAnswered]);
+    const before = standIn.requests.length;
+    const completer = store.app.get(ResumeOrders);
+    completer.start();
+    try {
+      await eventually(() => standIn.requests.length === before + slots || undefined);
+      await store.creator(); // resolves when a consumer has recorded it
+    } finally {
+      await completer.stop();
+    }
+  });
+});
