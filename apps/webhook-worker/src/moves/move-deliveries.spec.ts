@@ -8,6 +8,7 @@ import {
   type WebhookStores,
   type Worker,
 } from '../webhook-worker.fixture.js';
+import { requestAlignment } from './request-alignment.js';
 
 /** More than one batch, and more than are held for a subscription. */
 const many = 12_500;
@@ -162,5 +163,56 @@ describe('held deliveries', () => {
     receiver.answerWith((response) => response.writeHead(204).end());
     release();
     await standing(uuid, { succeeded: 1 });
+  });
+});
+
+const lockDeliveries = statement(
+  'test.lock-deliveries',
+  'SELECT FROM webhook_deliveries WHERE subscription_id = $1 FOR UPDATE',
+);
+const copyDisabled = statement(
+  'test.copy-disabled',
+  `INSERT INTO webhook_subscriptions
+   SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'status', 'disabled'))).*
+   FROM webhook_subscriptions s, generate_series(1, $2) WHERE s.id = $1 RETURNING id`,
+);
+const countHeld = statement(
+  'test.count-held',
+  "SELECT count(*) AS count FROM webhook_deliveries WHERE subscription_id = ANY($1) AND status = 'held'",
+);
+
+describe('with several replicas', () => {
+  let second: Worker;
+  beforeAll(async () => {
+    second = await startWorker(stores);
+  });
+  afterAll(() => second.stop());
+
+  it('the deliveries of a subscription are moved while a replica waits for those of another', async () => {
+    const [locked, other] = [await withDeliveries(1, 'retrying'), await withDeliveries(1, 'retrying')];
+    const open = await stores.database.begin();
+    try {
+      await open.tx.rows(lockDeliveries, [locked.uuid]);
+      await locked.client.delete(locked.id).expect(204);
+      await other.client.delete(other.id).expect(204);
+      await standing(other.uuid, { subscription_deleted: 1 });
+    } finally {
+      await open.rollback();
+    }
+    await standing(locked.uuid, { subscription_deleted: 1 });
+  });
+
+  it('the deliveries of more subscriptions than a replica reads at once are all moved', async () => {
+    const { uuid } = await withDeliveries(0, 'retrying');
+    const copies = await stores.database.rows<{ id: string }>(copyDisabled, [uuid, 250]);
+    const ids = copies.map(({ id }) => id);
+    await Promise.all(ids.map((id) => write(id, 1, 'retrying', 1)));
+    await stores.database.transaction((tx) => requestAlignment(tx, ids));
+    await eventually(async () =>
+      (await stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250 ? true : undefined,
+    );
+    await eventually(async () =>
+      (await stores.database.row<{ count: number }>(toDo))?.count === 0 ? true : undefined,
+    );
   });
 });

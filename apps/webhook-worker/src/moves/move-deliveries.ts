@@ -1,4 +1,10 @@
-import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
+import {
+  BACKGROUND_DATABASE,
+  Database,
+  type Statement,
+  statement,
+  type Transaction,
+} from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
@@ -11,17 +17,26 @@ import { requestAlignment } from './request-alignment.js';
 const everyMs = 1_000;
 const askAgainSeconds = { busy: 1, disabled: 30 } as const;
 
-const takeTurn = statement(
-  'moves.take-turn',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.moves}) AS mine`,
+/** Read at once by a replica, which then claims them one by one. */
+const pageSize = 100;
+
+// One replica works on a subscription at a time, by the second lock. The first is held alone by replicas of before, for all subscriptions.
+const claimSubscription = statement(
+  'moves.claim-subscription',
+  `SELECT pg_try_advisory_xact_lock_shared(${advisoryLocks.moves})
+     AND pg_try_advisory_xact_lock(${advisoryLocks.moves}, hashtext($1)) AS claimed`,
 );
-const nextAlignment = statement(
-  'moves.next-alignment',
-  'SELECT subscription_id FROM webhook_alignments WHERE due_at <= now() ORDER BY due_at LIMIT 1',
+const claimExpiry = statement(
+  'moves.claim-expiry',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.expiry}) AS claimed`,
+);
+const dueAlignments = statement(
+  'moves.due-alignments',
+  `SELECT subscription_id FROM webhook_alignments WHERE due_at <= now() ORDER BY due_at LIMIT ${pageSize}`,
 );
 const lockAlignment = statement(
   'moves.lock-alignment',
-  'SELECT FROM webhook_alignments WHERE subscription_id = $1 FOR UPDATE',
+  'SELECT FROM webhook_alignments WHERE subscription_id = $1 AND due_at <= now() FOR UPDATE',
 );
 const endAlignment = statement(
   'moves.end-alignment',
@@ -31,9 +46,13 @@ const delayAlignment = statement(
   'moves.delay-alignment',
   "UPDATE webhook_alignments SET due_at = now() + $2 * interval '1 second' WHERE subscription_id = $1",
 );
-const nextRecovery = statement(
-  'moves.next-recovery',
-  'SELECT id, subscription_id FROM webhook_recoveries WHERE due_at <= now() ORDER BY due_at LIMIT 1',
+const dueRecoveries = statement(
+  'moves.due-recoveries',
+  `SELECT id, subscription_id FROM webhook_recoveries WHERE due_at <= now() ORDER BY due_at LIMIT ${pageSize}`,
+);
+const isRecoveryDue = statement(
+  'moves.is-recovery-due',
+  'SELECT FROM webhook_recoveries WHERE id = $1 AND due_at <= now()',
 );
 const endRecovery = statement('moves.end-recovery', 'DELETE FROM webhook_recoveries WHERE id = $1');
 const delayRecovery = statement(
@@ -47,6 +66,14 @@ const lockSubscription = statement(
    FROM webhook_subscriptions WHERE id = $1 FOR KEY SHARE`,
 );
 
+interface Due {
+  readonly subscription_id: string;
+}
+
+interface Claim {
+  readonly claimed: boolean;
+}
+
 interface Locked {
   readonly state: SubscriptionState;
   readonly lane: Lane;
@@ -56,11 +83,12 @@ interface Locked {
  * Moves many deliveries at once: held when their subscription is disabled, released when it is enabled, cancelled when it is deleted,
  * set going by a recovery, given up when they were held too long. What is left to do stands in PostgreSQL, and is done a batch at a time,
  * each in a transaction of its own: no number of deliveries makes a request or a settlement wait. What is released or recovered comes
- * as the receiver takes it. All replicas run it; one of them has the turn at each step.
+ * as the receiver takes it. All replicas run it; one of them at a time works on a subscription.
  */
 @Injectable()
 export class MoveDeliveries {
   private readonly loop: BackgroundLoop;
+  private stopping = false;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
@@ -80,6 +108,7 @@ export class MoveDeliveries {
   }
 
   stop(): Promise<void> {
+    this.stopping = true;
     return this.loop.stop();
   }
 
@@ -97,27 +126,50 @@ export class MoveDeliveries {
 
   private async round(): Promise<boolean> {
     const more = [
-      await this.step((tx) => this.alignNext(tx)),
-      await this.step((tx) => this.recoverNext(tx)),
-      await this.step(expireBatch),
+      await this.workOn<Due>(dueAlignments, (tx, due) => this.alignSubscription(tx, due)),
+      await this.workOn<OpenRecovery>(dueRecoveries, (tx, recovery) => this.recover(tx, recovery)),
+      await this.expire(),
     ];
     return more.includes(true);
   }
 
-  private step(work: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+  /**
+   * Works on what is due, each subscription in a transaction of its own, but for those that another replica works on. Another may also have
+   * finished one since it was read. Returns whether there may be more.
+   */
+  private async workOn<Item extends Due>(
+    page: Statement,
+    work: (tx: Transaction, item: Item) => Promise<boolean>,
+  ): Promise<boolean> {
+    let worked = false;
+    const errors: unknown[] = [];
+    for (const item of await this.database.rows<Item>(page)) {
+      if (this.stopping) break;
+      const done = this.database.transaction(async (tx) => {
+        const claim = await tx.row<Claim>(claimSubscription, [item.subscription_id]);
+        return claim?.claimed === true && work(tx, item);
+      });
+      await done.then(
+        (result) => (worked ||= result),
+        (error: unknown) => errors.push(error),
+      );
+    }
+    if (errors.length > 0) throw errors[0]; // after the others, which it does not hold up
+    return worked;
+  }
+
+  private expire(): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const turn = await tx.row<{ mine: boolean }>(takeTurn);
-      return turn?.mine === true && work(tx);
+      const claim = await tx.row<Claim>(claimExpiry);
+      return claim?.claimed === true && expireBatch(tx);
     });
   }
 
-  private async alignNext(tx: Transaction): Promise<boolean> {
-    const next = await tx.row<{ subscription_id: string }>(nextAlignment);
-    if (next === undefined) return false;
-    const id = next.subscription_id;
+  private async alignSubscription(tx: Transaction, { subscription_id: id }: Due): Promise<boolean> {
     await tx.row<Locked>(lockSubscription, [id]); // first, in the order in which a PATCH locks
-    await tx.rows(lockAlignment, [id]); // whoever asks from here on asks for another alignment
-    // Read again: whoever asked for this one may have changed the subscription while we waited for them.
+    // A request from here on is for another alignment.
+    if ((await tx.row(lockAlignment, [id])) === undefined) return false;
+    // Read once more: the request of this one may have changed the subscription while this waited for it.
     const subscription = await tx.row<Locked>(lockSubscription, [id]);
     if (subscription?.state === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayAlignment, [id, askAgainSeconds.busy]);
@@ -130,9 +182,8 @@ export class MoveDeliveries {
     return true;
   }
 
-  private async recoverNext(tx: Transaction): Promise<boolean> {
-    const next = await tx.row<OpenRecovery>(nextRecovery);
-    if (next === undefined) return false;
+  private async recover(tx: Transaction, next: OpenRecovery): Promise<boolean> {
+    if ((await tx.row(isRecoveryDue, [next.id])) === undefined) return false;
     const subscription = await tx.row<Locked>(lockSubscription, [next.subscription_id]);
     if (subscription === undefined || subscription.state === 'deleted') {
       await tx.run(endRecovery, [next.id]);
