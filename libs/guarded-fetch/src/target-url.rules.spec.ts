@@ -60,7 +60,6 @@ describe('the rule for target URLs', () => {
     ['https://hooks.example.com/a|b', 'must be a URI (RFC 3986): other characters are percent-encoded'],
     ['https://hooks.example.com/?a[]=%', 'must be a URI (RFC 3986): other characters are percent-encoded'],
     [`https://hooks.example.com/${'a'.repeat(2048)}`, 'must be at most 2048 characters'],
-    [`https://hooks.example.com/${'ä'.repeat(500)}`, 'must be at most 2048 characters when percent-encoded'],
   ])('refuses %j: %s', (url, reason) => {
     expect(targetUrlProblem(url, production)).toBe(reason);
   });

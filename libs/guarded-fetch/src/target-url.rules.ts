@@ -35,10 +35,8 @@ export function targetUrlProblem(text: string, policy: TargetPolicy): string | u
 }
 
 function uriProblem(text: string): string | undefined {
-  const uri = targetUri(text);
-  if (uri === undefined) return 'must be a URI (RFC 3986): other characters are percent-encoded';
-  return uri.length > mostCharacters
-    ? `must be at most ${mostCharacters} characters when percent-encoded`
+  return targetUri(text) === undefined
+    ? 'must be a URI (RFC 3986): other characters are percent-encoded'
     : undefined;
 }
 
