@@ -1,6 +1,6 @@
 /**
  * NIST SP 800-63B-4 §3.1.1.2 counts length in code points, forbids rules of composition, and asks for a comparison with a list of common and
- * context-specific passwords. It asks for 15 characters where the password is the only factor and 8 beside a second one. We ask for 12 of everybody:
+ * context-specific passwords. It asks for 15 characters where the password is the only factor and 8 with a second one. We ask for 12 of everybody:
  * guesses are limited far below what 12 characters need (docs/adr/0029).
  */
 export const minPasswordLength = 12;

@@ -63,7 +63,7 @@ describe('the audit log by month', () => {
   });
 });
 
-it('the migration keeps every record and position, beside a service that writes, and can be undone', async () => {
+it('the migration keeps every record and position, while a service writes, and can be undone', async () => {
   const fresh = await scratchDatabase(migrations);
   const runner = fresh.dataSource.createQueryRunner();
   try {

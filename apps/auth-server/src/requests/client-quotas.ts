@@ -52,7 +52,7 @@ export class ClientQuotas {
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;
     if (authentication !== 'rejected') this.known.set(credentials, authentication.clientId);
-    // A secret that was replaced meanwhile: this failure was counted for the client.
+    // A secret that has been replaced since: this failure was counted for the client.
     else if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }

@@ -42,7 +42,7 @@ const findNeed = statement(
   `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
-// A secret is shown once: whoever sees a page later sees another one.
+// A secret is shown once: a page that is opened later shows another one.
 const begin = statement(
   'second-factors.begin',
   `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) 

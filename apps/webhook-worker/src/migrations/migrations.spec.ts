@@ -2,7 +2,7 @@ import { migrationFaults } from '@fulfilment/testing';
 import { migrations } from './index.js';
 
 describe('the migrations', () => {
-  it('block nobody for long who reads and writes meanwhile', async () => {
+  it('block no concurrent read or write for long', async () => {
     expect(await migrationFaults(migrations)).toEqual([]);
   }, 180_000);
 });
