@@ -4,13 +4,15 @@ import { ValidationFailed } from './problems.js';
 const maxDepth = 32;
 /** Several times what any documented body needs: class-transformer and class-validator walk each member more than once. */
 const maxMembers = 5_000;
+/** Several times what any documented object has: class-transformer's time grows with the square of the members of one object. */
+const maxMembersOfObject = 200;
 
 /** Names that mean something on every object: class-transformer would take what a caller put there for the class of a value. */
 const inherited = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Deep copy of parsed JSON without members that are null. Elements of arrays stay: they have a place.
- * @throws ValidationFailed on `body` when the JSON is nested too deeply or has too many members and elements
+ * @throws ValidationFailed on `body` when the JSON is nested too deeply, or it or one of its objects has too many members
  */
 export function boundedCopy(value: unknown): unknown {
   let members = 0;
@@ -26,6 +28,9 @@ export function boundedCopy(value: unknown): unknown {
     }
     if (typeof part !== 'object' || part === null) return part;
     const names = Object.keys(part);
+    if (names.length > maxMembersOfObject) {
+      reject(`must have at most ${maxMembersOfObject} members in one object`);
+    }
     count(names.length);
     const copied: Record<string, unknown> = {};
     for (const name of names) {

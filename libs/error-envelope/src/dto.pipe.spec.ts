@@ -99,9 +99,18 @@ describe('DtoPipe', () => {
   it.each([
     ['elements of a list', { items: Array(80_000).fill({}) }],
     ['elements of an unknown member', { items: [], other: Array(80_000).fill({}) }],
-    ['members', Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, 1]))],
+    ['elements of lists', { items: Array(100).fill(Array(100).fill({})) }],
   ])('rejects a body with too many %s before it walks them', (_what, body) => {
     expect(detailsOf(body)).toEqual([{ field: 'body', reason: 'must have at most 5000 members' }]);
+  });
+
+  it('rejects a body with too many members in one object, as class-transformer takes their square of time', () => {
+    const object = (members: number): object =>
+      Object.fromEntries(Array.from({ length: members }, (_, index) => [`m${index}`, 1]));
+    const reason = 'must have at most 200 members in one object';
+    expect(detailsOf({ items: [], other: object(201) })).toEqual([{ field: 'body', reason }]);
+    expect(detailsOf(object(201))).toEqual([{ field: 'body', reason }]);
+    expect(JSON.stringify(read({ items: [], other: object(200) }))).toBe('{"items":[]}');
   });
 
   it('does not let a body change prototypes', () => {
