@@ -17,7 +17,9 @@ export type Gate = () => Promise<unknown>;
 /** One connection to RabbitMQ that comes back by itself. A channel that fails takes the connection with it, and both return. */
 export class Broker {
   readonly topology: Topology;
+  /** From when it is open until it ends; `isReady` once its channels are set up. */
   private connection: ChannelModel | undefined;
+  private isReady = false;
   private alarmed = false;
   private readonly users: ChannelUser[] = [];
   private readonly queues: MessageQueue[] = [];
@@ -33,7 +35,7 @@ export class Broker {
   }
 
   get connected(): boolean {
-    return this.connection !== undefined;
+    return this.isReady;
   }
 
   /** RabbitMQ is short of memory or disk and takes nothing published: what is sent all the same would pile up in this process. */
@@ -52,7 +54,7 @@ export class Broker {
   }
 
   /**
-   * Ends the connection and opens another: RabbitMQ delivers what was not acknowledged once more, to this process or another.
+   * Ends the connection, also one whose channels are being set up, and opens another: RabbitMQ delivers what was not acknowledged once more, to this process or another.
    * @param gate opens the next connection only once this resolves; polled each second
    */
   reconnect(gate?: Gate): void {
@@ -63,7 +65,7 @@ export class Broker {
   /** How many messages and consumers a queue has; undefined when it does not exist or RabbitMQ cannot be reached. */
   async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
     const { connection } = this;
-    if (connection === undefined) return undefined;
+    if (connection === undefined || !this.isReady) return undefined;
     try {
       return await onOwnChannel(connection, (channel) => channel.checkQueue(queue));
     } catch (error) {
@@ -88,10 +90,12 @@ export class Broker {
         });
         if (!this.stopping) this.logger.warn('The connection to RabbitMQ ended; connecting again.');
       } catch (error) {
+        if (this.stopping) return;
         const problem = this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is away';
         this.logger.warn({ error, retry_ms: retryMs }, `${problem}; trying again.`);
       }
       this.connection = undefined;
+      this.isReady = false;
       if (!this.stopping) await delay(retryMs, undefined, { ref: false });
       retryMs = Math.min(retryMs * 2, lastRetryMs);
     }
@@ -104,6 +108,7 @@ export class Broker {
       clientProperties: { connection_name: this.settings.name },
       timeout: 5_000,
     });
+    this.connection = connection;
     this.alarmed = false;
     connection.on('blocked', () => {
       this.alarmed = true;
@@ -125,7 +130,7 @@ export class Broker {
       throw error;
     }
     if (this.stopping) return connection.close();
-    this.connection = connection;
+    this.isReady = true;
     onReady();
     this.logger.info({ connection: this.settings.name }, 'Connected to RabbitMQ.');
     await ended;
