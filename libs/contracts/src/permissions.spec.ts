@@ -44,6 +44,14 @@ describe('the permissions at the stores', () => {
       expect(allows(brokerPermissions(user, 'suite').configure, 'suite.facts')).toBe(false);
   });
 
+  it('let a service reach the jobs under the prefix that its setting names, and no others', () => {
+    expect(redisRules('webhook-worker')).toContain('~webhooks:*');
+    const rules = redisRules('webhook-worker', { WEBHOOK_QUEUE_PREFIX: 'other' });
+    expect(rules).toContain('~other:*');
+    expect(rules).not.toContain('~webhooks:*');
+    expect(redisRules('creator-api', { TRACK_UPLOAD_QUEUE_PREFIX: 'tracks' })).toContain('~tracks:*');
+  });
+
   it('let auth-server alone write the list of revoked tokens', () => {
     const writers = (['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const).filter((user) =>
       redisRules(user).includes('~deny:*'),

@@ -10,6 +10,8 @@ interface StoreAccess {
   /** Patterns of Redis keys; those of `readsKeys` are read only. */
   readonly keys: readonly string[];
   readonly readsKeys: readonly string[];
+  /** The setting that holds the prefix of the service's BullMQ keys, and its default. */
+  readonly jobKeys?: { readonly setting: string; readonly prefix: string };
 }
 
 export const storeAccess = {
@@ -23,8 +25,9 @@ export const storeAccess = {
   'creator-api': {
     publishes: ['edition', 'track'],
     consumes: ['creator', 'order'],
-    keys: ['rate:*', 'dpop-proof:*', 'creator:*'],
+    keys: ['rate:*', 'dpop-proof:*'],
     readsKeys: ['deny:*'],
+    jobKeys: { setting: 'TRACK_UPLOAD_QUEUE_PREFIX', prefix: 'creator' },
   },
   'auth-server': {
     publishes: ['creator', 'client'],
@@ -35,8 +38,9 @@ export const storeAccess = {
   'webhook-worker': {
     publishes: ['webhook'],
     consumes: ['order', 'product', 'client'],
-    keys: ['rate:*', 'dpop-proof:*', 'webhooks:*'],
+    keys: ['rate:*', 'dpop-proof:*'],
     readsKeys: ['deny:*'],
+    jobKeys: { setting: 'WEBHOOK_QUEUE_PREFIX', prefix: 'webhooks' },
   },
 } as const satisfies Record<string, StoreAccess>;
 
@@ -89,11 +93,16 @@ export function factsExchangeOf(namespace: string): string {
 /**
  * The rules of a service's Redis user, without its name and password. INFO is what clients ask when they connect. Read-only keys need
  * Redis 7.
+ * @param settings settings of the service by name; those that are absent have their defaults
  */
-export function redisRules(user: keyof typeof storeAccess): string[] {
-  const { keys, readsKeys } = storeAccess[user];
+export function redisRules(
+  user: keyof typeof storeAccess,
+  settings: Readonly<Record<string, string>> = {},
+): string[] {
+  const { keys, readsKeys, jobKeys }: StoreAccess = storeAccess[user];
+  const jobPatterns = jobKeys === undefined ? [] : [`${settings[jobKeys.setting] || jobKeys.prefix}:*`];
   return [
-    ...keys.map((pattern) => `~${pattern}`),
+    ...[...keys, ...jobPatterns].map((pattern) => `~${pattern}`),
     ...readsKeys.map((pattern) => `%R~${pattern}`),
     'resetchannels',
     '+@all',

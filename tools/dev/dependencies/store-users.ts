@@ -18,12 +18,13 @@ const vhost = '/';
 /** Writes the users that Redis loads when it starts. @returns the file */
 export function writeRedisUsers(site: Site): string {
   const { storePasswords, redisPassword } = site.secrets;
+  const { environment } = site.settings;
   const services = storeUsers.filter((user) => user !== 'operator');
   const lines = [
     `user default on #${sha256(redisPassword).toString('hex')} ~* &* +@all`,
     ...services.map(
       (name) =>
-        `user ${name} on #${sha256(storePasswords[name]).toString('hex')} ${redisRules(name).join(' ')}`,
+        `user ${name} on #${sha256(storePasswords[name]).toString('hex')} ${redisRules(name, environment).join(' ')}`,
     ),
   ];
   return writeFile(site, 'users.acl', `${lines.join('\n')}\n`);
