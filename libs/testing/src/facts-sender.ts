@@ -1,6 +1,11 @@
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
-import { createMessagingTables, dropMessagingTables, Messaging } from '@fulfilment/messaging';
+import {
+  createMessagingTables,
+  declareQueuesOf,
+  dropMessagingTables,
+  Messaging,
+} from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -41,6 +46,8 @@ await dataSource.initialize();
 await migrate(dataSource);
 const database = new Database(dataSource);
 const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
+// The services that consume order.created declare their queues themselves; some benchmarks run without these services.
+for (const service of ['creator-api', 'webhook-worker']) await declareQueuesOf(service, { url, namespace });
 const messaging = new Messaging({ url, service: 'facts-sender', namespace }, database, logger);
 messaging.start();
 await eventually(() => messaging.connected || undefined);
