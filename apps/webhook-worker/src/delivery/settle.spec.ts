@@ -14,7 +14,6 @@ const deleteIt = statement(
   'UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1',
 );
 
-/** More than there are settlement loops, so that one of them has the locked subscription as well as another one. */
 const otherTenants = 12;
 
 /** A subscription of a tenant of its own. */

@@ -4,9 +4,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Attempt, SettleAttempts } from './settle-attempts.js';
 
-/** Each has a batch of its own under way. The attempts of one subscription always go to the same loop. */
-const loopCount = 3;
 const maxBatchSize = 200;
+/** A batch is written in 5 to 20 ms. One that takes longer waits for something, and the next one starts. */
+const slowBatchMs = 50;
+const maxBatches = 3;
 const outageRetryMs = 200;
 /** A row lock lasts for milliseconds as a rule: each further pause is twice as long as the one before. */
 const lockedRetryMs = { first: 5, max: 200 };
@@ -21,70 +22,83 @@ interface Waiting {
 
 /**
  * Group commit: attempts that end while a batch is being written make the next batch. With one commit for each attempt PostgreSQL settles 500 a
- * second, in batches of 50 it settles 12 000 (docs/adr/0006). Several loops work independently, so a slow batch does not stop all tenants.
+ * second, in batches of 50 it settles 12 000 (docs/adr/0006). A slow batch does not stop the other tenants: the next one starts beside it.
+ * The attempts of one subscription are never in two batches at once.
  */
 @Injectable()
 export class Settlements {
-  private readonly loops = new Map<number, SettlementLoop>();
+  private waiting: Waiting[] = [];
+  private readonly inBatches = new Set<string>();
+  private batches = 0;
+  private slowBatches = 0;
+  private isStarting = false;
 
   constructor(
-    private readonly settleAttempts: SettleAttempts,
+    @Inject(SettleAttempts) private readonly settleAttempts: Pick<SettleAttempts, 'run'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Resolves when it is committed. Rejects when that did not succeed while the lease lasted. */
   settle(attempt: Attempt): Promise<void> {
-    const index = loopOf(attempt.delivery.subscriptionId);
-    const loop = this.loops.get(index) ?? new SettlementLoop(this.settleAttempts, this.logger);
-    this.loops.set(index, loop);
-    return loop.settle(attempt);
-  }
-}
-
-/** The last digits of a UUID are random in all versions that are used here. */
-function loopOf(subscriptionId: string): number {
-  return Number.parseInt(subscriptionId.slice(-4), 16) % loopCount;
-}
-
-class SettlementLoop {
-  private waiting: Waiting[] = [];
-  private working: Promise<void> | undefined;
-
-  constructor(
-    private readonly settleAttempts: SettleAttempts,
-    private readonly logger: Logger,
-  ) {}
-
-  settle(attempt: Attempt): Promise<void> {
     return new Promise((done, failed) => {
       this.waiting.push({ attempt, done, failed, retryMs: lockedRetryMs.first });
-      this.start();
+      this.startNextBatch();
     });
   }
 
-  private start(): void {
-    this.working ??= this.work().finally(() => {
-      this.working = undefined;
+  /** Starts it after the current tick, since several attempts often end in one. */
+  private startNextBatch(): void {
+    if (this.isStarting || !this.mayStart()) return;
+    this.isStarting = true;
+    setImmediate(() => {
+      this.isStarting = false;
+      if (this.mayStart()) void this.work(this.takeBatch());
     });
   }
 
-  private async work(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // what ended in the same tick makes one batch
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, maxBatchSize);
-      try {
-        await this.settleBatch(batch);
-      } catch (error) {
-        await this.handleFailure(batch, error);
-      }
+  private mayStart(): boolean {
+    return this.waiting.length > 0 && this.batches < maxBatches && this.batches === this.slowBatches;
+  }
+
+  private takeBatch(): Waiting[] {
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    for (const waiting of this.waiting) {
+      const isReady = batch.length < maxBatchSize && !this.inBatches.has(subscriptionOf(waiting));
+      (isReady ? batch : left).push(waiting);
     }
+    this.waiting = left;
+    return batch;
+  }
+
+  private async work(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
+    const subscriptions = batch.map(subscriptionOf);
+    for (const id of subscriptions) this.inBatches.add(id);
+    this.batches += 1;
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      this.slowBatches += 1;
+      this.startNextBatch();
+    }, slowBatchMs);
+    try {
+      await this.settleBatch(batch);
+    } catch (error) {
+      await this.handleFailure(batch, error);
+    }
+    clearTimeout(timer);
+    this.batches -= 1;
+    if (isSlow) this.slowBatches -= 1;
+    for (const id of subscriptions) this.inBatches.delete(id);
+    this.startNextBatch();
   }
 
   /** Settles what belongs to subscriptions that are not locked, and leaves the rest for later. */
   private async settleBatch(batch: readonly Waiting[]): Promise<void> {
     const locked = await this.settleAttempts.run(batch.map(({ attempt }) => attempt));
     for (const waiting of batch) {
-      if (locked.has(waiting.attempt.delivery.subscriptionId)) void this.retryLater(waiting);
+      if (locked.has(subscriptionOf(waiting))) void this.retryLater(waiting);
       else waiting.done();
     }
   }
@@ -97,7 +111,7 @@ class SettlementLoop {
     }
     waiting.retryMs = Math.min(2 * waiting.retryMs, lockedRetryMs.max);
     this.waiting.push(waiting);
-    this.start();
+    this.startNextBatch();
   }
 
   private async handleFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
@@ -115,6 +129,10 @@ class SettlementLoop {
     for (const waiting of batch) if (hasNoLease(waiting)) waiting.failed(error);
     this.waiting = [...batch.filter((waiting) => !hasNoLease(waiting)), ...this.waiting];
   }
+}
+
+function subscriptionOf({ attempt }: Waiting): string {
+  return attempt.delivery.subscriptionId;
 }
 
 function hasNoLease({ attempt }: Waiting): boolean {
