@@ -8,10 +8,12 @@ import { root } from './settings.ts';
 
 const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 const generator = join(root, 'tools', 'reference', 'generate.ts');
+const wordCheck = join(root, 'tools', 'words', 'check-words.ts');
 
 /** What `npm run check` holds, by the name it is reported under. */
 const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
   'Format (npm run format mends it)': () => node(prettier, '--check', '--log-level=warn', '.'),
+  'Words (docs/glossary.md)': () => node(wordCheck),
   'Lint and boundaries': () => runNx(['run-many', '--target=lint', '--outputStyle=static', '--parallel=2']),
   Types: () => runNx(['run-many', '--target=typecheck', '--outputStyle=static', '--parallel=2']),
   'Generated files are fresh': async () => {

@@ -1,0 +1,40 @@
+import { findInMarkdown, findInSource } from './find-words.rules.ts';
+
+const found = (text: string): string[] => findInSource(text).map((one) => `${one.line}: ${one.found}`);
+
+describe('the check of words', () => {
+  it('finds banned words in identifiers, whatever their place in the name', () => {
+    expect(found('const toldAtMs = 1;\nfunction refuseStale() {}\nconst mostPerOrder = 2;')).toEqual([
+      '1: toldAtMs',
+      '2: refuseStale',
+      '3: mostPerOrder',
+    ]);
+  });
+
+  it('does not take a part of a word for a banned word', () => {
+    expect(found('const atmost = 1; // almost everybody, besides intelligence')).toEqual([]);
+  });
+
+  it('finds banned words in comments of every kind, and not in strings or code spans', () => {
+    expect(
+      found("/** Told twice. */\nconst a = 'told'; // done by hand\n/*\n * `told` is fine\n */"),
+    ).toEqual(['1: Told', '2: by hand']);
+  });
+
+  it('finds a comment line of more than 110 columns, its indentation included', () => {
+    expect(found(`  // ${'x'.repeat(105)}`)).toEqual([]);
+    expect(found(`  // ${'x'.repeat(106)}`)).toEqual(['1: a comment of 111 columns']);
+    expect(found(`const a = 1; // ${'x'.repeat(95)}`)).toEqual(['1: a comment of 111 columns']);
+  });
+
+  it('allows a word where the line, or the one above, says why', () => {
+    expect(found('const toldAt = 1; // words: name of a column')).toEqual([]);
+    expect(found('// words: quotes RFC 9700\n// the client is told to retry')).toEqual([]);
+    expect(found('const toldAt = 1; // words:')).toEqual(['1: toldAt']);
+  });
+
+  it('finds banned words in Markdown outside of code', () => {
+    const text = 'It was told.\n```sh\ntold\n```\n`told` <!-- words: sample --> told\n\nDone by hand.';
+    expect(findInMarkdown(text).map((one) => `${one.line}: ${one.found}`)).toEqual(['1: told', '7: by hand']);
+  });
+});

@@ -1,0 +1,94 @@
+import ts from 'typescript';
+import {
+  type BannedWord,
+  bannedInIdentifiers,
+  bannedInText,
+  bannedPrefixes,
+  maxCommentColumns,
+} from './word-list.ts';
+
+export interface Finding {
+  readonly line: number;
+  readonly found: string;
+  readonly use: string;
+}
+
+/** On the line itself or the one above: `words: <reason>` allows what the line says. */
+const exception = /(\/\/|\/?\*|<!--) *words: \S/;
+
+/** The banned words in the identifiers and comments of TypeScript or JavaScript, and comment lines that are too wide. */
+export function findInSource(text: string): Finding[] {
+  const source = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, false);
+  const findings: Finding[] = [];
+  const comments = new Map<number, ts.CommentRange>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node)) {
+      const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+      findings.push(...findInIdentifier(node.text).map((one) => ({ ...one, line })));
+    }
+    for (const range of commentsAt(text, node)) comments.set(range.pos, range);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  for (const range of commentsAt(text, source.endOfFileToken)) comments.set(range.pos, range);
+  for (const { pos, end } of comments.values()) {
+    const { line, character } = source.getLineAndCharacterOfPosition(pos);
+    findings.push(...findInComment(text.slice(pos, end), { line: line + 1, column: character }));
+  }
+  return withoutExceptions(findings, text);
+}
+
+/** The banned words of a Markdown document, without its code blocks and code spans. */
+export function findInMarkdown(text: string): Finding[] {
+  let isCode = false;
+  const findings = text.split('\n').flatMap((content, index) => {
+    if (content.trimStart().startsWith('```')) isCode = !isCode;
+    return isCode ? [] : findInLine(content.replaceAll(/`[^`]*`/g, ''), index + 1);
+  });
+  return withoutExceptions(findings, text);
+}
+
+function findInIdentifier(name: string): Omit<Finding, 'line'>[] {
+  const words = name.split(/(?<=[a-z0-9])(?=[A-Z])|_/).map((word) => word.toLowerCase());
+  const matches = (of: readonly BannedWord[], values: readonly string[]): BannedWord[] =>
+    of.filter(({ word }) => values.some((value) => word.test(value)));
+  return [...matches(bannedInIdentifiers, words), ...matches(bannedPrefixes, [name])].map(({ use }) => ({
+    found: name,
+    use,
+  }));
+}
+
+function findInComment(
+  comment: string,
+  start: { readonly line: number; readonly column: number },
+): Finding[] {
+  return comment.split('\n').flatMap((content, index) => {
+    const line = start.line + index;
+    const columns = content.length + (index === 0 ? start.column : 0);
+    const wide =
+      columns > maxCommentColumns
+        ? [{ line, found: `a comment of ${columns} columns`, use: `at most ${maxCommentColumns}` }]
+        : [];
+    return [...findInLine(content.replaceAll(/`[^`]*`/g, ''), line), ...wide];
+  });
+}
+
+function findInLine(content: string, line: number): Finding[] {
+  return bannedInText.flatMap(({ word, use }) =>
+    [...content.matchAll(word)].map(([found]) => ({ line, found, use })),
+  );
+}
+
+function commentsAt(text: string, node: ts.Node): ts.CommentRange[] {
+  return [
+    ...(ts.getLeadingCommentRanges(text, node.pos) ?? []),
+    ...(ts.getTrailingCommentRanges(text, node.end) ?? []),
+  ];
+}
+
+function withoutExceptions(findings: readonly Finding[], text: string): Finding[] {
+  const lines = text.split('\n');
+  const isAllowed = (line: number): boolean =>
+    exception.test(lines[line - 1] ?? '') || exception.test(lines[line - 2] ?? '');
+  return findings.filter(({ line }) => !isAllowed(line)).toSorted((a, b) => a.line - b.line);
+}
