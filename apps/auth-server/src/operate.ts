@@ -1,4 +1,4 @@
-import { operateService } from '@fulfilment/service-host/operator';
+import { runServiceCli } from '@fulfilment/service-host/operator';
 import { settings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { accountCommands } from './operator/account-commands.js';
@@ -8,7 +8,7 @@ import { creatorCommands } from './operator/creator-commands.js';
 import { keyCommands } from './operator/key-commands.js';
 import { operatorContext } from './operator/operator-context.js';
 
-await operateService({
+await runServiceCli({
   name: 'auth-server',
   migrations,
   settings: settings

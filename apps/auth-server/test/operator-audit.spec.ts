@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
-import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
+import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditOperator } from '../src/audit/operator-audit.js';
 import { migrations } from '../src/migrations/index.js';
@@ -19,22 +19,22 @@ async function operate(...args: string[]): Promise<void> {
   const write = process.stdout.write.bind(process.stdout);
   try {
     process.stdout.write = () => true;
-    await operateService({
+    await runServiceCli({
       name: 'auth-server',
       migrations,
       settings: z.object({ DATABASE_URL: z.string() }),
       context: (site) => site,
       commands: {
-        'thing create': operatorCommand({
+        'thing create': defineCommand({
           operands: ['THING'],
           flags: { secret: 'text' },
           arguments: z.object({ THING: z.string(), secret: z.string() }),
-          run: async ({ database }: Pick<OperatorSite<unknown>, 'database'>, { THING }) => {
+          run: async ({ database }: Pick<CommandContext<unknown>, 'database'>, { THING }) => {
             await auditOperator(database, { event: 'client_registered', clientId: THING });
             return { thing_id: 'made-1', client_secret: 'printed-secret' };
           },
         }),
-        'thing break': operatorCommand({
+        'thing break': defineCommand({
           operands: ['USER'],
           arguments: z.object({ USER: z.string() }),
           run: () => Promise.reject(new Error('It broke.')),

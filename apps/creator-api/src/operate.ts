@@ -1,5 +1,5 @@
 import { serviceSettings } from '@fulfilment/runtime';
-import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
+import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { migrations } from './migrations/index.js';
@@ -7,7 +7,7 @@ import { rebuildCounts } from './orders/rebuild-counts.js';
 import { loadRates } from './statistics/load-rates.js';
 import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
-type Site = OperatorSite<unknown>;
+type Site = CommandContext<unknown>;
 
 async function readText(file: string, { input }: Site): Promise<string> {
   try {
@@ -17,22 +17,22 @@ async function readText(file: string, { input }: Site): Promise<string> {
   }
 }
 
-await operateService({
+await runServiceCli({
   name: 'creator-api',
   migrations,
   settings: serviceSettings.pick({ DATABASE_URL: true }),
   context: (site): Site => site,
   commands: {
-    'rates load': operatorCommand({
+    'rates load': defineCommand({
       operands: ['FILE'], // `-` is standard input
       arguments: z.object({ FILE: z.string('is missing').min(1, 'must not be empty') }),
       run: async (site: Site, { FILE }) => loadRates(site.database, await readText(FILE, site)),
     }),
-    'order-counts rebuild': operatorCommand({
+    'order-counts rebuild': defineCommand({
       arguments: z.object({}),
       run: ({ database }: Site) => rebuildCounts(database),
     }),
-    'statistics rebuild': operatorCommand({
+    'statistics rebuild': defineCommand({
       arguments: z.object({}),
       run: ({ database }: Site) => rebuildStatistics(database),
     }),

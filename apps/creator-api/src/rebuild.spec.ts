@@ -49,7 +49,7 @@ describe('read models that are made anew', () => {
     await api.publish(...facts);
     await applied(facts);
   };
-  const tellAgain = async (sent: readonly Message[]) => {
+  const publishReplay = async (sent: readonly Message[]) => {
     await replay.write(sent);
     await applied(sent);
   };
@@ -79,7 +79,7 @@ describe('read models that are made anew', () => {
     await all();
     await forgetAll(api.database, { keepLedger });
     await rebuildSums();
-    await Promise.all([tellAgain(told()), publish(allFacts(meanwhile))]);
+    await Promise.all([publishReplay(told()), publish(allFacts(meanwhile))]);
     await settle(api.database);
     expect(await rebuildSums()).toEqual({ months: 0, counts: 0 });
     expect(await all()).toEqual(rows);
@@ -87,10 +87,10 @@ describe('read models that are made anew', () => {
 
   it('are the same when it was broken off and done again, and when it is done for nothing', async () => {
     const rows = await expected(lives);
-    await tellAgain(told().slice(0, 20));
-    await tellAgain(told());
+    await publishReplay(told().slice(0, 20));
+    await publishReplay(told());
     expect(await all()).toEqual(rows);
-    await tellAgain(told());
+    await publishReplay(told());
     expect(await rebuildSums()).toEqual({ months: 0, counts: 0 });
     expect(await all()).toEqual(rows);
   });
@@ -107,7 +107,7 @@ describe('read models that are made anew', () => {
       'UPDATE order_counts SET orders = orders + 7',
     ].entries())
       await api.database.run(statement(`test.spoil_${index}`, spoil));
-    await tellAgain(told());
+    await publishReplay(told());
     expect((await rebuildSums()).months).toBe(0);
     expect(await all()).toEqual(rows);
   });
@@ -119,7 +119,7 @@ describe('read models that are made anew', () => {
       registered({ ...creator, version: 2, name: 'New' }),
       orderMessage(moved(order, 'shipped')),
     ]);
-    await tellAgain([creatorAgain(creator), orderAgain(order)]);
+    await publishReplay([creatorAgain(creator), orderAgain(order)]);
     const { body } = await api.get(`/api/v1/orders/${order.id}`, ownerOf('org_a'));
     expect(body).toMatchObject({ dispatch_status: 'dispatched', tracking_code: 'TEST1' });
     expect((await everything(api.database, creators)).rowsOfCreators).toMatchObject([
@@ -129,7 +129,7 @@ describe('read models that are made anew', () => {
 
   it('are nobody else’s business', async () => {
     const before = api.broker.published.length;
-    await tellAgain(told());
+    await publishReplay(told());
     expect(api.broker.published.length).toBe(before);
     expect(api.broker.published.filter(({ type }) => type.startsWith('replay.'))).toEqual([]);
   });

@@ -13,7 +13,7 @@ export const storeApiSettings = apiSettings
       .number()
       .int()
       .min(1)
-      .max(15_000) // a request that waits so long still ends within the 20 s a process has to stop
+      .max(15_000) // so that a waiting request ends within the 20 s that a process has to stop
       .default(10_000)
       .describe('How long an order waits for the payment provider before it is answered as pending'),
     RESUME_AFTER_MS: z.coerce
@@ -86,21 +86,21 @@ export const storeApiSettings = apiSettings
       .describe('For tests, refused elsewhere: where the process ends itself by SIGKILL'),
   })
   .superRefine((settings, context) => {
-    const refuse = (name: string, message: string): void =>
+    const reject = (name: string, message: string): void =>
       context.addIssue({ code: 'custom', path: [name], message });
     if (settings.PAYMENT_PROVIDER === 'stripe' && settings.STRIPE_SECRET_KEY === undefined)
-      refuse('STRIPE_SECRET_KEY', 'is needed where PAYMENT_PROVIDER is stripe');
+      reject('STRIPE_SECRET_KEY', 'is needed where PAYMENT_PROVIDER is stripe');
     const testKey = settings.STRIPE_SECRET_KEY !== undefined && isTestKey(settings.STRIPE_SECRET_KEY);
     if (testKey && !settings.STRIPE_ALLOW_TEST_KEY)
-      refuse('STRIPE_SECRET_KEY', 'is a test key, which needs STRIPE_ALLOW_TEST_KEY=true');
+      reject('STRIPE_SECRET_KEY', 'is a test key, which needs STRIPE_ALLOW_TEST_KEY=true');
     if (settings.NODE_ENV === 'test') return;
     if (!settings.STRIPE_API_URL.startsWith('https:'))
-      refuse('STRIPE_API_URL', 'must be https unless NODE_ENV is test');
-    if (settings.FAULT_POINT !== undefined) refuse('FAULT_POINT', 'must not be set unless NODE_ENV is test');
+      reject('STRIPE_API_URL', 'must be https unless NODE_ENV is test');
+    if (settings.FAULT_POINT !== undefined) reject('FAULT_POINT', 'must not be set unless NODE_ENV is test');
   });
 export type StoreApiSettings = z.output<typeof storeApiSettings>;
 
-/** The settings in force that production should not have. */
+/** Returns the active settings that production should not have. */
 export function relaxedStoreSettings(
   settings: Pick<StoreApiSettings, 'NODE_ENV' | 'PAYMENT_PROVIDER' | 'STRIPE_ALLOW_TEST_KEY'>,
 ): RelaxedSetting[] {

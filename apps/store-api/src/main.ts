@@ -4,14 +4,14 @@ import { readConfig } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
 import { relaxedStoreSettings, storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
-import { HoldReports } from './orders/hold-reports.js';
+import { DeferredEvents } from './orders/deferred-events.js';
 import { RefundCharges } from './orders/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { DailyReconciliation } from './payments/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
 import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
-import { Upkeep } from './upkeep.js';
+import { CleanupJob } from './cleanup.job.js';
 
 const config = readConfig(storeApiSettings);
 const service = openService({
@@ -31,25 +31,25 @@ const app = await startApi({
 });
 const resumeOrders = app.get(ResumeOrders);
 const refundCharges = app.get(RefundCharges);
-const upkeep = app.get(Upkeep);
+const cleanupJob = app.get(CleanupJob);
 const reconciliation = app.get(DailyReconciliation);
-const holdReports = app.get(HoldReports);
+const deferredEvents = app.get(DeferredEvents);
 await service.run(app, (shutdown) => {
-  holdReports.start();
-  upkeep.start();
+  deferredEvents.start();
+  cleanupJob.start();
   reconciliation.start();
   shutdown.add('reconciliation', () => reconciliation.stop());
-  shutdown.add('upkeep', () => upkeep.stop());
-  shutdown.add('held reports', () => holdReports.stop());
+  shutdown.add('cleanup', () => cleanupJob.stop());
+  shutdown.add('deferred events', () => deferredEvents.stop());
 });
-// Not waited for: orders are placed as pending while the provider is away or rejects the key.
+// Not awaited: while the provider is away or rejects the key, orders are placed as pending.
 void app
   .get(PaymentGateway)
   .checkKey()
   .catch((error: unknown) => {
     service.logger.error({ error }, 'The payment provider does not take our key yet; orders stay pending.');
   });
-// Started last, so that they stop first: while the port closes, nothing more is taken up that waits for the payment provider.
+// Started last, so that they stop first: no charge starts while the HTTP port closes.
 resumeOrders.start();
 refundCharges.start();
 service.shutdown.add('charges and refunds', () => Promise.all([resumeOrders.stop(), refundCharges.stop()]));

@@ -3,18 +3,18 @@ import { Outbox } from '@fulfilment/messaging';
 import { readConfig, serviceSettings, systemClock } from '@fulfilment/runtime';
 import {
   deadLetterCommands,
-  momentArgument,
-  operateService,
-  operatorCommand,
-  type OperatorSite,
-  tellAgain,
+  timeArgument,
+  runServiceCli,
+  defineCommand,
+  type CommandContext,
+  publishReplay,
 } from '@fulfilment/service-host/operator';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
 import { Stock } from './catalogue/stock.js';
 import { migrations } from './migrations/index.js';
-import { ordersAgain } from './orders/orders-again.js';
+import { replayOrders } from './orders/replay-orders.js';
 import { RechargeOrder } from './orders/recharge-order.js';
 import { rechargeOrders } from './orders/recharge-orders.js';
 import { redactOrder } from './orders/redact-orders.js';
@@ -22,41 +22,47 @@ import type { TimeRange } from './payments/payment-gateway.js';
 import { reconcilePayments } from './payments/reconcile-payments.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
-type Site = OperatorSite<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
+type Context = CommandContext<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
 
-/** How long a recharge is waited for: the completer's two seconds, and the payment provider's ten. */
-const settledWithinMs = 20_000;
-const lookEveryMs = 200;
+/** Covers the completer's interval of 2 s and the payment provider's timeout of 10 s. */
+const rechargeTimeoutMs = 20_000;
+const pollIntervalMs = 200;
 
 const dayMs = 86_400_000;
-const reconciledWithinMs = 3_600_000;
+const reconcileTimeoutMs = 3_600_000;
 
-/** A command that reads JSON from standard input and may run again. */
-function loading<File>(schema: z.ZodType<File>, load: (database: Database, file: File) => Promise<object>) {
-  return operatorCommand({
+/** Defines an idempotent command that loads JSON from standard input. */
+function loadCommand<File>(
+  schema: z.ZodType<File>,
+  load: (database: Database, file: File) => Promise<object>,
+) {
+  return defineCommand({
     arguments: z.object({}),
-    run: async ({ database, input }: Site) => load(database, schema.parse(JSON.parse(await input()))),
+    run: async ({ database, input }: Context) => load(database, schema.parse(JSON.parse(await input()))),
   });
 }
 
-function rechargeOrderOn(database: Database): RechargeOrder {
+function newRechargeOrder(database: Database): RechargeOrder {
   return new RechargeOrder(database, new Stock(new Outbox(), systemClock));
 }
 
-/** Begins a recharge and waits until the running service has settled it; `charge` stays `pending` when that takes longer. */
+/**
+ * Starts a recharge and waits until the running service has settled it, or returns `charge: pending` after
+ * the timeout.
+ */
 async function rechargeOrder(database: Database, order: string) {
-  const rechargeOrder = rechargeOrderOn(database);
+  const rechargeOrder = newRechargeOrder(database);
   await rechargeOrder.run(order);
-  const endsAtMs = performance.now() + settledWithinMs;
+  const deadlineMs = performance.now() + rechargeTimeoutMs;
   let recharge = await rechargeOrder.newest(order);
-  while (recharge.charge === 'pending' && performance.now() < endsAtMs) {
-    await delay(lookEveryMs);
+  while (recharge.charge === 'pending' && performance.now() < deadlineMs) {
+    await delay(pollIntervalMs);
     recharge = await rechargeOrder.newest(order);
   }
   return { order, ...recharge };
 }
 
-/** Compares payments with the provider that the service's environment names. What it needs is loaded for this command alone. */
+/** Compares payments with the configured provider. Its modules are loaded for this command only. */
 async function reconcile(database: Database, range: TimeRange) {
   const { storeApiSettings } = await import('./config.js');
   const { choosePaymentGateway } = await import('./payments/choose-payment-gateway.js');
@@ -65,27 +71,27 @@ async function reconcile(database: Database, range: TimeRange) {
     database,
     gateway,
     range,
-    AbortSignal.timeout(reconciledWithinMs),
+    AbortSignal.timeout(reconcileTimeoutMs),
   );
   const rows = findings.map(({ kind, reference, chargeId }) => ({ kind, reference, charge_id: chargeId }));
   return { since: range.from.toISOString(), until: range.to.toISOString(), ...counts, findings: rows };
 }
 
-await operateService({
+await runServiceCli({
   name: 'store-api',
   migrations,
   settings: serviceSettings.pick({ DATABASE_URL: true, RABBITMQ_URL: true, RABBITMQ_NAMESPACE: true }),
-  context: (site): Site => site,
+  context: (context): Context => context,
   commands: {
     ...deadLetterCommands,
-    'order recharge': operatorCommand({
+    'order recharge': defineCommand({
       operands: ['ORDER'],
       flags: { since: 'text', until: 'text' },
       arguments: z
         .object({
           ORDER: z.string().optional(),
-          since: momentArgument.optional(),
-          until: momentArgument.optional(),
+          since: timeArgument.optional(),
+          until: timeArgument.optional(),
         })
         .superRefine(({ ORDER, since, until }, context) => {
           const reject = (path: string, message: string): void =>
@@ -94,37 +100,37 @@ await operateService({
           if (ORDER !== undefined && since !== undefined) reject('since', 'goes without an ORDER');
           if (until !== undefined && since === undefined) reject('until', 'needs --since');
         }),
-      run: ({ database }: Site, { ORDER = '', since, until = new Date() }) =>
+      run: ({ database }: Context, { ORDER = '', since, until = new Date() }) =>
         since === undefined
           ? rechargeOrder(database, ORDER)
-          : rechargeOrders(database, rechargeOrderOn(database), { since, until }),
+          : rechargeOrders(database, newRechargeOrder(database), { since, until }),
     }),
-    'payments reconcile': operatorCommand({
+    'payments reconcile': defineCommand({
       flags: { since: 'text', until: 'text' },
-      arguments: z.object({ since: momentArgument.optional(), until: momentArgument.optional() }),
-      run: ({ database }: Site, { since, until = new Date() }) => {
+      arguments: z.object({ since: timeArgument.optional(), until: timeArgument.optional() }),
+      run: ({ database }: Context, { since, until = new Date() }) => {
         const from = since ?? new Date(until.getTime() - dayMs);
         return reconcile(database, { from, to: until });
       },
     }),
-    'order redact': operatorCommand({
+    'order redact': defineCommand({
       operands: ['ORDER'],
       arguments: z.object({ ORDER: z.string('is missing') }),
-      run: async ({ database }: Site, { ORDER }) => ({
+      run: async ({ database }: Context, { ORDER }) => ({
         order: ORDER,
         ...(await redactOrder(database, ORDER)),
       }),
     }),
-    'orders republish': operatorCommand({
+    'orders republish': defineCommand({
       arguments: z.object({}),
-      run: ({ database, settings }: Site) =>
-        tellAgain(settings, 'creator-api.replay', ordersAgain(database, systemClock)),
+      run: ({ database, settings }: Context) =>
+        publishReplay(settings, 'creator-api.replay', replayOrders(database, systemClock)),
     }),
-    'catalogue load': loading(catalogueFile, async (database, file) => {
+    'catalogue load': loadCommand(catalogueFile, async (database, file) => {
       await loadCatalogue(database, file);
       return { releases: file.releases.length, product_types: file.product_types.length };
     }),
-    'shipping load': loading(shippingFile, async (database, file) => {
+    'shipping load': loadCommand(shippingFile, async (database, file) => {
       await loadShipping(database, file);
       return { services: file.services.length, zones: Object.keys(file.zones).length };
     }),

@@ -45,7 +45,8 @@ describe('the reference of the Store API', () => {
       ...orderBody(sku, rate),
       source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
     };
-    // To a country that asks for neither city, postal code nor province; what others ask for is no bound of the shape.
+    // To a country that asks for neither city, postal code nor province; what others ask for is no bound of
+    // the shape.
     const address = {
       ...good.shipping_address,
       company: 'Harbour',
@@ -64,26 +65,26 @@ describe('the reference of the Store API', () => {
   it.each(['/v1/orders', '/v1/releases'])(
     'tells the bounds of the query of %s as its validation has them',
     async (path) => {
-      const ask = async (query: string) => store.get(`/store${path}?${query}`, creator.token);
-      expect(await queryDisagreements(document, path, {}, ask)).toEqual([]);
+      const get = async (query: string) => store.get(`/store${path}?${query}`, creator.token);
+      expect(await queryDisagreements(document, path, {}, get)).toEqual([]);
     },
   );
 
   it('is served to programs, with the addresses of this suite', async () => {
-    const answer = await request(store.server).get('/store/openapi.json').expect(200);
-    expect(answer.body.servers).toEqual([{ url: `${store.config.BASE_URL}/store` }]);
-    expect(answer.text).not.toContain('localhost:8443');
-    expect(answer.get('content-type')).toMatch(/^application\/json/);
-    expect(answer.get('access-control-allow-origin')).toBe('*');
-    expect(answer.get('cache-control')).toBe('public, max-age=300');
+    const response = await request(store.server).get('/store/openapi.json').expect(200);
+    expect(response.body.servers).toEqual([{ url: `${store.config.BASE_URL}/store` }]);
+    expect(response.text).not.toContain('localhost:8443');
+    expect(response.get('content-type')).toMatch(/^application\/json/);
+    expect(response.get('access-control-allow-origin')).toBe('*');
+    expect(response.get('cache-control')).toBe('public, max-age=300');
   });
 
   it('is served to people, as a page that may fetch nothing', async () => {
-    const answer = await request(store.server).get('/store/docs').expect(200);
-    expect(answer.get('content-type')).toMatch(/^text\/html/);
-    expect(answer.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
-    expect(answer.text).not.toMatch(/<(script|link|img|iframe)|\son\w+=|\sstyle=|src=/);
-    for (const path of Object.keys(document.paths)) expect(answer.text).toContain(`<code>${path}</code>`);
+    const response = await request(store.server).get('/store/docs').expect(200);
+    expect(response.get('content-type')).toMatch(/^text\/html/);
+    expect(response.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
+    expect(response.text).not.toMatch(/<(script|link|img|iframe)|\son\w+=|\sstyle=|src=/);
+    for (const path of Object.keys(document.paths)) expect(response.text).toContain(`<code>${path}</code>`);
   });
 
   it.each(['/store/openapi.json', '/store/docs'])(
@@ -91,7 +92,7 @@ describe('the reference of the Store API', () => {
     async (path) => {
       const first = await request(store.server).head(path).expect(200);
       const etag = first.get('etag') ?? '';
-      const again = await request(store.server).get(path).set('if-none-match', etag).expect(304);
+      const conditional = await request(store.server).get(path).set('if-none-match', etag).expect(304);
       await request(store.server).get(path).set('if-none-match', '*').expect(304);
       const preflight = await request(store.server)
         .options(path)
@@ -99,7 +100,7 @@ describe('the reference of the Store API', () => {
         .set('access-control-request-method', 'GET')
         .expect(204);
       expect(preflight.headers['access-control-allow-origin']).toBe('*');
-      expect(again.get('etag')).toBe(etag);
+      expect(conditional.get('etag')).toBe(etag);
       await request(store.server).get(path).set('if-none-match', '"another"').expect(200);
       await request(store.server).post(path).expect(404);
     },

@@ -2,7 +2,7 @@ import { apiPart } from '@fulfilment/api-reference';
 import { defaultQuotas, routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
 
-/** What this service owns of the Store API; the subscriptions are webhook-worker's. */
+/** The part of the Store API that this service owns; webhook-worker owns the subscriptions. */
 export const reference = apiPart({
   api: 'store',
   quotas: defaultQuotas,

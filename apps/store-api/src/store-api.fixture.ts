@@ -240,12 +240,12 @@ export async function startStoreApi(
       currency = 'GBP',
       items?: readonly { sku: string; quantity: number }[],
     ): Promise<string> => {
-      const answer = await request(server)
+      const response = await request(server)
         .post(`/store/v1/shipping-rates?currency=${currency}`)
         .auth(token, { type: 'bearer' })
         .send({ country_code: country, items })
         .expect(documented.check);
-      return answer.body.data[0].id;
+      return response.body.data[0].id;
     },
     /** All that is due of the completer's work: pending orders and refunds. */
     resumeOrders: async () => {

@@ -9,7 +9,7 @@ import { ChangeProducts } from './catalogue/change-products.js';
 import { CreateEdition } from './catalogue/create-edition.js';
 import { ListTracks } from './catalogue/list-tracks.js';
 import { ReadReleases } from './catalogue/read-releases.js';
-import { ReportStock } from './catalogue/report-stock.js';
+import { ApplyStockEvents } from './catalogue/apply-stock-events.js';
 import { SellableProducts } from './catalogue/sellable-products.js';
 import { Stock } from './catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
@@ -20,15 +20,17 @@ import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { BACKGROUND_CHARGE_ORDER, ChargeOrder } from './orders/charge-order.js';
 import { FaultPoints } from './orders/fault-points.js';
 import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
-import { HoldReports } from './orders/hold-reports.js';
-import { MoveOrder } from './orders/move-order.js';
+import { DeferredEvents } from './orders/deferred-events.js';
+import { TransitionOrder } from './orders/transition-order.js';
 import { PaymentMethods } from './orders/payment-methods.js';
 import { PlaceOrder } from './orders/place-order.js';
+import { PriceOrder } from './orders/price-order.js';
 import { ReadOrders } from './orders/read-orders.js';
 import { RefundCharges } from './orders/refund-charges.js';
-import { ReportOnOrder } from './orders/report-on-order.js';
+import { HandleFulfilmentEvent } from './orders/handle-fulfilment-event.js';
 import { ResumeOrders } from './orders/resume-orders.js';
-import { SettleOrder } from './orders/settle-order.js';
+import { BACKGROUND_SETTLE_ORDER, SettleOrder } from './orders/settle-order.js';
+import { WriteOrder } from './orders/write-order.js';
 import { ChargeCircuit } from './payments/charge-circuit.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
 import { DailyReconciliation } from './payments/daily-reconciliation.js';
@@ -36,12 +38,12 @@ import { PaymentGateway } from './payments/payment-gateway.js';
 import { ReceiveStripeEvent } from './payments/receive-stripe-event.js';
 import { StripeWebhooksController } from './payments/stripe-webhooks.controller.js';
 import { controllers } from './controllers.js';
-import { HonourRate } from './shipping/honour-rate.js';
+import { ShippingQuotes } from './shipping/shipping-quotes.js';
 import { QuoteRates } from './shipping/quote-rates.js';
 import { ReadServices } from './shipping/read-services.js';
-import { Upkeep } from './upkeep.js';
+import { CleanupJob } from './cleanup.job.js';
 
-/** What main.ts opens and the use cases stand on. */
+/** The connections that main.ts opens for the use cases. */
 export interface Infrastructure {
   readonly config: StoreApiSettings;
   readonly logger: Logger;
@@ -55,6 +57,8 @@ export interface Infrastructure {
   controllers,
   providers: [
     PlaceOrder,
+    PriceOrder,
+    WriteOrder,
     ChargeOrder,
     ChargeCircuit,
     DailyReconciliation,
@@ -62,22 +66,22 @@ export interface Infrastructure {
     ResumeOrders,
     RefundCharges,
     ReceiveStripeEvent,
-    Upkeep,
-    MoveOrder,
-    HoldReports,
-    ReportOnOrder,
+    CleanupJob,
+    TransitionOrder,
+    DeferredEvents,
+    HandleFulfilmentEvent,
     ReadOrders,
     IdempotencyKeys,
     Stock,
     ChangeProducts,
-    ReportStock,
+    ApplyStockEvents,
     ApproveRelease,
     CreateEdition,
     ArtistOfEditions,
     ListTracks,
     ReadReleases,
     QuoteRates,
-    HonourRate,
+    ShippingQuotes,
     SellableProducts,
     PaymentMethods,
     ReadServices,
@@ -90,6 +94,11 @@ export interface Infrastructure {
       provide: BACKGROUND_CHARGE_ORDER,
       useFactory: (chargeOrder: ChargeOrder, background: Database) => chargeOrder.withDatabase(background),
       inject: [ChargeOrder, BACKGROUND_DATABASE],
+    },
+    {
+      provide: BACKGROUND_SETTLE_ORDER,
+      useFactory: (settleOrder: SettleOrder, background: Database) => settleOrder.withDatabase(background),
+      inject: [SettleOrder, BACKGROUND_DATABASE],
     },
     {
       provide: PaymentGateway,

@@ -20,10 +20,10 @@ export async function startStoreProcess(
     ...served,
     /** As whoever runs it asks it to end. */
     terminate: () => signal('SIGTERM'),
-    place: (who: TestCreator, body: object, idempotencyKey: string) =>
+    place: (creator: TestCreator, body: object, idempotencyKey: string) =>
       request(served.url)
         .post('/store/v1/orders')
-        .auth(who.token, { type: 'bearer' })
+        .auth(creator.token, { type: 'bearer' })
         .set('idempotency-key', idempotencyKey)
         .send(body),
     stop: async () => {

@@ -1,4 +1,4 @@
-import { operateService, operatorCommand, type OperatorSite } from '@fulfilment/service-host/operator';
+import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
@@ -6,9 +6,9 @@ import { resealSecrets } from './subscriptions/reseal-secrets.js';
 import { SecretBox, serviceSettings } from '@fulfilment/runtime';
 import { supportCommands } from './subscriptions/support-commands.js';
 
-type Site = OperatorSite<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
+type Site = CommandContext<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
 
-await operateService({
+await runServiceCli({
   name: 'webhook-worker',
   migrations,
   settings: serviceSettings
@@ -17,7 +17,7 @@ await operateService({
   context: (site): Site => site,
   commands: {
     ...supportCommands,
-    'webhooks reseal': operatorCommand({
+    'webhooks reseal': defineCommand({
       arguments: z.object({}),
       run: ({ database, settings }: Site) =>
         resealSecrets(database, new SecretBox(settings.SECRET_ENCRYPTION_KEY)),

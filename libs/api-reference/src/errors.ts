@@ -7,7 +7,7 @@ import {
   PayloadTooLarge,
   RateLimited,
   ServiceUnavailable,
-  toErrorAnswer,
+  toErrorResponse,
   Unauthorized,
   UnsupportedMediaType,
   ValidationFailed,
@@ -147,7 +147,7 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
     ...errorsOfAccess(route, challenge),
     ...(route.operation.errors ?? []),
   ];
-  const byStatus = Map.groupBy(docs, ({ example }) => String(toErrorAnswer(example).status));
+  const byStatus = Map.groupBy(docs, ({ example }) => String(toErrorResponse(example).status));
   if (route.path.includes('{') && !byStatus.has('404')) {
     throw new Error(`${route.operation.id} has a path that may lead nowhere, but no 404.`);
   }
@@ -213,7 +213,7 @@ function named(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
 }
 
 function envelopeOf(problem: unknown): ErrorEnvelope {
-  return toErrorAnswer(problem).body;
+  return toErrorResponse(problem).body;
 }
 
 /** Anything unforeseen becomes the 500. */

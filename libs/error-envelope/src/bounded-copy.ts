@@ -1,18 +1,26 @@
 import { ValidationFailed } from './problems.js';
 
-/** Deeper than any documented body. */
+/** More than any documented body needs. */
 const maxDepth = 32;
-/** Several times what any documented body needs: class-transformer and class-validator walk each member more than once. */
+/**
+ * Several times the need of any documented body. class-transformer and class-validator visit each member more
+ * than once.
+ */
 const maxMembers = 5_000;
-/** Several times what any documented object has: class-transformer's time grows with the square of the members of one object. */
+/**
+ * Several times the need of any documented object. class-transformer's time grows with the square of an
+ * object's members.
+ */
 const maxMembersOfObject = 200;
 
-/** Names that mean something on every object: class-transformer would take what a caller put there for the class of a value. */
+/** Inherited by every object: class-transformer would use a client's value as the class. */
 const inherited = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Deep copy of parsed JSON without members that are null. Elements of arrays stay: they have a place.
- * @throws ValidationFailed on `body` when the JSON is nested too deeply, or it or one of its objects has too many members
+ * Returns a deep copy of parsed JSON without members that are null. Null elements of arrays stay, since they
+ * have a position.
+ * @throws ValidationFailed on `body` when the JSON is nested too deeply, or it or one of its objects has too
+ * many members
  */
 export function boundedCopy(value: unknown): unknown {
   let members = 0;

@@ -6,13 +6,13 @@ import { boundedCopy } from './bounded-copy.js';
 import type { ErrorDetail } from './envelope.js';
 import { ValidationFailed } from './problems.js';
 
-const rememberedQueries = 500;
+const maxCachedQueries = 500;
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
- * Turns a body or a query into its DTO and checks it with class-validator.
- * Unknown members are dropped, never stored or echoed; `null` for an optional member is the same as leaving it out.
- * @throws ValidationFailed with one detail per wrong member
+ * Converts a body or query to its DTO and validates it with class-validator. Unknown members are removed.
+ * `null` counts as a missing member.
+ * @throws ValidationFailed with one detail per invalid member
  */
 @Injectable()
 export class DtoPipe implements PipeTransform {
@@ -25,24 +25,27 @@ export class DtoPipe implements PipeTransform {
         { field: type === 'query' ? 'query' : 'body', reason: 'must be an object' },
       ]);
     }
-    if (type !== 'query') return checked(metatype, value);
-    return this.checkedQuery(metatype, knownParameters(metatype, value));
+    if (type !== 'query') return validated(metatype, value);
+    return this.validatedQuery(metatype, knownParameters(metatype, value));
   }
 
-  /** Callers ask with the same few queries again and again; to check one costs as much as to read an order. */
-  private checkedQuery(metatype: ClassConstructor<object>, query: object): object {
+  /**
+   * Caches validated queries: clients repeat the same few, and validating one costs as much as reading an
+   * order.
+   */
+  private validatedQuery(metatype: ClassConstructor<object>, query: object): object {
     let known = this.queries.get(metatype);
-    if (known === undefined) this.queries.set(metatype, (known = new LRUCache({ max: rememberedQueries })));
+    if (known === undefined) this.queries.set(metatype, (known = new LRUCache({ max: maxCachedQueries })));
     const text = JSON.stringify(query);
     const before = known.get(text);
     if (before !== undefined) return before;
-    const dto = Object.freeze(checked(metatype, query));
+    const dto = Object.freeze(validated(metatype, query));
     known.set(text, dto);
     return dto;
   }
 }
 
-function checked(metatype: ClassConstructor<object>, value: object): object {
+function validated(metatype: ClassConstructor<object>, value: object): object {
   const dto = plainToInstance(metatype, boundedCopy(value), { exposeDefaultValues: true });
   const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
   if (errors.length > 0) throw new ValidationFailed(details(errors));
@@ -54,8 +57,8 @@ function isDto(metatype: unknown): metatype is ClassConstructor<object> {
 }
 
 /**
- * The parameters that the DTO has; others are ignored, however often they are given.
- * @throws ValidationFailed on a parameter that stands twice: it could mean either value
+ * Returns the parameters that the DTO has; others are ignored.
+ * @throws ValidationFailed for a repeated parameter, which is ambiguous
  */
 function knownParameters(metatype: ClassConstructor<object>, query: object): object {
   const validations = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
@@ -79,7 +82,7 @@ function details(errors: readonly ValidationError[], path = ''): ErrorDetail[] {
   });
 }
 
-/** class-validator writes the member's name before the reason; the detail has it in `field`. */
+/** class-validator puts the member's name before the reason; the detail has it in `field`. */
 function withoutName(reason: string, name: string): string {
   return reason.startsWith(`${name} `) ? reason.slice(name.length + 1) : reason;
 }

@@ -12,7 +12,7 @@ export const errorCodes = [
 ] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** The HTTP status each stands with by default. */
+/** The default HTTP status of each code. */
 export const errorStatuses = {
   VALIDATION_ERROR: 400,
   UNAUTHORIZED: 401,
@@ -25,7 +25,7 @@ export const errorStatuses = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Readonly<Record<ErrorCode, number>>;
 
-/** Where a request is wrong (`items.0.quantity`, a parameter's or a header's name) and why. */
+/** The invalid part of a request (`items.0.quantity`, the name of a parameter or header), and the reason. */
 export interface ErrorDetail {
   readonly field: string;
   readonly reason: string;

@@ -1,21 +1,21 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Response } from 'express';
 import { omitsRetryAfter } from './retry-after.js';
-import { toErrorAnswer } from './to-envelope.js';
+import { toErrorResponse } from './to-envelope.js';
 
-/** Maps everything that is thrown to the one flat envelope. */
+/** Maps every thrown value to the error envelope. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly report: (thrown: unknown) => void;
 
-  /** @param report is told of errors nobody foresaw (500), with their cause. */
+  /** @param report receives errors with a status of 500 or more, with their cause */
   constructor(report: (thrown: unknown) => void) {
     this.report = report;
   }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    const { status, headers, body } = toErrorAnswer(thrown);
+    const { status, headers, body } = toErrorResponse(thrown);
     if (status >= 500) this.report(thrown);
     if (response.headersSent) {
       response.destroy();

@@ -19,7 +19,7 @@ export {
   UnsupportedMediaType,
   ValidationFailed,
 } from './problems.js';
-export { toErrorAnswer, type ErrorAnswer } from './to-envelope.js';
+export { toErrorResponse, type ErrorResponse } from './to-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { DtoPipe } from './dto.pipe.js';
 export { isOutage } from './outage.js';

@@ -1,10 +1,10 @@
 import { type ErrorCode, type ErrorDetail, errorStatuses } from './envelope.js';
 
-/** An answer that is not a success. Use cases throw these by name and never know a status number. */
+/** An error response. Use cases throw these by name, without HTTP statuses. */
 export abstract class Problem extends Error {
   abstract readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
-  /** Headers that belong to the answer, such as `WWW-Authenticate`. */
+  /** Headers of the response, such as `WWW-Authenticate`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -17,13 +17,13 @@ export abstract class Problem extends Error {
     this.headers = headers;
   }
 
-  /** The HTTP status; a few malformed requests have a more precise one than their code's. */
+  /** The HTTP status; a few errors have a more precise one than the default of their code. */
   get status(): number {
     return errorStatuses[this.code];
   }
 }
 
-/** The request does not have the shape the operation takes. */
+/** The request does not have the shape of the operation. */
 export class ValidationFailed extends Problem {
   readonly code = 'VALIDATION_ERROR';
   constructor(details: readonly ErrorDetail[], message = 'The request is not valid.') {
@@ -66,11 +66,11 @@ export class Forbidden extends Problem {
   }
 }
 
-/** It does not exist, or the caller may not know that it does. */
+/** It does not exist, or the caller may not see it. */
 export class NotFound extends Problem {
   readonly code = 'NOT_FOUND';
-  constructor(what: string) {
-    super(`This ${what} does not exist.`);
+  constructor(resource: string) {
+    super(`This ${resource} does not exist.`);
   }
 }
 
@@ -106,8 +106,8 @@ export class ServiceUnavailable extends Problem {
 }
 
 /** For `find(…) ?? notFound('order')`. */
-export function notFound(what: string): never {
-  throw new NotFound(what);
+export function notFound(resource: string): never {
+  throw new NotFound(resource);
 }
 
 function retryAfterHeader(seconds: number | undefined): Record<string, string> {

@@ -1,6 +1,6 @@
 const responses = new WeakSet<object>();
 
-/** The error response will not have `Retry-After`: to repeat the request as it was sent is not safe. */
+/** Omits `Retry-After` from the error response: it is not safe to repeat the request. */
 export function omitRetryAfter(response: object): void {
   responses.add(response);
 }

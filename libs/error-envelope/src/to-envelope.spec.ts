@@ -1,6 +1,6 @@
 import { NotFoundException } from '@nestjs/common';
 import { Conflict, RateLimited, Unauthorized, Unprocessable, ValidationFailed } from './problems.js';
-import { toErrorAnswer } from './to-envelope.js';
+import { toErrorResponse } from './to-envelope.js';
 
 describe('the error envelope', () => {
   it.each([
@@ -26,14 +26,14 @@ describe('the error envelope', () => {
     [new Error('select secret'), 500, 'INTERNAL_ERROR', 'Internal Server Error'],
     ['a thrown string', 500, 'INTERNAL_ERROR', 'Internal Server Error'],
   ])('answers %s', (thrown, status, code, error) => {
-    const answer = toErrorAnswer(thrown);
-    expect(answer).toMatchObject({ status, body: { statusCode: status, code, error } });
-    expect(JSON.stringify(answer.body)).not.toContain('secret');
+    const response = toErrorResponse(thrown);
+    expect(response).toMatchObject({ status, body: { statusCode: status, code, error } });
+    expect(JSON.stringify(response.body)).not.toContain('secret');
   });
 
   it('says when to come back', () => {
-    expect(toErrorAnswer(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });
-    expect(toErrorAnswer(new Error('Connection terminated unexpectedly')).headers).toEqual({
+    expect(toErrorResponse(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });
+    expect(toErrorResponse(new Error('Connection terminated unexpectedly')).headers).toEqual({
       'Retry-After': '1',
     });
   });

@@ -10,20 +10,20 @@ import {
   ValidationFailed,
 } from './problems.js';
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorEnvelope;
 }
 
-/** Any thrown value as the one answer it becomes. What is not foreseen is a 500 that tells nothing. */
-export function toErrorAnswer(thrown: unknown): ErrorAnswer {
+/** Maps a thrown value to its error response. An unexpected one is a 500 without details. */
+export function toErrorResponse(thrown: unknown): ErrorResponse {
   const problem = asProblem(thrown);
-  if (problem !== undefined) return answer(problem.status, problem.code, problem.message, problem);
+  if (problem !== undefined) return errorResponse(problem.status, problem.code, problem.message, problem);
   if (thrown instanceof HttpException && thrown.getStatus() === 404) {
-    return answer(404, 'NOT_FOUND', 'There is no such path or method.');
+    return errorResponse(404, 'NOT_FOUND', 'There is no such path or method.');
   }
-  return answer(500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
+  return errorResponse(500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
 }
 
 function asProblem(thrown: unknown): Problem | undefined {
@@ -31,7 +31,7 @@ function asProblem(thrown: unknown): Problem | undefined {
   return fromFramework(thrown) ?? fromOutage(thrown);
 }
 
-/** Errors of the HTTP stack itself: body parsing, path decoding. */
+/** Errors of the HTTP stack: body parsing, path decoding. */
 function fromFramework(thrown: unknown): Problem | undefined {
   if (thrown instanceof URIError)
     return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
@@ -58,12 +58,12 @@ function fromFramework(thrown: unknown): Problem | undefined {
   return undefined;
 }
 
-/** A dependency that is away is a 503, which clients may retry. */
+/** An unavailable dependency is a 503, which clients may retry. */
 function fromOutage(thrown: unknown): Problem | undefined {
   return isOutage(thrown) ? new ServiceUnavailable() : undefined;
 }
 
-function answer(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorAnswer {
+function errorResponse(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorResponse {
   return {
     status,
     headers: problem?.headers ?? {},

@@ -1,4 +1,4 @@
-import { ServiceUnavailable, toErrorAnswer } from '@fulfilment/error-envelope';
+import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Request, type Response, Router } from 'express';
 
 /** What readiness stands on: each rejects, or answers false, while its dependency is unavailable. */
@@ -50,7 +50,7 @@ export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFail
       });
       return;
     }
-    const { status, headers, body } = toErrorAnswer(
+    const { status, headers, body } = toErrorResponse(
       new ServiceUnavailable(
         'The service is not ready.',
         failed.map((field) => ({ field, reason: 'unavailable' })),

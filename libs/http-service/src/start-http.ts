@@ -1,4 +1,4 @@
-import { DtoPipe, ErrorEnvelopeFilter, toErrorAnswer, ValidationFailed } from '@fulfilment/error-envelope';
+import { DtoPipe, ErrorEnvelopeFilter, toErrorResponse, ValidationFailed } from '@fulfilment/error-envelope';
 import { type Logger, nestLogger } from '@fulfilment/runtime';
 import { type CanActivate, type DynamicModule, NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -117,7 +117,7 @@ function onlyWithEntityTag(request: express.Request): void {
 }
 
 function answerNotFound(_request: Request, response: Response): void {
-  const { status, body } = toErrorAnswer(new NotFoundException());
+  const { status, body } = toErrorResponse(new NotFoundException());
   response.status(status).json(body);
 }
 
@@ -129,7 +129,7 @@ function answerNoHttp(error: Error, socket: Duplex): void {
   }
   const status =
     { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[String(Reflect.get(error, 'code'))] ?? 400;
-  const { body } = toErrorAnswer(
+  const { body } = toErrorResponse(
     new ValidationFailed([{ field: 'request', reason: 'malformed' }], 'The request is not valid HTTP.'),
   );
   const name = STATUS_CODES[status] ?? '';

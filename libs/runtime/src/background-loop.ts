@@ -3,14 +3,17 @@ import type { Logger } from './logger.js';
 export interface BackgroundLoopOptions {
   readonly name: string;
   readonly intervalMs: number;
-  /** Least rest after a round that left nothing to do: what wakes it meanwhile goes into one round. */
+  /** Minimum pause after a round without remaining work; wake-ups during it share one round. */
   readonly restMs?: number;
   readonly logger: Logger;
-  /** One round. Answers true when there is more to do at once. */
+  /** One round. Returns true when there is more work. */
   readonly round: () => Promise<boolean>;
 }
 
-/** Runs a round again and again: at once while there is more, else after the interval or when woken. A failed round is logged and tried again. */
+/**
+ * Runs rounds: at once while there is more work, else after the interval or a wake-up. A failed round is
+ * logged and retried.
+ */
 export class BackgroundLoop {
   private readonly options: BackgroundLoopOptions;
   private stopping = false;
@@ -26,13 +29,13 @@ export class BackgroundLoop {
     this.running ??= this.run();
   }
 
-  /** Makes the next round start now. Never lost: a wake during a round gives one more. */
+  /** Starts the next round now. A wake-up during a round is not lost: another round follows. */
   wake(): void {
     this.woken = true;
     this.wakeSleeper?.();
   }
 
-  /** Resolves when the round in hand has ended. */
+  /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.wakeSleeper?.();

@@ -1,4 +1,4 @@
-/** Time comes in as an argument where it decides something. */
+/** The current time, injected where it affects a decision. */
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();

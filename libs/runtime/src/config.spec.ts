@@ -20,7 +20,7 @@ describe('readConfig', () => {
     ['PORT is not usable', { PORT: 'eighty' }],
     ['LOUD is not usable', { PORT: '1', LOUD: 'yes' }],
     ['KEY is not usable', { PORT: '1', KEY: 'c2hvcnQ=' }],
-  ])('stops the start and says which: %s', (told, environment) => {
+  ])('stops the start and says which: %s', (setting, environment) => {
     const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
       throw new Error('exited');
     });
@@ -30,7 +30,7 @@ describe('readConfig', () => {
       .mockImplementation((text) => written.push(String(text)) > 0);
     expect(() => readConfig(schema, environment)).toThrow('exited');
     expect(exit).toHaveBeenCalledWith(78);
-    expect(written.join('')).toContain(told);
+    expect(written.join('')).toContain(setting);
     exit.mockRestore();
     stderr.mockRestore();
   });

@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 const exitCodeConfig = 78; // EX_CONFIG of sysexits.h
 
-/** What every service is told by its environment. Apps extend it; the descriptions make docs/reference/configuration.md. */
+/**
+ * Settings of every service. Apps extend them; docs/reference/configuration.md is generated from the
+ * descriptions.
+ */
 export const serviceSettings = z.object({
   HOST: z.string().default('0.0.0.0').describe('Address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).describe('Port of the public HTTP interface'),
@@ -44,8 +47,8 @@ export const serviceSettings = z.object({
 export type ServiceSettings = z.infer<typeof serviceSettings>;
 
 /** Size of a connection pool. */
-export function poolSize(byDefault: number) {
-  return z.coerce.number().int().min(1).max(200).default(byDefault);
+export function poolSize(defaultValue: number) {
+  return z.coerce.number().int().min(1).max(200).default(defaultValue);
 }
 
 export function publicUrl() {
@@ -53,42 +56,39 @@ export function publicUrl() {
 }
 
 /** `true` or `false`, nothing else. */
-export function flag(byDefault = false) {
+export function flag(defaultValue = false) {
   return z
     .enum(['true', 'false'])
-    .default(byDefault ? 'true' : 'false')
+    .default(defaultValue ? 'true' : 'false')
     .transform((text) => text === 'true');
 }
 
 /** A whole number of milliseconds. */
-export function milliseconds(least: number, most: number, byDefault: number) {
-  return z.coerce.number().int().min(least).max(most).default(byDefault);
+export function milliseconds(min: number, max: number, defaultValue: number) {
+  return z.coerce.number().int().min(min).max(max).default(defaultValue);
 }
 
-const longestDelayMs = 7 * 24 * 3_600_000;
+const maxDelayMs = 7 * 24 * 3_600_000;
 
 /** Delays in milliseconds, separated by commas: at most 50 of at most 7 days. */
-export function delaysSetting(byDefaultMs: readonly number[]) {
+export function delaysSetting(defaultMs: readonly number[]) {
   return z
     .string()
     .regex(/^\d{1,9}(,\d{1,9}){0,49}$/, 'must be milliseconds, separated by commas')
-    .default(byDefaultMs.join(','))
+    .default(defaultMs.join(','))
     .transform((text) => text.split(',').map(Number))
-    .refine(
-      (delays) => delays.every((delay) => delay <= longestDelayMs),
-      'no delay may be longer than 7 days',
-    );
+    .refine((delays) => delays.every((delay) => delay <= maxDelayMs), 'no delay may be longer than 7 days');
 }
 
-/** First part of keys in a Redis that several suites share. */
-export function keyPrefix(byDefault: string) {
+/** Prefix of keys, for suites that share a Redis. */
+export function keyPrefix(defaultValue: string) {
   return z
     .string()
     .regex(/^[\w-]{1,40}$/)
-    .default(byDefault);
+    .default(defaultValue);
 }
 
-/** Keys for AES-256-GCM in base64, newest first: the first seals, all open (`SecretBox`). */
+/** Keys for AES-256-GCM in base64, newest first. The first one seals, all can open (`SecretBox`). */
 export function keyring() {
   return z
     .string()
@@ -103,7 +103,9 @@ export function keyring() {
     );
 }
 
-/** Reads the settings once, typed and frozen. A bad value is named (never shown) and stops the start. */
+/**
+ * Reads the settings, typed and frozen. An invalid one stops the start; its name is printed, never its value.
+ */
 export function readConfig<Schema extends z.ZodType>(
   schema: Schema,
   environment: Readonly<Record<string, string | undefined>> = process.env,

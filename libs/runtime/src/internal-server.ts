@@ -1,21 +1,24 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { metrics } from './metrics.js';
 
-/** What a path of the internal port answers with; undefined is 404. */
+/** Returns the JSON body of a path of the internal port; undefined for 404. */
 export type InternalRoute = (path: string) => Promise<object | undefined>;
 
 export interface InternalServer {
   close(): Promise<void>;
 }
 
-/** The port operators and Prometheus read: `/metrics` and what the service adds. Plain HTTP, no authentication, never routed by the gateway. */
+/**
+ * The port for operators and Prometheus: `/metrics` and the service's routes. Plain HTTP, no authentication,
+ * never routed by the gateway.
+ */
 export function startInternalServer(options: {
   host: string;
   port: number;
   routes?: readonly InternalRoute[];
 }): Promise<InternalServer> {
   const server = createServer((request, response) => {
-    answer(request.url ?? '/', options.routes ?? [], response).catch(() => {
+    serve(request.url ?? '/', options.routes ?? [], response).catch(() => {
       response.writeHead(503).end();
     });
   });
@@ -33,7 +36,7 @@ export function startInternalServer(options: {
   });
 }
 
-async function answer(
+async function serve(
   path: string,
   routes: readonly InternalRoute[],
   response: ServerResponse,

@@ -5,8 +5,9 @@ import { currentContext } from './work-context.js';
 export type { Logger } from 'pino';
 
 /**
- * JSON lines: one sentence plus fields. Errors tell their type, message and stack here, never in an answer.
- * @param out where lines go; standard output, unless a test reads them
+ * Logs JSON lines: one sentence plus fields. Errors have their type, message and stack here, never in a
+ * response.
+ * @param out the destination; standard output by default
  */
 export function createLogger(
   service: string,
@@ -24,7 +25,8 @@ export function createLogger(
         const context = currentContext();
         return context === undefined ? {} : { ...context.origin, trace_id: context.traceparent.slice(3, 35) };
       },
-      // Drivers put query parameters and connection strings into their errors: tell only what helps.
+      // Drivers put query parameters and connection strings into their errors, so only some members are
+      // logged.
       serializers: { error: describeError },
     },
     out,
@@ -43,7 +45,7 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Nest's own lines in the same form. */
+/** Adapts the logger for Nest's own lines. */
 export function nestLogger(logger: Logger): LoggerService {
   const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
   return {

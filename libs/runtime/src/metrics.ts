@@ -2,10 +2,10 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 
-/** The process's one registry, shown at `/metrics` of the internal port. */
+/** The registry of the process, served at `/metrics` of the internal port. */
 export const metrics = new Registry();
 
-/** Node's own figures: event loop, memory, collections. */
+/** Node's metrics: event loop, memory, garbage collection. */
 export function collectProcessMetrics(): void {
   collectDefaultMetrics({ register: metrics });
 }

@@ -2,11 +2,11 @@ import type { ServiceSettings } from './config.js';
 import type { Logger } from './logger.js';
 import { Gauge, metrics } from './metrics.js';
 
-/** A setting whose value gives up a protection that production has. */
+/** A setting whose value switches off a protection of production. */
 export interface RelaxedSetting {
-  /** Its name, as in the environment. */
+  /** The name of the environment variable. */
   readonly setting: string;
-  /** One sentence for the operator: what the value allows. Without the value itself. */
+  /** One sentence for the operator about the effect, without the value. */
   readonly consequence: string;
 }
 
@@ -17,7 +17,7 @@ const relaxedGauge = new Gauge({
   registers: [metrics],
 });
 
-/** Logs a warning for each relaxed setting and shows it as a metric. Call it once, at start. */
+/** Logs a warning and sets a metric for each relaxed setting. Call once, at start. */
 export function reportRelaxedSettings(relaxed: readonly RelaxedSetting[], logger: Logger): void {
   for (const { setting, consequence } of relaxed) {
     logger.warn({ setting }, consequence);
@@ -25,7 +25,7 @@ export function reportRelaxedSettings(relaxed: readonly RelaxedSetting[], logger
   }
 }
 
-/** Of the settings that every service has. */
+/** Returns the relaxed ones of the settings that every service has. */
 export function relaxedServiceSettings(
   settings: Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'>,
 ): RelaxedSetting[] {

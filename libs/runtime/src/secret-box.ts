@@ -14,70 +14,71 @@ const tagBytes = 16;
 
 interface Key {
   readonly id: Buffer;
-  /** Made once: Node makes one of bytes at each use, which costs more than the use. */
+  /** Created once: creating it from bytes costs more than using it. */
   readonly key: KeyObject;
 }
 
 /**
- * Secrets at rest: AES-256-GCM, each bound to its owner. Sealed form: key id (4 bytes of the key's SHA-256), IV (12), tag (16),
- * ciphertext. The key id is what makes keys replaceable: the newest seals, each opens what it sealed.
+ * Encrypts secrets at rest with AES-256-GCM, bound to their owner. Sealed form: key id (4 bytes of the key's
+ * SHA-256), IV (12), tag (16), ciphertext. The key id allows key rotation: the newest key seals, and each key
+ * opens what it sealed.
  */
 export class SecretBox {
-  private readonly named: readonly Key[];
+  private readonly keyring: readonly Key[];
   private readonly newest: Key;
 
   /** @param keys of 32 bytes, newest first */
   constructor(keys: readonly Buffer[]) {
-    this.named = keys.map((bytes) => ({
+    this.keyring = keys.map((bytes) => ({
       id: createHash('sha256').update(bytes).digest().subarray(0, keyIdBytes),
       key: createSecretKey(bytes),
     }));
-    const [newest] = this.named;
+    const [newest] = this.keyring;
     if (newest === undefined) throw new Error('No key for the secrets was given.');
     this.newest = newest;
   }
 
   get keys(): readonly KeyObject[] {
-    return this.named.map(({ key }) => key);
+    return this.keyring.map(({ key }) => key);
   }
 
-  /** What begins everything that is sealed from now on. */
+  /** Prefix of everything sealed with the newest key. */
   get newestKeyId(): Buffer {
     return this.newest.id;
   }
 
-  /** @param boundTo whose secret it is: it opens for nothing else */
-  seal(secret: string, boundTo: string): Buffer {
-    return this.sealBytes(Buffer.from(secret, 'utf8'), boundTo);
+  /** @param owner whose secret it is; it cannot be opened for another owner */
+  seal(secret: string, owner: string): Buffer {
+    return this.sealBytes(Buffer.from(secret, 'utf8'), owner);
   }
 
-  /** The same secret under the newest key and its present owner. @throws as `open` does */
-  reseal(sealed: Buffer, boundTo: string, formerly?: string): Buffer {
-    return this.sealBytes(this.open(sealed, boundTo, formerly), boundTo);
+  /** Encrypts the secret with the newest key and the current name of its owner. @throws as `open` does */
+  reseal(sealed: Buffer, owner: string, formerOwner?: string): Buffer {
+    return this.sealBytes(this.open(sealed, owner, formerOwner), owner);
   }
 
   /**
-   * The secret's UTF-8 bytes.
-   * @param formerly how the same owner was named before its type was part of the name
-   * @throws when the key is not known, or the bytes are not those that were sealed for this owner
+   * Returns the secret's UTF-8 bytes.
+   * @param formerOwner name of the same owner before it contained the type
+   * @throws when the key is unknown, or the bytes were changed or sealed for another owner
    */
-  open(sealed: Buffer, boundTo: string, formerly?: string): Buffer {
-    if (formerly === undefined) return this.openFor(sealed, boundTo);
+  open(sealed: Buffer, owner: string, formerOwner?: string): Buffer {
+    if (formerOwner === undefined) return this.openBoundTo(sealed, owner);
     try {
-      return this.openFor(sealed, boundTo);
+      return this.openBoundTo(sealed, owner);
     } catch {
-      return this.openFor(sealed, formerly);
+      return this.openBoundTo(sealed, formerOwner);
     }
   }
 
-  private openFor(sealed: Buffer, boundTo: string): Buffer {
+  private openBoundTo(sealed: Buffer, owner: string): Buffer {
     const keyId = sealed.subarray(0, keyIdBytes);
-    const known = this.named.find(({ id }) => id.equals(keyId));
-    if (known !== undefined) return opened(known.key, sealed.subarray(keyIdBytes), boundTo);
-    // What auth-server sealed before its keys had ids begins with the IV.
-    for (const { key } of this.named) {
+    const known = this.keyring.find(({ id }) => id.equals(keyId));
+    if (known !== undefined) return decrypt(known.key, sealed.subarray(keyIdBytes), owner);
+    // Secrets that auth-server sealed before keys had ids start with the IV.
+    for (const { key } of this.keyring) {
       try {
-        return opened(key, sealed, boundTo);
+        return decrypt(key, sealed, owner);
       } catch {
         // another key, or none
       }
@@ -85,19 +86,19 @@ export class SecretBox {
     throw new Error('A secret was sealed with a key that is not among those that were given.');
   }
 
-  private sealBytes(secret: Buffer, boundTo: string): Buffer {
+  private sealBytes(secret: Buffer, owner: string): Buffer {
     const iv = randomBytes(ivBytes);
-    const cipher = createCipheriv(algorithm, this.newest.key, iv).setAAD(Buffer.from(boundTo));
+    const cipher = createCipheriv(algorithm, this.newest.key, iv).setAAD(Buffer.from(owner));
     const ciphertext = Buffer.concat([cipher.update(secret), cipher.final()]);
     return Buffer.concat([this.newest.id, iv, cipher.getAuthTag(), ciphertext]);
   }
 }
 
 /** @param sealed IV, tag, ciphertext */
-function opened(key: KeyObject, sealed: Buffer, boundTo: string): Buffer {
+function decrypt(key: KeyObject, sealed: Buffer, owner: string): Buffer {
   const tagEnd = ivBytes + tagBytes;
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
-    .setAAD(Buffer.from(boundTo))
+    .setAAD(Buffer.from(owner))
     .setAuthTag(sealed.subarray(ivBytes, tagEnd));
   return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]);
 }

@@ -3,14 +3,14 @@ import type { Logger } from './logger.js';
 type Step = { readonly name: string; readonly stop: () => Promise<unknown> };
 
 /**
- * Graceful end: on SIGTERM or SIGINT the steps run one after another, the last added first,
- * so what was opened last (the HTTP port) closes before what it stands on (the pool).
+ * Graceful shutdown: on SIGTERM or SIGINT the steps run one after another, the last added first, so that the
+ * HTTP port closes before the connection pool that it needs.
  */
 export class Shutdown {
   private readonly logger: Logger;
   private readonly deadlineMs: number;
   private readonly steps: Step[] = [];
-  private ending: Promise<void> | undefined;
+  private running: Promise<void> | undefined;
 
   constructor(logger: Logger, deadlineMs = 20_000) {
     this.logger = logger;
@@ -31,8 +31,8 @@ export class Shutdown {
   }
 
   run(): Promise<void> {
-    this.ending ??= this.runSteps();
-    return this.ending;
+    this.running ??= this.runSteps();
+    return this.running;
   }
 
   private async runSteps(): Promise<void> {

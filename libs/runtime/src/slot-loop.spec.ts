@@ -16,7 +16,7 @@ describe('SlotLoop', () => {
       intervalMs: 60_000,
       logger,
       slots,
-      take: (most) => Promise.resolve(due.splice(0, most)),
+      take: (max) => Promise.resolve(due.splice(0, max)),
       work,
     });
 
@@ -40,16 +40,16 @@ describe('SlotLoop', () => {
   });
 
   it('holds no more items than it has slots', async () => {
-    let inHand = 0;
-    let most = 0;
+    let running = 0;
+    let max = 0;
     const loop = loopOver([1, 2, 3, 4, 5, 6, 7], 3, async () => {
-      inHand += 1;
-      most = Math.max(most, inHand);
+      running += 1;
+      max = Math.max(max, running);
       await new Promise(setImmediate);
-      inHand -= 1;
+      running -= 1;
     });
-    await loop.drain();
-    expect([most, inHand]).toEqual([3, 0]);
+    await loop.processDue();
+    expect([max, running]).toEqual([3, 0]);
   });
 
   it('tells what is in hand that it is being stopped, and takes nothing more', async () => {
@@ -74,7 +74,7 @@ describe('SlotLoop', () => {
       done.push(item);
       return Promise.resolve();
     });
-    await loop.drain();
+    await loop.processDue();
     expect(done).toEqual([2]);
   });
 });

@@ -5,64 +5,64 @@ export interface SlotLoopOptions<Item> {
   readonly name: string;
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** Most items in hand at a time. */
+  /** Maximum of concurrent items. */
   readonly slots: number;
-  /** Takes at most so many of the items that are due, so that nobody else takes them. */
-  readonly take: (most: number) => Promise<readonly Item[]>;
+  /** Claims at most `max` due items, so that no other replica takes them. */
+  readonly take: (max: number) => Promise<readonly Item[]>;
   /**
-   * Ends in a bounded time, and soon when the loop is being stopped: it leaves the item for who takes it next. A failure is logged.
-   * @param stopping aborts then
+   * Processes an item in bounded time. A failure is logged.
+   * @param stopping aborts when the loop stops; the item is then left to another replica
    */
   readonly work: (item: Item, stopping: AbortSignal) => Promise<void>;
 }
 
-/** Works on what is due, on several items at a time: a slot that is free takes the next one, and waits for no other. */
+/** Processes due items concurrently. A free slot takes the next item without waiting for the others. */
 export class SlotLoop<Item> {
   private readonly options: SlotLoopOptions<Item>;
   private readonly loop: BackgroundLoop;
-  private readonly inHand = new Set<Promise<void>>();
+  private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
 
   constructor(options: SlotLoopOptions<Item>) {
     this.options = options;
     const { name, intervalMs, logger } = options;
-    this.loop = new BackgroundLoop({ name, intervalMs, logger, round: () => this.fill() });
+    this.loop = new BackgroundLoop({ name, intervalMs, logger, round: () => this.fillSlots() });
   }
 
   start(): void {
     this.loop.start();
   }
 
-  /** Takes no more, for good. Resolves when what was in hand has ended. */
+  /** Takes no more items. Resolves when the current ones have ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop.stop();
-    await Promise.all(this.inHand);
+    await Promise.all(this.running);
   }
 
-  /** Works on all that is due now. */
-  async drain(): Promise<void> {
-    while (await this.fill());
-    await Promise.all(this.inHand);
+  /** Processes all items that are due now. */
+  async processDue(): Promise<void> {
+    while (await this.fillSlots());
+    await Promise.all(this.running);
   }
 
-  /** Answers whether there may be more. */
-  private async fill(): Promise<boolean> {
-    const free = this.options.slots - this.inHand.size;
+  /** Returns whether there may be more items. */
+  private async fillSlots(): Promise<boolean> {
+    const free = this.options.slots - this.running.size;
     if (free === 0) {
-      await Promise.race(this.inHand);
+      await Promise.race(this.running);
       return true;
     }
     const items = await this.options.take(free);
-    for (const item of items) this.begin(item);
+    for (const item of items) this.startWork(item);
     return items.length === free;
   }
 
-  private begin(item: Item): void {
+  private startWork(item: Item): void {
     const { work, logger, name } = this.options;
-    const worked = work(item, this.stopping.signal)
+    const settled = work(item, this.stopping.signal)
       .catch((error: unknown) => logger.error({ error, loop: name }, 'An item of a loop failed.'))
-      .finally(() => this.inHand.delete(worked));
-    this.inHand.add(worked);
+      .finally(() => this.running.delete(settled));
+    this.running.add(settled);
   }
 }

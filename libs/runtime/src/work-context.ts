@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 
-/** What began the work in hand, as its log lines name it. */
+/** The request or message that started the current work, as log fields. */
 export type WorkOrigin = { readonly request_id: string } | { readonly message_id: string };
 
-/** What belongs to the work in hand, wherever the code is: for logs, answers and messages. */
+/** The context of the current work, for logs, responses and messages. */
 export class WorkContext {
   readonly origin: WorkOrigin;
   private readonly received: string | undefined;
   private span: string | undefined;
 
-  /** @param received the traceparent it came with */
+  /** @param received the traceparent of the request or message */
   constructor(origin: WorkOrigin, received?: string) {
     this.origin = origin;
     this.received = received;
   }
 
-  /** W3C Trace Context, version 00. Made when it is first asked for: most requests send nothing on. */
+  /** W3C Trace Context, version 00. Created at first use, since most requests do not need it. */
   get traceparent(): string {
     return (this.span ??= nextTraceparent(this.received, Object.values(this.origin)[0]));
   }
@@ -35,8 +35,9 @@ export function currentContext(): WorkContext | undefined {
 }
 
 /**
- * The next span of a trace: the caller's when it is well formed, else of a new trace. A new one has the id of what began it where that
- * has the form (the gateway's request ids and UUIDs do), so that one id finds all: the gateway's line, ours, and the receiver's.
+ * Returns the next span: of the caller's trace if it is well formed, else of a new trace. A new trace uses
+ * the id of the request or message if it has the form of a trace id (the gateway's request ids and UUIDs do),
+ * so that one id finds the log lines of the gateway, of this service and of receivers.
  */
 export function nextTraceparent(received?: string, originId?: string): string {
   const span = randomHex().slice(0, 16);
@@ -47,7 +48,10 @@ export function nextTraceparent(received?: string, originId?: string): string {
   return `00-${traceIdPattern.test(own) ? own : randomHex()}-${span}-01`;
 }
 
-/** 16 bytes, all but six bits of chance. Of the generators that Node has, this one asks the system once for many. */
+/**
+ * 16 random bytes, except six bits. Unlike Node's other generators, this one is buffered: one system call
+ * serves many calls.
+ */
 function randomHex(): string {
   return randomUUID().replaceAll('-', '');
 }

@@ -4,8 +4,8 @@ import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
 /**
- * The program that brings a service's database up to date, declares the queues that the service consumes, and ends. Facts that other
- * services publish from then on wait for it. Without RABBITMQ_URL it migrates only.
+ * Migrates a service's database, declares the queues that the service consumes, and exits. The queues then
+ * store messages until the service starts. Without RABBITMQ_URL it only migrates.
  */
 export async function migrateService(
   name: string,
@@ -22,7 +22,7 @@ export async function migrateService(
     poolSize: 2, // one holds the lock, one migrates
     applicationName: `${name} migrate`,
     migrations,
-    statementTimeoutMs: 0, // an index on a grown table takes its time
+    statementTimeoutMs: 0, // an index on a large table may take long
   });
   await dataSource.initialize();
   try {

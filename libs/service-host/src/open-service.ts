@@ -15,27 +15,32 @@ import {
 import type { INestApplication } from '@nestjs/common';
 import type { DataSource, MigrationInterface } from 'typeorm';
 
-/** What every service stands on. Nothing of it is connected yet; all of it may be handed on. */
+/** Connections and helpers of a service. Nothing is connected before `run`. */
 export interface Service {
   readonly logger: Logger;
-  /** The connection pool of HTTP requests. */
+  /** Connection pool for HTTP requests. */
   readonly database: Database;
-  /** The connection pool of consumers, the outbox relay, background loops and jobs. Requests cannot take its connections. */
+  /**
+   * Connection pool for consumers, the outbox relay, background loops and jobs, separate from that of
+   * requests.
+   */
   readonly background: Database;
   readonly redis: RedisConnection;
   readonly messaging: Messaging;
-  /** Holds while PostgreSQL, Redis and RabbitMQ answer. */
+  /** Checks that PostgreSQL, Redis and RabbitMQ respond. */
   readonly readiness: ReadinessChecks;
   readonly shutdown: Shutdown;
   /**
-   * A further connection pool, for work that neither requests nor the background may delay. `run` connects it.
-   * @param purpose what `pg_stat_activity` shows behind the service's name
+   * Opens another connection pool, for work that neither requests nor background work may delay. `run`
+   * connects it.
+   * @param purpose shown after the service's name in `pg_stat_activity`
    */
   openPool(purpose: string, poolSize: number): Database;
   /**
-   * From a listening HTTP port to a working service: waits for the database however long it takes, then starts messaging and
-   * what else works without being asked.
-   * @param startBackground adds to the shutdown what it starts; messages are consumed once it has resolved
+   * Connects to the database, however long that takes, then starts background work and messaging. The HTTP
+   * port is already open.
+   * @param startBackground starts background work and adds its shutdown; messages are consumed after it has
+   * resolved
    */
   run(
     app: Pick<INestApplication, 'close'>,
@@ -49,7 +54,7 @@ export function openService(options: {
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** For tables of many partitions, and for statements of arrays of keys (libs/database). */
   readonly onePlan?: boolean;
-  /** Of the service's own settings, those that production should not have. */
+  /** The relaxed ones of the service's own settings. */
   readonly relaxed?: readonly RelaxedSetting[];
 }): Service {
   const { name, settings, migrations, onePlan = false, relaxed = [] } = options;
@@ -80,7 +85,7 @@ export function openService(options: {
     background,
     logger,
   );
-  // The last added stops first: HTTP, then RabbitMQ, then the background, then what they stood on.
+  // The last added stops first: HTTP, then RabbitMQ, then background work, then the connections.
   shutdown.add('postgres', async () => {
     const connected = dataSources.filter((source) => source.isInitialized);
     await Promise.all(connected.map((source) => source.destroy()));
@@ -95,7 +100,8 @@ export function openService(options: {
     shutdown,
     openPool: (purpose, poolSize) => open(`${name} ${purpose}`, poolSize),
     readiness: {
-      // Says whether PostgreSQL can be reached, on a connection of its own: a pool in full use is no reason to take the replica away.
+      // Uses a connection of its own: a fully used pool is no reason to remove the replica from the load
+      // balancer.
       postgres: ping,
       redis: () => redis.client.ping(),
       rabbitmq: () => messaging.connected,

@@ -1,4 +1,4 @@
-import { isOutage, toErrorAnswer } from '@fulfilment/error-envelope';
+import { isOutage, toErrorResponse } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { unavailablePage } from '../pages/message.page.js';
@@ -65,7 +65,7 @@ export function answerOutages(provider: Provider, logger: Logger) {
 export async function answerUnknownPaths(ctx: Exchange, next: Next): Promise<void> {
   await next();
   if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return;
-  ctx.body = toErrorAnswer(noSuchPath).body;
+  ctx.body = toErrorResponse(noSuchPath).body;
   ctx.status = 404;
 }
 

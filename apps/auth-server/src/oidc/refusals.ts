@@ -3,7 +3,7 @@ import {
   NotFound,
   PayloadTooLarge,
   RateLimited,
-  toErrorAnswer,
+  toErrorResponse,
 } from '@fulfilment/error-envelope';
 import { jsonAnswer, type PlainAnswer } from '@fulfilment/http-service';
 import { messagePage, tooManyPage } from '../pages/message.page.js';
@@ -39,7 +39,7 @@ export function unreadableAt(path: string, error: unknown): PlainAnswer {
 }
 
 export function envelopeAnswer(error: unknown): PlainAnswer {
-  const { status, headers, body } = toErrorAnswer(error);
+  const { status, headers, body } = toErrorResponse(error);
   return jsonAnswer(status, headers, body);
 }
 
@@ -51,7 +51,7 @@ const forAnyOrigin = {
 
 /** RFC 6749 §5.2 and our envelope in one body: clients of either kind find what they look for. */
 function oauthRefusal(error: unknown): PlainAnswer {
-  const { status, headers, body } = toErrorAnswer(error);
+  const { status, headers, body } = toErrorResponse(error);
   return jsonAnswer(status, { ...headers, ...forAnyOrigin, 'Cache-Control': 'no-store' }, asOauthError(body));
 }
 

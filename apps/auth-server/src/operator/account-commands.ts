@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host/operator';
+import { defineCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeRole, roleChange } from '../accounts/change-role.js';
 import { createOrganisation, newOrganisation } from '../accounts/create-organisation.js';
@@ -14,12 +14,12 @@ const USER = z.string('is missing').min(1, 'must not be empty');
 
 /** Organisations, and the people in them. USER is a UUID or an e-mail address. */
 export const accountCommands = {
-  'organisation create': operatorCommand({
+  'organisation create': defineCommand({
     flags: { name: 'text', id: 'text' },
     arguments: newOrganisation,
     run: ({ database }: OperatorContext, organisation) => createOrganisation(database, organisation),
   }),
-  'user create': operatorCommand({
+  'user create': defineCommand({
     flags: { email: 'text', password: 'text', name: 'text', organisation: 'text', role: 'text' },
     arguments: newUser,
     run: async (context: OperatorContext, user) => {
@@ -27,24 +27,24 @@ export const accountCommands = {
       return createUser(context.database, { ...user, password }, context.tell);
     },
   }),
-  'user disable': operatorCommand({
+  'user disable': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database, outbox, tell }: OperatorContext, given) =>
       disableUser(database, outbox, tell, given.USER),
   }),
-  'user enable': operatorCommand({
+  'user enable': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database }: OperatorContext, given) => enableUser(database, given.USER),
   }),
-  'user redact': operatorCommand({
+  'user redact': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database, outbox, tell }: OperatorContext, given) =>
       redactUser(database, outbox, tell, given.USER),
   }),
-  'user password': operatorCommand({
+  'user password': defineCommand({
     operands: ['USER'],
     flags: { password: 'text' },
     arguments: z.object({ USER, password: z.string('is missing') }),
@@ -53,12 +53,12 @@ export const accountCommands = {
       return setPassword(context.database, context.tell, given.USER, password);
     },
   }),
-  'user reset-second-factor': operatorCommand({
+  'user reset-second-factor': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database, tell }: OperatorContext, given) => resetSecondFactor(database, tell, given.USER),
   }),
-  'user role': operatorCommand({
+  'user role': defineCommand({
     operands: ['USER'],
     flags: { role: 'text', organisation: 'text' },
     arguments: roleChange,

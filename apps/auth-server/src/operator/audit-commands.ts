@@ -1,4 +1,4 @@
-import { momentOf, operatorCommand } from '@fulfilment/service-host/operator';
+import { parseTime, defineCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditEvents } from '../audit/audit-log.js';
 import { readAuditLog } from '../audit/read-audit-log.js';
@@ -9,13 +9,13 @@ const some = z.string().min(1, 'must not be empty');
 const moment = z
   .string()
   .refine(
-    (typed) => momentOf(typed, new Date(0)) !== undefined,
+    (typed) => parseTime(typed, new Date(0)) !== undefined,
     'must be an ISO 8601 time, or one ago: 30m, 2h, 7d',
   );
 
 /** The audit log. It holds addresses and user agents, which are personal data: nothing else shows them. */
 export const auditCommands = {
-  audit: operatorCommand({
+  audit: defineCommand({
     flags: {
       event: 'text',
       user: 'text',
@@ -38,7 +38,7 @@ export const auditCommands = {
       limit: pageSize,
     }),
     run: ({ database, clock }: OperatorContext, { since, until, ...query }) => {
-      const at = (typed: string | undefined) => (typed === undefined ? undefined : momentOf(typed, clock()));
+      const at = (typed: string | undefined) => (typed === undefined ? undefined : parseTime(typed, clock()));
       return readAuditLog(database, { ...query, since: at(since), until: at(until) });
     },
   }),

@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host/operator';
+import { defineCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeClientSecret } from '../registration/change-client-secret.js';
 import { createClient, newClient, requireHttpsOfFirstParty } from '../registration/create-client.js';
@@ -11,7 +11,7 @@ const oneClient = z.object({ CLIENT: z.string('is missing').min(1, 'must not be 
 
 /** OAuth clients, also those that registered themselves. */
 export const clientCommands = {
-  'client create': operatorCommand({
+  'client create': defineCommand({
     flags: {
       name: 'text',
       'redirect-uri': 'texts',
@@ -26,18 +26,18 @@ export const clientCommands = {
       return createClient(database, client, secrets);
     },
   }),
-  'client list': operatorCommand({
+  'client list': defineCommand({
     flags: { limit: 'text', after: 'text' },
     arguments: z.object({ limit: pageSize, after: z.string().default('') }),
     run: ({ database }: OperatorContext, { after, limit }) => listClients(database, after, limit),
   }),
-  'client secret': operatorCommand({
+  'client secret': defineCommand({
     operands: ['CLIENT'],
     arguments: oneClient,
     run: ({ database, secrets }: OperatorContext, { CLIENT }) =>
       changeClientSecret(database, CLIENT, secrets),
   }),
-  'client delete': operatorCommand({
+  'client delete': defineCommand({
     operands: ['CLIENT'],
     arguments: oneClient,
     run: ({ database, outbox, tell }: OperatorContext, { CLIENT }) =>

@@ -1,4 +1,4 @@
-import { operatorCommand, tellAgain } from '@fulfilment/service-host/operator';
+import { defineCommand, publishReplay } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
 import { creatorFlags } from '../creators/creator-flags.js';
@@ -17,18 +17,18 @@ const flags = {
 
 /** Creators. CREATOR is a UUID or a `crt_` id. */
 export const creatorCommands = {
-  'creator create': operatorCommand({
+  'creator create': defineCommand({
     flags: { ...flags, organisation: 'text', id: 'text' },
     arguments: newCreator,
     run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
   }),
-  'creator change': operatorCommand({
+  'creator change': defineCommand({
     operands: ['CREATOR'],
     flags,
     arguments: creatorChange,
     run: ({ database, outbox }: OperatorContext, change) => changeCreator(database, outbox, change),
   }),
-  'creator payment-method': operatorCommand({
+  'creator payment-method': defineCommand({
     operands: ['CREATOR', 'METHOD'],
     arguments: z.object({
       CREATOR: z.string('is missing').min(1, 'must not be empty'),
@@ -37,14 +37,14 @@ export const creatorCommands = {
     run: ({ database, outbox }: OperatorContext, { CREATOR: creator, METHOD: paymentMethod }) =>
       changeCreator(database, outbox, { creator, paymentMethod }),
   }),
-  'creator redact': operatorCommand({
+  'creator redact': defineCommand({
     operands: ['CREATOR'],
     arguments: z.object({ CREATOR: z.string('is missing').min(1, 'must not be empty') }),
     run: ({ database, outbox }: OperatorContext, { CREATOR }) => redactCreator(database, outbox, CREATOR),
   }),
-  'creators republish': operatorCommand({
+  'creators republish': defineCommand({
     arguments: z.object({}),
     run: ({ database, broker, clock }: OperatorContext) =>
-      tellAgain(broker, 'creator-api.replay', creatorsAgain(database, clock)),
+      publishReplay(broker, 'creator-api.replay', creatorsAgain(database, clock)),
   }),
 };

@@ -1,4 +1,4 @@
-import { operatorCommand } from '@fulfilment/service-host/operator';
+import { defineCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { resealSecrets } from '../keys/reseal-secrets.js';
 import { SigningKeys } from '../keys/signing-keys.js';
@@ -9,15 +9,15 @@ const signingKeys = ({ database, secrets, clock }: OperatorContext) =>
 
 /** Signing keys, and the keys that encrypt secrets at rest. */
 export const keyCommands = {
-  'keys list': operatorCommand({
+  'keys list': defineCommand({
     arguments: z.object({}),
     run: async (context: OperatorContext) => ({ keys: await signingKeys(context).list() }),
   }),
-  'keys rotate': operatorCommand({
+  'keys rotate': defineCommand({
     arguments: z.object({}),
     run: async (context: OperatorContext) => ({ active: await signingKeys(context).rotate() }),
   }),
-  'keys remove': operatorCommand({
+  'keys remove': defineCommand({
     operands: ['KEY'],
     arguments: z.object({ KEY: z.string('is missing').min(1, 'must not be empty') }),
     run: async (context: OperatorContext, { KEY }) => {
@@ -25,7 +25,7 @@ export const keyCommands = {
       return { kid: KEY, removed: true };
     },
   }),
-  'keys reseal': operatorCommand({
+  'keys reseal': defineCommand({
     arguments: z.object({}),
     run: ({ database, secrets }: OperatorContext) => resealSecrets(database, secrets),
   }),

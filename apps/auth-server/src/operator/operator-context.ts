@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { type Clock, createLogger, hasLoopbackHost, SecretBox, systemClock } from '@fulfilment/runtime';
-import { type BrokerSettings, type OperatorSite, readSecret } from '@fulfilment/service-host/operator';
+import { type BrokerSettings, type CommandContext, readSecret } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
 import { DenyList, type TellRevoked } from '../revocation/deny-list.js';
@@ -28,7 +28,7 @@ export type OperatorSettings = BrokerSettings &
 
 const redisWithinMs = 2_000;
 
-export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorContext {
+export function operatorContext(site: CommandContext<OperatorSettings>): OperatorContext {
   return {
     database: site.database,
     outbox: new Outbox(),
@@ -42,7 +42,7 @@ export function operatorContext(site: OperatorSite<OperatorSettings>): OperatorC
 }
 
 /** Redis is opened when there is something to tell. While it is away the running service tells, once Redis is back. */
-function tellByRedis({ database, settings, atEnd }: OperatorSite<OperatorSettings>): TellRevoked {
+function tellByRedis({ database, settings, atEnd }: CommandContext<OperatorSettings>): TellRevoked {
   let opening: Promise<DenyList> | undefined;
   const open = async (): Promise<DenyList> => {
     const logger = createLogger('auth-server operate', 'silent'); // standard output holds the answer only

@@ -1,4 +1,4 @@
-import { type RateLimited, toErrorAnswer } from '@fulfilment/error-envelope';
+import { type RateLimited, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Html, html } from '@fulfilment/http-service';
 import { type Page, page } from './page.js';
 
@@ -34,7 +34,7 @@ export function unavailablePage(): Page {
 }
 
 export function tooManyPage(error: RateLimited): Page {
-  const { headers } = toErrorAnswer(error);
+  const { headers } = toErrorResponse(error);
   const text = 'Wait a moment, then load this page again.';
   return messagePage({ title: 'Too many requests', text, status: 429, headers });
 }

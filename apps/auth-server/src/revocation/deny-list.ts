@@ -44,7 +44,7 @@ export class DenyList {
     private readonly redis: RedisConnection,
     logger: Logger,
   ) {
-    redis.client.on('ready', () => this.tellAgain());
+    redis.client.on('ready', () => this.publishReplay());
     this.loop = new BackgroundLoop({
       name: 'deny-list',
       intervalMs: retryEveryMs,
@@ -71,10 +71,10 @@ export class DenyList {
         ),
       ),
     );
-    if (told === undefined) this.tellAgain();
+    if (told === undefined) this.publishReplay();
   }
 
-  private tellAgain(): void {
+  private publishReplay(): void {
     this.behind = true;
     this.loop.wake();
   }

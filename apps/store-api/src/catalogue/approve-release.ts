@@ -13,9 +13,9 @@ export interface Approval {
   readonly product_type?: string | undefined;
 }
 
-const knownRelease = statement('release.known', 'SELECT id FROM releases WHERE id = $1 FOR UPDATE');
-const knownType = statement(
-  'product-type.known',
+const lockRelease = statement('release.lock', 'SELECT id FROM releases WHERE id = $1 FOR UPDATE');
+const readType = statement(
+  'product-type.read',
   'SELECT product_type FROM product_types WHERE product_type = $1',
 );
 const publishPending = statement(
@@ -33,7 +33,10 @@ const publishPending = statement(
      .join(', ')}`,
 );
 
-/** Prices and publishes a pending release: by the prices given, else by the product type's list prices. Said twice, it happens once. */
+/**
+ * Prices and publishes a pending release: with the given prices, else the product type's list prices.
+ * Idempotent.
+ */
 @Injectable()
 export class ApproveRelease {
   constructor(
@@ -45,13 +48,13 @@ export class ApproveRelease {
   async run(
     tx: Transaction,
     { release_id: name, prices, product_type: productType }: Approval,
-    happenedAt: string,
+    occurredAt: string,
   ): Promise<void> {
     const id = isUuid(name) ? name : parsePublicId('prod', name);
-    if (id === undefined || (await tx.row(knownRelease, [id])) === undefined) {
+    if (id === undefined || (await tx.row(lockRelease, [id])) === undefined) {
       throw new RefusedMessage(`there is no release ${name.slice(0, 40)}`);
     }
-    if (productType !== undefined && (await tx.row(knownType, [productType])) === undefined) {
+    if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
       throw new RefusedMessage('there is no such product type');
     }
     const given = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
@@ -59,11 +62,11 @@ export class ApproveRelease {
       id,
       productType ?? null,
       ...given,
-      happenedAt,
+      occurredAt,
     ]);
-    const occurredAt = this.clock();
+    const publishedAt = this.clock();
     const facts = products.map((row) =>
-      messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt }),
+      messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
     );
     await this.outbox.add(tx, ...facts);
   }

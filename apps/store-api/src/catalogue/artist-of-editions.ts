@@ -2,9 +2,9 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { searchText } from './search.rules.js';
 
-const nameOfCreator = statement('edition.name-of-creator', 'SELECT name FROM creators WHERE id = $1');
-const nameless = statement(
-  'edition.nameless',
+const readCreatorName = statement('edition.read-creator-name', 'SELECT name FROM creators WHERE id = $1');
+const readNameless = statement(
+  'edition.read-nameless',
   "SELECT id, name FROM releases WHERE creator_id = $1 AND artist_name = '' AND release_type_id IS NOT NULL ORDER BY id FOR UPDATE",
 );
 const fillIn = statement(
@@ -13,20 +13,26 @@ const fillIn = statement(
    FROM unnest($1::uuid[], $3::text[]) AS filled (id, search_text) WHERE r.id = filled.id`,
 );
 
-/** Editions are by their creator, who may become known before or after them. The caller has the creator to itself. */
+/**
+ * The artist of an edition is its creator, whose message may arrive before or after the edition's. The caller
+ * holds the creator's lock.
+ */
 @Injectable()
 export class ArtistOfEditions {
-  /** The creator's name, or none yet: then `fillIn` follows. */
+  /** Returns the creator's name; empty while it is unknown, until `fillIn`. */
   async find(tx: Transaction, creatorId: string): Promise<string> {
-    const creator = await tx.row<{ name: string | null }>(nameOfCreator, [creatorId]);
+    const creator = await tx.row<{ name: string | null }>(readCreatorName, [creatorId]);
     return creator?.name ?? '';
   }
 
-  /** Names the creator's editions that came before the creator's name. Call after the creator is written. */
+  /**
+   * Sets the artist of editions that were created before the creator's name was known. Call after the creator
+   * is written.
+   */
   async fillIn(tx: Transaction, creatorId: string): Promise<void> {
     const artistName = await this.find(tx, creatorId);
     if (artistName === '') return;
-    const editions = await tx.rows<{ id: string; name: string }>(nameless, [creatorId]);
+    const editions = await tx.rows<{ id: string; name: string }>(readNameless, [creatorId]);
     if (editions.length === 0) return;
     await tx.run(fillIn, [
       editions.map(({ id }) => id),

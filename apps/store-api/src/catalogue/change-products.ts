@@ -6,7 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
-// A report from a clock that is ahead counts as of now: it must not outlast what is reported after it.
+// An event from a clock that is ahead counts as of now, so that it does not override later events.
 const lockProduct = statement(
   'product.lock',
   `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS status_set_later FROM products WHERE id = $1 FOR UPDATE`,
@@ -18,17 +18,20 @@ const setStatus = statement(
    RETURNING ${productColumns}`,
 );
 
-const rememberStatus = statement(
-  'product.remember-status',
+const saveStatusTime = statement(
+  'product.save-status-time',
   'UPDATE products SET status_set_at = least($2, now()) WHERE id = $1',
 );
 
 interface LockedProduct extends ProductRow {
-  /** Whether what is known happened after the report in hand. */
+  /** Whether the current status was set by a later event. */
   status_set_later: boolean;
 }
 
-/** Opens a product for sale and takes it off. A repeated report is applied once; an older one than the newest changes nothing. */
+/**
+ * Releases a product for sale or withdraws it. A repeated event, or one older than the newest, changes
+ * nothing.
+ */
 @Injectable()
 export class ChangeProducts {
   constructor(
@@ -37,43 +40,43 @@ export class ChangeProducts {
   ) {}
 
   /** @throws RefusedMessage */
-  async release(tx: Transaction, sku: string, happenedAt: string): Promise<void> {
-    const after = await this.moveTo(tx, sku, 'available', happenedAt);
+  async release(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
+    const after = await this.changeStatus(tx, sku, 'available', occurredAt);
     if (after !== undefined)
-      await this.tell(tx, messages.productAvailable.make(after, { occurredAt: this.clock() }));
+      await this.publish(tx, messages.productAvailable.make(after, { occurredAt: this.clock() }));
   }
 
   /** @throws RefusedMessage */
-  async withdraw(tx: Transaction, sku: string, happenedAt: string): Promise<void> {
-    const after = await this.moveTo(tx, sku, 'unavailable', happenedAt);
+  async withdraw(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
+    const after = await this.changeStatus(tx, sku, 'unavailable', occurredAt);
     if (after !== undefined)
-      await this.tell(tx, messages.productUnavailable.make(after, { occurredAt: this.clock() }));
+      await this.publish(tx, messages.productUnavailable.make(after, { occurredAt: this.clock() }));
   }
 
-  /** Answers the product when its status has changed. */
-  private async moveTo(
+  /** Returns the product if its status has changed. */
+  private async changeStatus(
     tx: Transaction,
     sku: string,
     status: 'available' | 'unavailable',
-    happenedAt: string,
+    occurredAt: string,
   ): Promise<{ product: ProductSnapshot } | undefined> {
-    const before = await this.lock(tx, sku, happenedAt);
+    const before = await this.lock(tx, sku, occurredAt);
     if (before.status_set_later) return undefined;
-    const after = await tx.row<ProductRow>(setStatus, [before.id, status, happenedAt]);
+    const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
     if (after !== undefined) return { product: productSnapshot(after) };
     if (before.status !== status) throw new RefusedMessage(`${sku} has no prices yet`);
-    await tx.run(rememberStatus, [before.id, happenedAt]);
+    await tx.run(saveStatusTime, [before.id, occurredAt]);
     return undefined;
   }
 
-  private async lock(tx: Transaction, sku: string, happenedAt: string): Promise<LockedProduct> {
+  private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
     const id = parsePublicId('prod', sku);
-    const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, happenedAt]);
+    const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
     if (product === undefined) throw new RefusedMessage(`there is no product ${sku.slice(0, 40)}`);
     return product;
   }
 
-  private tell(tx: Transaction, message: Message): Promise<void> {
+  private publish(tx: Transaction, message: Message): Promise<void> {
     return this.outbox.add(tx, message);
   }
 }

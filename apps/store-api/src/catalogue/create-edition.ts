@@ -6,7 +6,7 @@ import { ArtistOfEditions } from './artist-of-editions.js';
 import { searchText } from './search.rules.js';
 
 const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
-const usualProductType = 'vinyl_12_lp';
+const defaultProductType = 'vinyl_12_lp';
 
 const insertRelease = statement(
   'edition.insert-release',
@@ -21,7 +21,10 @@ const insertProduct = statement(
    FROM product_types t WHERE t.product_type = $6`,
 );
 
-/** Shows a release made through the Creator API in the Store: pending, with one pending product. The artist is filled in when the creator is known. */
+/**
+ * Adds an edition of the Creator API to the catalogue: pending, with one pending product. The artist is set
+ * when the creator is known.
+ */
 @Injectable()
 export class CreateEdition {
   constructor(private readonly artistOfEditions: ArtistOfEditions) {}
@@ -40,7 +43,7 @@ export class CreateEdition {
       createdAt,
     ]);
     if (inserted === 0) return;
-    const productType = productTypeOfEdition[typeId] ?? usualProductType;
+    const productType = productTypeOfEdition[typeId] ?? defaultProductType;
     const products = await tx.run(insertProduct, [
       uuidv7(),
       id,
@@ -50,7 +53,7 @@ export class CreateEdition {
       productType,
       createdAt,
     ]);
-    // Rolled back and tried again, then set aside: a release without its product could never be approved.
+    // The message is retried, then dead-lettered: a release without a product could never be approved.
     if (products === 0) throw new Error(`The product type ${productType} is not loaded.`);
   }
 }

@@ -19,8 +19,8 @@ describe('the ETag of release reads', () => {
   afterAll(() => store.stop());
 
   const read = (path: string, ifNoneMatch?: string, token = creator.token) => {
-    const asked = request(store.server).get(`/store/v1/releases${path}`).auth(token, { type: 'bearer' });
-    return ifNoneMatch === undefined ? asked : asked.set('If-None-Match', ifNoneMatch);
+    const get = request(store.server).get(`/store/v1/releases${path}`).auth(token, { type: 'bearer' });
+    return ifNoneMatch === undefined ? get : get.set('If-None-Match', ifNoneMatch);
   };
   const tagOf = async (path: string, token = creator.token): Promise<string> =>
     String((await read(path, undefined, token)).headers['etag']);
@@ -37,16 +37,16 @@ describe('the ETag of release reads', () => {
       });
       const tag = String(first.headers['etag']);
       for (const given of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const again = await read(path, given).set('X-Request-Id', 'mine');
-        expect([again.status, again.text]).toEqual([304, '']);
-        expect(again.headers).toMatchObject({
+        const conditional = await read(path, given).set('X-Request-Id', 'mine');
+        expect([conditional.status, conditional.text]).toEqual([304, '']);
+        expect(conditional.headers).toMatchObject({
           etag: tag,
           'cache-control': 'private, no-cache',
           'x-request-id': 'mine',
           ratelimit: expect.any(String),
           'ratelimit-policy': expect.any(String),
         });
-        expect(again.headers).not.toHaveProperty('content-type');
+        expect(conditional.headers).not.toHaveProperty('content-type');
       }
     },
   );

@@ -2,7 +2,7 @@ import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts'
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-import type { TrackFact } from './list-tracks.js';
+import type { ProcessedTrackData } from './list-tracks.js';
 
 describe('tracks that the Creator API has read', () => {
   let store: StoreApiUnderTest;
@@ -24,7 +24,7 @@ describe('tracks that the Creator API has read', () => {
       position = null,
       duration_seconds = 214,
       registered_at,
-    }: Partial<TrackFact>,
+    }: Partial<ProcessedTrackData>,
   ) =>
     messages.trackProcessed.make(
       { release_id, track_id, title, position, duration_seconds, registered_at },

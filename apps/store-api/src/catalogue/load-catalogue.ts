@@ -5,7 +5,7 @@ import { searchText } from './search.rules.js';
 
 const prices = z.record(z.enum(currencies), z.int().min(0).max(Number.MAX_SAFE_INTEGER));
 
-/** A catalogue as the operator loads it. Identifiers are the caller's, so a second load changes nothing. */
+/** The operator's catalogue file. It contains the ids, so a second load changes nothing. */
 export const catalogueFile = z.object({
   product_types: z.array(
     z.object({
@@ -91,7 +91,7 @@ const insertTracks = statement(
    ON CONFLICT DO NOTHING`,
 );
 
-/** Adds what is not there yet, in one transaction. What was sold, moved or withdrawn since stays as it is. */
+/** Adds missing rows in one transaction. Existing releases and products keep their stock and status. */
 export async function loadCatalogue(database: Database, file: CatalogueFile): Promise<void> {
   const products = file.releases.flatMap((release) =>
     release.products.map((product, index) => ({

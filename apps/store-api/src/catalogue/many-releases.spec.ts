@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-import { found } from './release-pages.js';
+import { searchByIndex } from './release-pages.js';
 import { searchPattern } from './search.rules.js';
 
 const insertMany = statement(
@@ -58,7 +58,10 @@ describe('a catalogue of many releases', () => {
       const lines = await store.database.transaction(async (tx) => {
         await tx.run(statement('test.generic', 'SET LOCAL plan_cache_mode = force_generic_plan'));
         await tx.run(
-          statement('test.prepare', `PREPARE search (uuid, text, int, bigint, uuid, text) AS ${found.text}`),
+          statement(
+            'test.prepare',
+            `PREPARE search (uuid, text, int, bigint, uuid, text) AS ${searchByIndex.text}`,
+          ),
         );
         const values = `'${creator.id}', 'GBP', 26, NULL, NULL, '${searchPattern(term)}'`;
         const rows = await tx.rows<{ 'QUERY PLAN': string }>(

@@ -12,7 +12,6 @@ const oversold = new Gauge({
   registers: [metrics],
 });
 
-/** Sets the gauge. */
 export async function measureOversold(database: Database): Promise<void> {
   const sum = await database.row<{ pieces: number }>(sumOversold);
   oversold.set(sum?.pieces ?? 0);

@@ -1,6 +1,6 @@
 import type { CatalogueStatus, ProductSnapshot } from '@fulfilment/contracts';
 
-/** A product as its messages tell it. */
+/** The columns of a product that messages contain. */
 export interface ProductRow {
   id: string;
   version: number;

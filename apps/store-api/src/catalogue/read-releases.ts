@@ -4,7 +4,14 @@ import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
-import { found, like, one, pages, productsOf, wholeOf } from './release-pages.js';
+import {
+  listPages,
+  readProducts,
+  readRelease,
+  readReleases,
+  searchByIndex,
+  searchByScan,
+} from './release-pages.js';
 import {
   type ProductOfReleaseRow,
   releaseFacts,
@@ -19,11 +26,11 @@ import { hasTrigram, searchPattern } from './search.rules.js';
 interface PageKey {
   readonly creatorId: string | undefined;
   readonly currency: Currency;
-  readonly most: number;
+  readonly maxRows: number;
   readonly after: CursorKey | undefined;
 }
 
-/** The catalogue of the connected creator, newest first. Pages that are asked for at the same time go in one round trip. */
+/** Reads the releases of the connected creator, newest first. Concurrent pages share a round trip. */
 @Injectable()
 export class ReadReleases {
   private readonly pages: GatheredStatements<PageKey, ReleaseSummaryRow[]>;
@@ -32,16 +39,16 @@ export class ReadReleases {
     private readonly database: Database,
     private readonly cursors: SignedCursors,
   ) {
-    this.pages = new GatheredStatements({ run: (keys) => this.thesePages(keys), atOnce: 2 });
+    this.pages = new GatheredStatements({ run: (keys) => this.loadPages(keys), atOnce: 2 });
   }
 
   async list(
-    who: Caller,
+    caller: Caller,
     query: ListReleasesDto,
   ): Promise<CursorPage<ReleaseSummary | (ReleaseSummary & ReleaseFacts)>> {
     const { limit, currency, format } = query;
-    const boundTo = ['releases', who.creatorId, query.search];
-    const rows = await this.page(who.creatorId, query, boundTo);
+    const boundTo = ['releases', caller.creatorId, query.search];
+    const rows = await this.page(caller.creatorId, query, boundTo);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const hasMore = rows.length > limit && last !== undefined;
@@ -59,9 +66,9 @@ export class ReadReleases {
     };
   }
 
-  async one(who: Caller, id: string, currency: Currency): Promise<ReleaseView> {
+  async read(caller: Caller, id: string, currency: Currency): Promise<ReleaseView> {
     const uuid = parsePublicId('prod', id) ?? notFound('release');
-    const row = await this.database.row<WholeReleaseRow>(one, [who.creatorId, uuid]);
+    const row = await this.database.row<WholeReleaseRow>(readRelease, [caller.creatorId, uuid]);
     if (row === undefined) return notFound('release');
     return releaseView(row, await this.products([uuid], currency), currency);
   }
@@ -73,8 +80,8 @@ export class ReadReleases {
   ): Promise<ReleaseSummaryRow[]> {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
     const term = search?.trim() ?? '';
-    if (term === '') return (await this.pages.row({ creatorId, currency, most: limit + 1, after })) ?? [];
-    return this.database.rows<ReleaseSummaryRow>(hasTrigram(term) ? found : like, [
+    if (term === '') return (await this.pages.row({ creatorId, currency, maxRows: limit + 1, after })) ?? [];
+    return this.database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, [
       creatorId,
       currency,
       limit + 1,
@@ -84,11 +91,11 @@ export class ReadReleases {
     ]);
   }
 
-  private async thesePages(keys: readonly PageKey[]): Promise<{ index: number; row: ReleaseSummaryRow[] }[]> {
-    const rows = await this.database.rows<ReleaseSummaryRow & { readonly index: number }>(pages, [
+  private async loadPages(keys: readonly PageKey[]): Promise<{ index: number; row: ReleaseSummaryRow[] }[]> {
+    const rows = await this.database.rows<ReleaseSummaryRow & { readonly index: number }>(listPages, [
       keys.map(({ creatorId }) => creatorId),
       keys.map(({ currency }) => currency),
-      keys.map(({ most }) => most),
+      keys.map(({ maxRows }) => maxRows),
       keys.map(({ after }) => after?.micros),
       keys.map(({ after }) => after?.id),
     ]);
@@ -101,7 +108,7 @@ export class ReadReleases {
   ): Promise<(ReleaseSummary & ReleaseFacts)[]> {
     const ids = page.map(({ id }) => id);
     const [releases, products] = await Promise.all([
-      this.database.rows<WholeReleaseRow>(wholeOf, [ids]),
+      this.database.rows<WholeReleaseRow>(readReleases, [ids]),
       this.products(ids, currency),
     ]);
     const wholeById = new Map(releases.map((row) => [row.id, row]));
@@ -117,6 +124,6 @@ export class ReadReleases {
   }
 
   private products(releaseIds: readonly string[], currency: Currency): Promise<ProductOfReleaseRow[]> {
-    return this.database.rows<ProductOfReleaseRow>(productsOf, [releaseIds, currency]);
+    return this.database.rows<ProductOfReleaseRow>(readProducts, [releaseIds, currency]);
   }
 }

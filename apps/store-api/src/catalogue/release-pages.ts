@@ -6,8 +6,8 @@ const priceIn = (currency: string): string =>
 const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url,
          (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_micros, p.product_types, p.price_min, p.price_max`;
 
-/** What the products of the release `r` add up to. */
-const productsOfRelease = (currency: string): string => `
+/** Aggregates the products of the release `r`. */
+const productTotals = (currency: string): string => `
   SELECT array_agg(DISTINCT product_type) AS product_types,
          min(${priceIn(currency)}) FILTER (WHERE status = 'available') AS price_min,
          max(${priceIn(currency)}) FILTER (WHERE status = 'available') AS price_max
@@ -15,68 +15,68 @@ const productsOfRelease = (currency: string): string => `
 
 const newestFirst = 'ORDER BY created_at DESC, id DESC';
 
-/** What comes after the last row of the page before: all, where there was none. */
-const after = (micros: string, id: string): string =>
+/** Condition for rows after the last one of the previous page; true for all rows without one. */
+const afterCursor = (micros: string, id: string): string =>
   `(created_at, id) < (coalesce('epoch'::timestamptz + ${micros} * interval '1 microsecond', 'infinity'),
                        coalesce(${id}, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
 
-/** Pages that were asked for at the same time: arrays of creators, currencies, most rows, and keys to go on after. */
-export const pages = statement(
-  'releases.pages',
-  `SELECT (asked.number - 1)::int AS index, ${summaryColumns}
+/** Reads several pages: arrays of creators, currencies, row limits and keys of the previous page. */
+export const listPages = statement(
+  'releases.list-pages',
+  `SELECT (requested.number - 1)::int AS index, ${summaryColumns}
    FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::uuid[])
-          WITH ORDINALITY AS asked (creator, currency, most, after_micros, after_id, number)
+          WITH ORDINALITY AS requested (creator, currency, max_rows, after_micros, after_id, number)
    CROSS JOIN LATERAL (
-     SELECT * FROM releases WHERE creator_id = asked.creator AND ${after('asked.after_micros', 'asked.after_id')}
-     ${newestFirst} LIMIT asked.most
+     SELECT * FROM releases WHERE creator_id = requested.creator AND ${afterCursor('requested.after_micros', 'requested.after_id')}
+     ${newestFirst} LIMIT requested.max_rows
    ) AS r
-   LEFT JOIN LATERAL (${productsOfRelease('asked.currency')}) AS p ON true
-   ORDER BY asked.number, r.created_at DESC, r.id DESC`,
+   LEFT JOIN LATERAL (${productTotals('requested.currency')}) AS p ON true
+   ORDER BY requested.number, r.created_at DESC, r.id DESC`,
 );
 
-/** The page of a search; the parameters are those of one page and the pattern. */
-const searchSql = (which: string): string => `
+/** One page of a search. Parameters: those of a page, and the pattern. */
+const searchSql = (matches: string): string => `
   SELECT ${summaryColumns}
-  FROM (${which}) AS r
-  LEFT JOIN LATERAL (${productsOfRelease('$2')}) AS p ON true
+  FROM (${matches}) AS r
+  LEFT JOIN LATERAL (${productTotals('$2')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-const walked = `SELECT * FROM releases WHERE creator_id = $1 AND search_text LIKE $6
-   AND ${after('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3`;
+const newestMatches = `SELECT * FROM releases WHERE creator_id = $1 AND search_text LIKE $6
+   AND ${afterCursor('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3`;
 
-/** Above this many finds, walking from the newest release on meets a page of them sooner than sorting all. */
-const manyFinds = 2000;
+/** With more matches, a scan from the newest release fills a page sooner than sorting all matches. */
+const maxIndexedMatches = 2000;
 
-/** A term that the index does not know. */
-export const like = statement('releases.like', searchSql(walked));
+/** For a term without a trigram. */
+export const searchByScan = statement('releases.search-by-scan', searchSql(newestMatches));
 
 /**
- * Which of the two ways is cheaper depends on the term, which a prepared plan does not know: the index counts the finds first. Of few, it
- * has them all; of many, the list is walked as without a search.
+ * The cheaper way depends on the term, which a prepared plan does not know. So the index counts the matches
+ * first: few are sorted, many are found by a scan from the newest release.
  */
-export const found = statement(
-  'releases.found',
+export const searchByIndex = statement(
+  'releases.search-by-index',
   searchSql(`
   WITH finds AS MATERIALIZED (
-    SELECT id FROM releases WHERE creator_id = $1 AND search_text LIKE $6 LIMIT ${manyFinds + 1}
-  ), few AS MATERIALIZED (SELECT count(*) <= ${manyFinds} AS few FROM finds)
+    SELECT id FROM releases WHERE creator_id = $1 AND search_text LIKE $6 LIMIT ${maxIndexedMatches + 1}
+  ), few AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS few FROM finds)
   (SELECT releases.* FROM releases JOIN finds USING (id)
-   WHERE (SELECT few FROM few) AND ${after('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3)
+   WHERE (SELECT few FROM few) AND ${afterCursor('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3)
   UNION ALL
-  (SELECT * FROM (${walked}) AS walked WHERE NOT (SELECT few FROM few))`),
+  (SELECT * FROM (${newestMatches}) AS walked WHERE NOT (SELECT few FROM few))`),
 );
 
 const wholeColumns =
   'id, name, artist_name, additional_artists, release_date, cover_image_url, description, copyright, created_at';
-export const one = statement(
-  'releases.one',
+export const readRelease = statement(
+  'releases.read',
   `SELECT ${wholeColumns} FROM releases WHERE creator_id = $1 AND id = $2`,
 );
-export const wholeOf = statement(
-  'releases.whole',
+export const readReleases = statement(
+  'releases.read-many',
   `SELECT ${wholeColumns} FROM releases WHERE id = ANY($1::uuid[])`,
 );
 
-export const productsOf = statement(
+export const readProducts = statement(
   'releases.products',
   `SELECT p.id, p.release_id, p.title, p.created_at, p.status, p.product_type, p.lead_time_days, p.weight_grams, p.barcode,
           p.glb_model, p.limited_edition, p.quantity, ${priceIn('$2')} AS price,

@@ -100,7 +100,7 @@ function productView(row: ProductOfReleaseRow, currency: Currency): ProductView 
     track_listing: row.tracks,
     product_type: row.product_type,
     product_lead_time: row.lead_time_days,
-    // Nothing is asked for a product that was never priced; it cannot be ordered before it is.
+    // A product without a price shows 0. It cannot be ordered before it is priced.
     price: { amount: row.price ?? 0, currency },
     weight_grams: row.weight_grams,
     barcode: row.barcode,

@@ -14,14 +14,14 @@ export class ReleasesController {
   @Get()
   @EntityTag()
   @Operation(reference.listReleases)
-  list(@Principal() who: Caller, @Query() query: ListReleasesDto) {
-    return this.readReleases.list(who, query);
+  list(@Principal() caller: Caller, @Query() query: ListReleasesDto) {
+    return this.readReleases.list(caller, query);
   }
 
   @Get(':id')
   @EntityTag()
   @Operation(reference.readRelease)
-  one(@Principal() who: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
-    return this.readReleases.one(who, id, currency);
+  read(@Principal() caller: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
+    return this.readReleases.read(caller, id, currency);
   }
 }

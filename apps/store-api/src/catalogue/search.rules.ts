@@ -1,4 +1,4 @@
-/** What a search looks through: name and artists, without the difference of upper and lower case in any script. */
+/** The text that a search matches: name and artists, case-folded in every script. */
 export function searchText(...parts: readonly string[]): string {
   return foldCase(parts.join(' ').normalize('NFC')).normalize('NFC');
 }
@@ -8,12 +8,15 @@ export function searchPattern(term: string): string {
   return `%${searchText(term).replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`;
 }
 
-/** Whether a trigram index can narrow a search for this: it knows runs of three letters or digits. */
+/** Whether a trigram index can be used: the term has three letters or digits in a row. */
 export function hasTrigram(term: string): boolean {
   return /[\p{L}\p{N}]{3}/u.test(searchText(term));
 }
 
-/** By way of upper case, which has one form of what has two small ones (ß and ss); a final sigma is small for its place in a word only. */
+/**
+ * Upper case unifies letters with two lower-case forms (ß and ss). The final sigma ς is a positional form of
+ * σ.
+ */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

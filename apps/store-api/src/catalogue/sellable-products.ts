@@ -3,7 +3,7 @@ import { Database, GatheredStatements, statement } from '@fulfilment/database';
 import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 
-/** What an order or a quote needs to know of a product. */
+/** The data of a product that orders and quotes need. */
 export interface SellableProduct {
   readonly id: string;
   readonly releaseId: string;
@@ -15,29 +15,29 @@ export interface SellableProduct {
   readonly weightGrams: number;
   readonly royaltyRate: number;
   readonly limitedEdition: boolean;
-  /** Pieces there are of a limited edition, at the time of reading. */
+  /** Pieces of a limited edition at the time of reading, else null. */
   readonly stock: number | null;
   /** Catalogue price in the order's currency, minor units. */
   readonly price: number | null;
 }
 
-export interface WantedItem {
+export interface RequestedItem {
   readonly sku: string;
   readonly quantity: number;
 }
 
-/** A wanted line with its product. */
-export type SellableLine<Item extends WantedItem> = SellableProduct & Item;
+/** A requested line with its product. */
+export type SellableLine<Item extends RequestedItem> = SellableProduct & Item;
 
 const readSellable = statement(
   'catalogue.sellable',
-  `SELECT (asked.number - 1)::int AS index, p.id, p.release_id AS "releaseId", r.name AS "releaseTitle", p.title,
+  `SELECT (requested.number - 1)::int AS index, p.id, p.release_id AS "releaseId", r.name AS "releaseTitle", p.title,
           p.product_type AS "productType", coalesce(p.barcode, r.ean) AS ean, p.status,
           coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.royalty_rate AS "royaltyRate",
           p.limited_edition AS "limitedEdition", p.quantity AS stock,
-          CASE asked.currency WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price
-   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (product_id, creator_of_caller, currency, number)
-   JOIN products p ON p.id = asked.product_id AND p.creator_id = asked.creator_of_caller
+          CASE requested.currency WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price
+   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS requested (product_id, creator_of_caller, currency, number)
+   JOIN products p ON p.id = requested.product_id AND p.creator_id = requested.creator_of_caller
    JOIN releases r ON r.id = p.release_id
    JOIN product_types t ON t.product_type = p.product_type`,
 );
@@ -48,19 +48,19 @@ interface ProductKey {
   readonly currency: Currency;
 }
 
-/** Products as orders and quotes look them up; what is asked for at the same time goes in one round trip. */
+/** Reads products for orders and quotes. Concurrent reads share a round trip. */
 @Injectable()
 export class SellableProducts {
   private readonly products: GatheredStatements<ProductKey, SellableProduct>;
 
   constructor(private readonly database: Database) {
-    this.products = new GatheredStatements({ run: (keys) => this.these(keys), atOnce: 2 });
+    this.products = new GatheredStatements({ run: (keys) => this.loadBatch(keys), atOnce: 2 });
   }
 
-  /** The creator's products behind the skus, by sku. What is another creator's is not there. */
+  /** Returns the creator's products by sku. Products of other creators are left out. */
   async bySku(
     creatorId: string,
-    items: readonly WantedItem[],
+    items: readonly RequestedItem[],
     currency: Currency,
   ): Promise<Map<string, SellableProduct>> {
     const found = new Map<string, SellableProduct>();
@@ -75,7 +75,7 @@ export class SellableProducts {
     return found;
   }
 
-  private async these(keys: readonly ProductKey[]): Promise<{ index: number; row: SellableProduct }[]> {
+  private async loadBatch(keys: readonly ProductKey[]): Promise<{ index: number; row: SellableProduct }[]> {
     const rows = await this.database.rows<SellableProduct & { readonly index: number }>(readSellable, [
       keys.map(({ id }) => id),
       keys.map(({ creatorId }) => creatorId),
@@ -86,17 +86,18 @@ export class SellableProducts {
 }
 
 /**
- * Each line with its product.
- * @param fromStock whether there must be enough of each now: what is read here is what is told, the order itself takes by a guarded update
+ * Returns each line with its product.
+ * @param fromStock whether stock is checked too, for a complete error response; the order itself takes the
+ * stock by a guarded update
  * @throws Unprocessable with one detail per line that cannot be sold
  */
-export function refuseUnsellable<Item extends WantedItem>(
+export function rejectUnsellable<Item extends RequestedItem>(
   items: readonly Item[],
   products: ReadonlyMap<string, SellableProduct>,
   { fromStock }: { readonly fromStock: boolean },
 ): SellableLine<Item>[] {
-  const wanted = new Map<string, number>();
-  for (const { sku, quantity } of items) wanted.set(sku, (wanted.get(sku) ?? 0) + quantity);
+  const requested = new Map<string, number>();
+  for (const { sku, quantity } of items) requested.set(sku, (requested.get(sku) ?? 0) + quantity);
   const lines: SellableLine<Item>[] = [];
   const details: ErrorDetail[] = [];
   for (const [index, item] of items.entries()) {
@@ -104,7 +105,7 @@ export function refuseUnsellable<Item extends WantedItem>(
     const field = `items.${index}.sku`;
     if (product === undefined) details.push({ field, reason: 'unknown_sku' });
     else if (product.status !== 'available') details.push({ field, reason: 'not_available' });
-    else if (fromStock && (product.stock ?? Infinity) < (wanted.get(item.sku) ?? 0))
+    else if (fromStock && (product.stock ?? Infinity) < (requested.get(item.sku) ?? 0))
       details.push({ field, reason: 'insufficient_stock' });
     else lines.push({ ...product, ...item });
   }

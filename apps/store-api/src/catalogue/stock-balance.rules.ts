@@ -1,22 +1,22 @@
-/** What there is of a limited edition: at most one of both is above zero. */
+/** The stock of a limited edition. At most one of the members is above zero. */
 export interface Balance {
   /** Pieces left to sell. */
   readonly quantity: number;
-  /** Pieces that were sold and do not exist, as the warehouse reports it. */
+  /** Pieces that were sold but do not exist, by the warehouse's count. */
   readonly oversold: number;
 }
 
-/** The most pieces that a product can have, or be short of. */
+/** Maximum of pieces in stock, and of oversold pieces. */
 export const maxStock = 2_000_000_000;
 
-/** @param balance pieces that exist less those that were sold */
+/** @param balance existing pieces minus sold pieces */
 export function stockOf(balance: number): Balance {
   return { quantity: Math.max(0, balance), oversold: Math.max(0, -balance) };
 }
 
 /**
- * The balance by a new count. Of two counts of one time the lower one holds, whichever arrives first.
- * @param counted the counted pieces with all changes since
+ * Returns the balance after a new count. Of two counts with the same time, the lower one applies.
+ * @param counted the counted pieces plus all later changes
  */
 export function balanceAfterCount(
   counted: number,

@@ -5,7 +5,7 @@ import { createLogger, systemClock } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { productTypes } from '../store-api.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
-import { ReportStock } from './report-stock.js';
+import { ApplyStockEvents } from './apply-stock-events.js';
 import { BecameLimited, Stock } from './stock.js';
 
 const now = statement(
@@ -60,7 +60,7 @@ const lastEvents = statement(
    FROM outbox WHERE body->'data'->'product'->>'id' = $1 ORDER BY (body->'data'->'product'->>'version')::int, type`,
 );
 
-/** One product, its orders as PlaceOrder and MoveOrder write them, and the reports of its warehouse. */
+/** One product, its orders as PlaceOrder and TransitionOrder write them, and the reports of its warehouse. */
 export async function stockOfOneProduct(database: Database, quantity: number | null) {
   const [productId, releaseId, creatorId] = [uuidv7(), uuidv7(), uuidv7()];
   const prices = { GBP: 1, USD: 1, EUR: 1, JPY: 1 };
@@ -91,7 +91,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
     ],
   });
   const stock = new Stock(new Outbox(), systemClock);
-  const reports = new ReportStock(stock, createLogger('test', 'silent'));
+  const reports = new ApplyStockEvents(stock, createLogger('test', 'silent'));
   const sku = publicId('prod', productId);
   const read = async () =>
     (await database.row<{ quantity: number | null; oversold: number; limited: boolean }>(readProduct, [
@@ -111,7 +111,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       try {
         return await database.transaction(async (tx) => {
           await tx.run(insertOrder, [orderId, creatorId, productId, pieces, placedAt]);
-          if (!limited) await stock.holdUnlimited(tx, [productId]);
+          if (!limited) await stock.lockUnlimited(tx, [productId]);
           const short = limited ? await stock.take(tx, orderId, [{ productId, quantity: pieces }]) : [];
           if (short.length > 0) throw new SoldOut();
           return { orderId, limited };
@@ -130,14 +130,17 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
     cancel: (orderId: string) =>
       database.transaction(async (tx) => {
         await tx.run(cancelOrder, [orderId]);
-        await stock.giveBack(tx, orderId);
+        await stock.returnStock(tx, orderId);
       }),
-    /** Declines an order whose charge was pending, as SettleOrder does. What it returns commits once another transaction waits for a lock. */
+    /**
+     * Declines an order whose charge was pending, as SettleOrder does. What it returns commits once another
+     * transaction waits for a lock.
+     */
     declineUncommitted: async (orderId: string): Promise<() => Promise<void>> => {
       await database.run(awaitCharge, [orderId]);
       const settling = await database.begin();
       await settling.tx.run(declineOrder, [orderId]);
-      await stock.giveBack(settling.tx, orderId);
+      await stock.returnStock(settling.tx, orderId);
       return async () => {
         await eventually(async () => (await database.row(waitingForLocks)) !== undefined || undefined);
         await settling.commit();

@@ -17,17 +17,18 @@ const take = statement(
    WHERE id = $1 AND quantity >= $2
    RETURNING ${productColumns}`,
 );
-// Pieces that were sold and do not exist are made up for first.
-const giveBack = statement(
-  'stock.give-back',
+// Oversold pieces are reduced first.
+const returnPieces = statement(
+  'stock.return',
   `UPDATE products SET quantity = greatest(0, quantity - oversold + $2), oversold = greatest(0, oversold - quantity - $2),
                        version = version + 1, updated_at = ${nextUpdateTime}
    WHERE id = $1 AND limited_edition
    RETURNING ${productColumns}, oversold`,
 );
-// A row that is not limited stays so until the transaction ends: FOR KEY SHARE waits for the report that limits it, and makes it wait.
-const holdUnlimited = statement(
-  'stock.hold-unlimited',
+// FOR KEY SHARE conflicts with the stock count that makes a product a limited edition, so an unlimited row
+// stays unlimited until the transaction ends.
+const lockUnlimitedProducts = statement(
+  'stock.lock-unlimited',
   'SELECT id FROM products WHERE id = ANY($1::uuid[]) AND NOT limited_edition ORDER BY id FOR KEY SHARE',
 );
 const recordMovements = statement(
@@ -43,12 +44,12 @@ const recordReturns = statement(
    RETURNING product_id AS "productId", quantity`,
 );
 
-/** A product that was read as unlimited has become a limited edition since: the order has to be priced again. */
+/** A product became a limited edition after it was read as unlimited. The order has to be priced again. */
 export class BecameLimited extends Error {
   override readonly name = 'BecameLimited';
 }
 
-/** The pieces left of limited editions. Every change tells its events in the same transaction. */
+/** The stock of limited editions. Every change publishes its events in the same transaction. */
 @Injectable()
 export class Stock {
   constructor(
@@ -57,65 +58,67 @@ export class Stock {
   ) {}
 
   /**
-   * Takes the pieces of an order, or answers the ids of products that have too few (then the caller rolls back).
-   * Rows are locked in the order of their ids, so two baskets never wait for each other.
-   * @param attempt which of the order's charges they are taken for
+   * Takes the pieces of an order. Returns the ids of products with too few pieces; then the caller rolls
+   * back. Rows are locked in the order of their ids, to avoid deadlocks.
+   * @param attempt number of the order's charge for which they are taken
    */
   async take(tx: Transaction, orderId: string, lines: readonly StockLine[], attempt = 1): Promise<string[]> {
     const short: string[] = [];
     const changes: { product: ProductSnapshot; previous: number }[] = [];
-    const wanted = sumByProduct(lines);
-    // Asked for in one go: one connection runs them in this order.
+    const requested = sumByProduct(lines);
+    // Pipelined: one connection runs them in this order.
     const rows = await together(
-      wanted.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
+      requested.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
     );
-    for (const [index, { productId, quantity }] of wanted.entries()) {
+    for (const [index, { productId, quantity }] of requested.entries()) {
       const row = rows[index];
       if (row === undefined) short.push(productId);
       else changes.push({ product: productSnapshot(row), previous: (row.quantity ?? 0) + quantity });
     }
-    if (short.length > 0 || wanted.length === 0) return short;
-    const productIds = wanted.map((line) => line.productId);
-    const quantities = wanted.map((line) => line.quantity);
+    if (short.length > 0 || requested.length === 0) return short;
+    const productIds = requested.map((line) => line.productId);
+    const quantities = requested.map((line) => line.quantity);
     await together([
       tx.run(recordMovements, [orderId, productIds, quantities, attempt]),
-      this.tell(tx, changes),
+      this.publishChanges(tx, changes),
     ]);
     return [];
   }
 
   /**
-   * Keeps products from becoming limited editions until the transaction ends, since nothing is taken from them.
-   * @throws BecameLimited when one already has
+   * Prevents products from becoming limited editions until the transaction ends, since no pieces are taken
+   * from them.
+   * @throws BecameLimited when one already is
    */
-  async holdUnlimited(tx: Transaction, productIds: readonly string[]): Promise<void> {
+  async lockUnlimited(tx: Transaction, productIds: readonly string[]): Promise<void> {
     const distinct = [...new Set(productIds)];
     if (distinct.length === 0) return;
-    const held = await tx.rows<{ id: string }>(holdUnlimited, [distinct]);
-    if (held.length < distinct.length) throw new BecameLimited();
+    const locked = await tx.rows<{ id: string }>(lockUnlimitedProducts, [distinct]);
+    if (locked.length < distinct.length) throw new BecameLimited();
   }
 
-  /** Gives back what an order took; a second time changes nothing. */
-  async giveBack(tx: Transaction, orderId: string): Promise<void> {
+  /** Returns the pieces of an order to the stock. Idempotent. */
+  async returnStock(tx: Transaction, orderId: string): Promise<void> {
     const returned = sumByProduct(
       await tx.rows<{ productId: string; quantity: number }>(recordReturns, [orderId]),
     );
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     for (const { productId, quantity } of returned) {
-      const row = await tx.row<ProductRow & { oversold: number }>(giveBack, [productId, quantity]);
+      const row = await tx.row<ProductRow & { oversold: number }>(returnPieces, [productId, quantity]);
       if (row === undefined) continue;
       const { oversold, ...product } = row;
       const balanceBefore = (product.quantity ?? 0) - oversold - quantity;
       changes.push({ product: productSnapshot(product), previous: Math.max(0, balanceBefore) });
     }
-    await this.tell(tx, changes);
+    await this.publishChanges(tx, changes);
   }
 
   /**
-   * The events of changed stock: inventory_changed, and in_stock or out_of_stock where zero was crossed; none where the number is the same.
-   * @param changes `previous` null for what had no count: it was never sold out, so nothing came back into stock
+   * Publishes inventory_changed for each changed number, and in_stock or out_of_stock when it crosses zero.
+   * @param changes `previous` is null for a product without a count: it was not sold out, so in_stock does
+   * not follow
    */
-  async tell(
+  async publishChanges(
     tx: Transaction,
     changes: readonly { product: ProductSnapshot; previous: number | null }[],
   ): Promise<void> {
@@ -135,7 +138,7 @@ export class Stock {
   }
 }
 
-/** One line a product, in the order of ids: the order in which rows are locked. */
+/** One line per product, in the order in which rows are locked. */
 function sumByProduct(lines: readonly StockLine[]): StockLine[] {
   const sums = new Map<string, number>();
   for (const { productId, quantity } of lines) sums.set(productId, (sums.get(productId) ?? 0) + quantity);

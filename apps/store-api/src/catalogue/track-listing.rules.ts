@@ -1,7 +1,7 @@
 export interface ProcessedTrack {
   readonly track_id: string;
   readonly title: string | null;
-  /** The place its file's tags name. */
+  /** The position from the tags of its file. */
   readonly position: number | null;
   readonly duration_seconds: number;
   readonly first_processed_at: Date;
@@ -15,9 +15,9 @@ export interface ListedTrack {
 }
 
 /**
- * Where each track stands: at the place its tags name when that is free, else behind the last, in the order they were first registered. It depends
- * on the tracks alone, not on the order their messages came in.
- * @param taken places of tracks that are not the Creator API's to move
+ * Assigns a position to each track: the one of its tags if it is free, else after the last, in the order of
+ * first registration. The result does not depend on the order in which messages arrive.
+ * @param taken positions of tracks that were loaded with the catalogue
  */
 export function trackListing(
   taken: readonly number[],
@@ -26,13 +26,13 @@ export function trackListing(
   const fixed = new Set(taken);
   const places = new Map<number, ProcessedTrack>();
   const oldestFirst = tracks.toSorted(byAge);
-  const homeless = oldestFirst.filter((track) => {
+  const unplaced = oldestFirst.filter((track) => {
     if (track.position === null || fixed.has(track.position) || places.has(track.position)) return true;
     places.set(track.position, track);
     return false;
   });
   let last = Math.max(0, ...taken, ...places.keys());
-  for (const track of homeless) places.set(++last, track);
+  for (const track of unplaced) places.set(++last, track);
   return [...places]
     .toSorted(([one], [other]) => one - other)
     .map(([position, { track_id, title, duration_seconds }]) => ({

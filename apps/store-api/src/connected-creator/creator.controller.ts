@@ -11,7 +11,7 @@ export class CreatorController {
   @Get()
   @Scopes('creator:read')
   @Operation(reference.readCreator)
-  read(@Principal() who: Caller) {
-    return this.readCreator.run(who);
+  read(@Principal() caller: Caller) {
+    return this.readCreator.run(caller);
   }
 }

@@ -7,15 +7,16 @@ import { CreateEdition } from '../catalogue/create-edition.js';
 import { ListTracks } from '../catalogue/list-tracks.js';
 import { RecordCreator } from './record-creator.js';
 
-// A release, its tracks and its creator may come to several replicas at once, none of which sees what the others have not committed: so each has one
-// of them at a time. All that a batch needs is locked before anything else, in one order: whoever waits holds nothing that others wait for.
-const takeTurns = statement(
-  'creators.take-turns',
+// Messages of a release, its tracks and its creator may be handled by several replicas concurrently, which do
+// not see each other's uncommitted rows. So each release and creator is locked. A batch takes all its locks
+// first, in one order, to avoid deadlocks.
+const lockSubjects = statement(
+  'creators.lock-subjects',
   `SELECT pg_advisory_xact_lock(key) FROM (
      SELECT DISTINCT hashtextextended('facts-of:' || id, 0) AS key FROM unnest($1::text[]) AS id ORDER BY key) AS keys`,
 );
 
-/** What auth-server and creator-api tell of creators and their releases. */
+/** Consumes messages of auth-server and creator-api about creators and their releases. */
 @Injectable()
 export class CreatorsConsumer {
   constructor(
@@ -33,7 +34,7 @@ export class CreatorsConsumer {
   }
 
   async handle(tx: Transaction, facts: readonly Message[]): Promise<void> {
-    await tx.run(takeTurns, [facts.flatMap(concerned)]);
+    await tx.run(lockSubjects, [facts.flatMap(subjectsOf)]);
     for (const fact of facts) await this.handleOne(tx, fact);
   }
 
@@ -45,13 +46,13 @@ export class CreatorsConsumer {
       await this.createEdition.run(tx, fact.data.edition);
       await this.listTracks.fillIn(tx, fact.data.edition.id);
     } else if (messages.trackProcessed.is(fact)) {
-      await this.listTracks.take(tx, fact.data, fact.occurred_at);
+      await this.listTracks.record(tx, fact.data, fact.occurred_at);
     }
   }
 }
 
-/** The creator and the release that a fact is about. */
-function concerned(fact: Message): readonly string[] {
+/** The ids of the creator and the release that a message is about. */
+function subjectsOf(fact: Message): readonly string[] {
   if (messages.creatorRegistered.is(fact) || messages.creatorChanged.is(fact)) return [fact.data.creator.id];
   if (messages.editionCreated.is(fact)) return [fact.data.edition.id, fact.data.edition.creator_id];
   return messages.trackProcessed.is(fact) ? [fact.data.release_id] : [];

@@ -23,8 +23,8 @@ const readCreator = statement(
 export class ReadCreator {
   constructor(private readonly database: Database) {}
 
-  async run(who: Caller): Promise<ConnectedCreatorView> {
-    const creatorId = who.creatorId ?? notFound('connected creator');
+  async run(caller: Caller): Promise<ConnectedCreatorView> {
+    const creatorId = caller.creatorId ?? notFound('connected creator');
     const row =
       (await this.database.row<CreatorRow>(readCreator, [creatorId])) ?? notFound('connected creator');
     return {

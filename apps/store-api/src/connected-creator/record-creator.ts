@@ -14,7 +14,7 @@ const upsertCreator = statement(
    WHERE known.version < excluded.version`,
 );
 
-/** Keeps what auth-server says of a creator: the newest version wins, whatever the order of arrival. */
+/** Stores the newest version of a creator, in any order of arrival. */
 @Injectable()
 export class RecordCreator {
   async run(tx: Transaction, creator: CreatorSnapshot): Promise<void> {

@@ -3,18 +3,18 @@ import { Database, GatheredStatements, type Sql, statement, type Transaction } f
 import { bodyMismatch, type KeyScope, stillRunning } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
-/** The body of the answer a key remembers. */
-export interface RememberedResponse {
+/** The response body of `POST /v1/orders`, which is stored under the key. */
+export interface PlacedOrder {
   readonly id: string;
   readonly status: OrderStatus;
 }
 
 export type Claim =
-  /** Ours: place the order under `claimedBy`. */
+  /** The key belongs to this request: it places the order. */
   | { readonly state: 'claimed' }
-  /** An earlier request died after the order row was there: go on with that order. */
+  /** An earlier request died after it had written the order: continue with that order. */
   | { readonly state: 'resumed'; readonly orderId: string }
-  | { readonly state: 'remembered'; readonly response: RememberedResponse };
+  | { readonly state: 'replayed'; readonly response: PlacedOrder };
 
 /** A key with the order that its request would place. */
 interface NewKey {
@@ -25,22 +25,23 @@ interface NewKey {
 
 interface HeldKey {
   readonly same: boolean;
-  readonly response: RememberedResponse | null;
-  /** Whoever held it is gone, or its day is over. */
+  readonly response: PlacedOrder | null;
+  /** Its request died, or its 24 hours are over. */
   readonly free: boolean;
 }
 
-/** How long a claim lasts until its order is there. One that comes later than that is rolled back when it attaches. */
+/** How long a claim lasts before its order is written. A later order is rolled back when it attaches. */
 const claimLeaseMs = 5_000;
 
-// Of a key that is there, ON CONFLICT alone would wait for the transaction that attaches its order, and the neighbours with it.
+// Excludes existing keys first: ON CONFLICT would wait for the transaction that attaches an order, and the
+// batch with it.
 const claimNew = statement(
   'idempotency.claim-new',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
    SELECT creator_id, client_id, key, fingerprint, claimed_by, now() + $6::int * interval '1 millisecond'
-   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[]) AS asked (creator_id, client_id, key, fingerprint, claimed_by)
+   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[]) AS requested (creator_id, client_id, key, fingerprint, claimed_by)
    WHERE NOT EXISTS (SELECT FROM idempotency_keys held
-                     WHERE (held.creator_id, held.client_id, held.key) = (asked.creator_id, asked.client_id, asked.key))
+                     WHERE (held.creator_id, held.client_id, held.key) = (requested.creator_id, requested.client_id, requested.key))
    ORDER BY creator_id, client_id, key
    ON CONFLICT DO NOTHING
    RETURNING claimed_by`,
@@ -52,7 +53,7 @@ const claim = statement(
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
      order_id = CASE WHEN held.created_at < now() - interval '24 hours' THEN NULL ELSE held.order_id END,
-     -- The day begins with the request whose order it may become.
+     -- The 24 hours start with the request that may place the order.
      created_at = CASE WHEN held.order_id IS NULL OR held.created_at < now() - interval '24 hours' THEN now()
                        ELSE held.created_at END,
      response = NULL
@@ -78,23 +79,26 @@ const release = statement(
   `DELETE FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );
-const remember = statement(
-  'idempotency.remember',
+const save = statement(
+  'idempotency.save',
   `UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND (response IS NULL OR response->>'status' = 'pending')`,
 );
-const rememberUnlessKnown = statement(
-  'idempotency.remember-unless-known',
+const saveUnlessKnown = statement(
+  'idempotency.save-unless-known',
   'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL',
 );
-const forgetOld = statement(
-  'idempotency.forget-old',
+const deleteExpired = statement(
+  'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM idempotency_keys WHERE created_at < now() - interval '24 hours'
        AND (response IS NOT NULL OR (order_id IS NULL AND lease_until < now()))
      LIMIT 1000))`,
 );
 
-/** Keys by which a caller may repeat a request without its effect happening twice. Only outcomes with an order are remembered, for 24 hours. */
+/**
+ * Idempotency keys: a repeated request has its effect once. Only responses with an order are stored, for 24
+ * hours.
+ */
 @Injectable()
 export class IdempotencyKeys {
   private readonly newKeys: GatheredStatements<NewKey, true>;
@@ -103,19 +107,19 @@ export class IdempotencyKeys {
     this.newKeys = new GatheredStatements({ run: (keys) => this.claimNew(keys), atOnce: 2 });
   }
 
-  /** @throws Conflict when the key stands for another body, or its request still runs */
+  /** @throws Conflict when the key was used with another body, or its request is still in progress */
   async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
     if (await this.newKeys.row({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
     const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
-    // Reading waits for nobody: only a key whose holder is gone is taken from it.
+    // A plain read waits for no lock. Only an abandoned key is claimed below.
     const held = await this.database.row<HeldKey>(readHeld, place);
-    if (held?.free === false) return standing(held);
+    if (held?.free === false) return replayOf(held);
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
       ...place,
       claimedBy,
       claimLeaseMs,
     ]);
-    if (claimed === undefined) return standing(await this.database.row<HeldKey>(readHeld, place));
+    if (claimed === undefined) return replayOf(await this.database.row<HeldKey>(readHeld, place));
     return claimed.order_id === null ? { state: 'claimed' } : { state: 'resumed', orderId: claimed.order_id };
   }
 
@@ -134,8 +138,8 @@ export class IdempotencyKeys {
 
   /**
    * Binds the claimed key to its order, in the order's own transaction.
-   * @param leaseMs how long the request may take from here: until then a repetition is told to wait
-   * @throws Conflict when the claim was lost meanwhile
+   * @param leaseMs how long the request may still take; until then a repeated request gets 409
+   * @throws Conflict when another request has claimed the key since
    */
   async attach(tx: Transaction, scope: KeyScope, orderId: string, leaseMs: number): Promise<void> {
     const attached = await tx.run(attachOrder, [
@@ -154,25 +158,25 @@ export class IdempotencyKeys {
     await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, claimedBy]);
   }
 
-  /** What a repetition will be told: the first final answer, whatever becomes of the order afterwards. */
-  async remember(sql: Sql, orderId: string, response: RememberedResponse): Promise<void> {
-    await sql.run(remember, [orderId, response]);
+  /** Stores the first final response, which stays the same whatever happens to the order later. */
+  async save(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
+    await sql.run(save, [orderId, response]);
   }
 
-  /** What a repetition will be told until the order settles. */
-  async rememberUnlessKnown(orderId: string, response: RememberedResponse): Promise<void> {
-    await this.database.run(rememberUnlessKnown, [orderId, response]);
+  /** Stores the response until the order settles. */
+  async saveUnlessKnown(orderId: string, response: PlacedOrder): Promise<void> {
+    await this.database.run(saveUnlessKnown, [orderId, response]);
   }
 
-  /** Deletes a batch of keys past their day. Answers whether there may be more. */
-  async forgetOld(sql: Sql): Promise<boolean> {
-    return (await sql.run(forgetOld)) === 1000;
+  /** Deletes a batch of keys older than 24 hours. Returns whether there may be more. */
+  async deleteExpired(sql: Sql): Promise<boolean> {
+    return (await sql.run(deleteExpired)) === 1000;
   }
 }
 
-/** What a key that somebody holds tells a repetition. @throws Conflict */
-function standing(held: HeldKey | undefined): Claim {
+/** The claim of a repeated request. @throws Conflict */
+function replayOf(held: HeldKey | undefined): Claim {
   if (held?.same === false) throw bodyMismatch();
   if (held?.response == null) throw stillRunning();
-  return { state: 'remembered', response: held.response };
+  return { state: 'replayed', response: held.response };
 }

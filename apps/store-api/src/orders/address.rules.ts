@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '@fulfilment/error-envelope';
 
-/** The members whose need depends on the country. */
+/** The members that are required in some countries. */
 export interface AddressParts {
   readonly country_code: string;
   readonly city?: string | undefined;
@@ -8,16 +8,16 @@ export interface AddressParts {
   readonly province_code?: string | undefined;
 }
 
-/** What libaddressinput says of a country. */
+/** Requirements of a country, by libaddressinput. */
 export interface AddressRequirements {
-  /** Letters of the fields that an address needs, of which count here: C city, Z postal code. */
+  /** Letters of the required fields; used here: C for city, Z for postal code. */
   readonly fields: string;
 }
 
-// libaddressinput asks for a province in 36 countries; only here is a parcel held up without it.
+// libaddressinput requires a province in 36 countries; only in these is a parcel delayed without it.
 const withProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
 
-/** What an address lacks by the requirements of its country. White space alone counts as empty. */
+/** Returns a detail for each missing member of an address. White space alone counts as empty. */
 export function missingAddressParts(address: AddressParts, { fields }: AddressRequirements): ErrorDetail[] {
   const country = address.country_code;
   const required: ['city' | 'postal_code' | 'province_code', boolean][] = [

@@ -44,150 +44,155 @@ const references = statement(
 
 describe('orders whose creators are charged by Stripe', () => {
   let orders: StripeOrders;
-  let standIn: StripeOrders['standIn'];
+  let stripe: StripeOrders['stripe'];
   let store: StripeOrders['store'];
   let desk: StripeOrders['desk'];
   let place: StripeOrders['place'];
 
   beforeAll(async () => {
     orders = await stripeOrders();
-    ({ standIn, store, desk, place } = orders);
+    ({ stripe, store, desk, place } = orders);
   });
   afterAll(() => orders.stop());
 
   it('are paid, under the name of the order, and the name of the charge is kept', async () => {
-    const { who, order, intents } = await place('pm_card_visa');
+    const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('processing');
     expect(intents()).toMatchObject([{ amount: 2499 + 400, currency: 'gbp', status: 'succeeded' }]);
-    expect(await store.database.rows(references, [who.id])).toEqual([
+    expect(await store.database.rows(references, [creator.id])).toEqual([
       { reference: intents()[0]?.id, status: 'succeeded' },
     ]);
   });
 
   it('are charged no earlier than they were placed, though Stripe tells whole seconds', async () => {
-    const { who, order } = await place('pm_card_visa');
-    const { billing, created_at } = (await store.get(`/store/v1/orders/${order.id}`, who.token)).body;
+    const { creator, order } = await place('pm_card_visa');
+    const { billing, created_at } = (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body;
     expect(Date.parse(billing.charged_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
   });
 
   it('are payment_failed when the card is declined', async () => {
-    const { who, order } = await place('pm_card_insufficientFunds');
+    const { creator, order } = await place('pm_card_insufficientFunds');
     expect(order.status).toBe('payment_failed');
-    expect(await desk.stock(who)).toEqual([4]);
-    await desk.events(who, 'order.');
-    const told = store
+    expect(await desk.stock(creator)).toEqual([4]);
+    await desk.events(creator, 'order.');
+    const failed = store
       .published('order.payment_failed')
-      .find(({ data }) => JSON.stringify(data).includes(who.id));
-    expect(told?.data).toMatchObject({ reason: 'insufficient_funds' });
+      .find(({ data }) => JSON.stringify(data).includes(creator.id));
+    expect(failed?.data).toMatchObject({ reason: 'insufficient_funds' });
   });
 
   it.each([
-    ['the answer is lost', ['lost-answer', 'lost-answer'] as const],
+    ['the answer is lost', ['lost-response', 'lost-response'] as const],
     ['no answer comes', ['silent'] as const],
-    ['Stripe is out of order', [{ answer: 500, error: { type: 'api_error', message: 'x' } }] as const],
+    ['Stripe is out of order', [{ status: 500, error: { type: 'api_error', message: 'x' } }] as const],
   ])('stay pending when %s, until the completer has asked again: one charge', async (_, faults) => {
-    standIn.fail(intentsPath, ...faults);
-    const { who, order, intents } = await place('pm_card_visa');
+    stripe.fail(intentsPath, ...faults);
+    const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('pending');
     await eventually(async () => {
-      await desk.complete(who); // as often as a fault is left
-      return (await desk.open(who)) === 0 ? true : undefined;
+      await desk.complete(creator); // as often as a fault is left
+      return (await desk.open(creator)) === 0 ? true : undefined;
     });
-    expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('processing');
+    expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe('processing');
     expect(intents()).toHaveLength(1);
   });
 
   describe('when Stripe answers 500 and repeats it under the key', () => {
     /** A pending order whose key is known to be spent, long enough ago to look what came of it. */
     const placeSpent = async (fault: 'broken-before' | 'broken-after') => {
-      standIn.fail(intentsPath, fault);
+      stripe.fail(intentsPath, fault);
       const placed = await place('pm_card_visa');
-      await desk.complete(placed.who);
-      expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 1, spent: true }]);
+      await desk.complete(placed.creator);
+      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([{ keyNumber: 1, spent: true }]);
       await store.database.run(spentLongAgo);
       return placed;
     };
-    const statusOf = async ({ who, order }: Awaited<ReturnType<typeof place>>) =>
-      (await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status;
+    const statusOf = async ({ creator, order }: Awaited<ReturnType<typeof place>>) =>
+      (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status;
 
     it.each([
       ['broken-before', 2],
       ['broken-after', 1],
     ] as const)('are charged once (%s)', async (fault, keyNumber) => {
       const placed = await placeSpent(fault);
-      await desk.complete(placed.who);
+      await desk.complete(placed.creator);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
-      expect(await store.database.rows(keysOf, [placed.who.id])).toMatchObject([{ keyNumber }]);
+      expect(await store.database.rows(keysOf, [placed.creator.id])).toMatchObject([{ keyNumber }]);
     });
 
     it.each(['next-key-taken', 'charged'])('are charged once when the process dies at %s', async (point) => {
       const placed = await placeSpent('broken-before');
       const dying = await startStoreProcess(store, { ...orders.settings, FAULT_POINT: point });
-      await store.database.run(dueNow, [placed.who.id]);
+      await store.database.run(dueNow, [placed.creator.id]);
       expect(await dying.ended).toBe('SIGKILL');
-      expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 2, spent: false }]);
+      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
+        { keyNumber: 2, spent: false },
+      ]);
       expect(placed.intents()).toHaveLength(point === 'charged' ? 1 : 0);
-      await desk.complete(placed.who);
+      await desk.complete(placed.creator);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
     });
 
     it('are found under nobody, where the payment method had no customer yet when its key was spent', async () => {
-      standIn.attachTo(null);
+      stripe.attachTo(null);
       const placed = await placeSpent('broken-after');
-      standIn.attachTo('cus_standin');
-      await desk.complete(placed.who);
+      stripe.attachTo('cus_standin');
+      await desk.complete(placed.creator);
       expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
     });
 
     it('are left to Stripe for a minute of PostgreSQL, however far ahead the clock of a replica is', async () => {
-      standIn.fail(intentsPath, 'broken-before');
+      stripe.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');
-      await desk.complete(placed.who);
+      await desk.complete(placed.creator);
       jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
-      await desk.complete(placed.who).finally(() => jest.useRealTimers());
-      expect(await store.database.rows(keysOf, [placed.who.id])).toEqual([{ keyNumber: 1, spent: true }]);
+      await desk.complete(placed.creator).finally(() => jest.useRealTimers());
+      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([{ keyNumber: 1, spent: true }]);
       expect(placed.intents()).toEqual([]);
     });
 
     it('are charged once when many look at the same moment', async () => {
       const placed = await placeSpent('broken-before');
-      const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.who.id]);
+      const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.creator.id]);
       if (charge === undefined) throw new Error('The order has no open charge.');
-      const ask = () => store.app.get(ChargeOrder).run(charge);
-      await Promise.all(Array.from({ length: 8 }, ask));
+      const chargeOnce = async () =>
+        store.app.get(SettleOrder).run(charge, await store.app.get(ChargeOrder).run(charge));
+      await Promise.all(Array.from({ length: 8 }, chargeOnce));
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
     });
   });
 
   it('stay pending while Stripe has the charge in hand, and are asked after by its name', async () => {
-    standIn.confirmWith('processing');
-    const { who, order, intents } = await place('pm_card_visa');
+    stripe.confirmWith('processing');
+    const { creator, order, intents } = await place('pm_card_visa');
     const [intent] = intents();
-    expect([order.status, await store.database.rows(references, [who.id])]).toEqual([
+    expect([order.status, await store.database.rows(references, [creator.id])]).toEqual([
       'pending',
       [{ reference: intent?.id, status: 'pending' }],
     ]);
     if (intent !== undefined) intent.status = 'succeeded';
-    await desk.complete(who);
-    expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('processing');
-    expect(standIn.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
+    await desk.complete(creator);
+    expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe('processing');
+    expect(stripe.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
   });
 
   it('are not charged when one asker was refused for good: what another was charged is given back', async () => {
-    standIn.fail(intentsPath, 'silent');
-    const { who, order, intents } = await place('pm_card_visa');
-    const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [who.id]);
+    stripe.fail(intentsPath, 'silent');
+    const { creator, order, intents } = await place('pm_card_visa');
+    const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
     if (charge === undefined) throw new Error('The order has no open charge.');
     const settle = store.app.get(SettleOrder);
     const reference = intents()[0]?.id ?? null;
-    await settle.run(charge.orderId, charge.id, { status: 'declined', reason: 'refused', reference: null });
+    await settle.run(charge, { status: 'declined', reason: 'refused', reference: null });
     const paid = { status: 'succeeded', at: new Date(), reference } as const;
-    expect(await settle.run(charge.orderId, charge.id, paid)).toMatchObject({ status: 'payment_failed' });
+    expect(await settle.run(charge, paid)).toMatchObject({ status: 'payment_failed' });
     await store.resumeOrders();
-    expect((await store.get(`/store/v1/orders/${order.id}`, who.token)).body.status).toBe('payment_failed');
-    expect(standIn.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
+    expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe(
+      'payment_failed',
+    );
+    expect(stripe.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
   });
 });

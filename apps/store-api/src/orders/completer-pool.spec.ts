@@ -2,11 +2,11 @@ import { Database, type OpenTransaction, statement } from '@fulfilment/database'
 import { uuidv7 } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import {
-  neverAnswered,
-  standInSecretKey,
-  type StripeStandIn,
-  stripeStandIn,
-} from '../payments/stripe-stand-in.fixture.js';
+  unresponsivePaymentMethod,
+  fakeStripeKey,
+  type FakeStripe,
+  fakeStripe,
+} from '../payments/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
 import { copyOrders } from './resume-orders.fixture.js';
@@ -28,32 +28,34 @@ const becomeOverdue = statement(
 const statusOf = statement('test.status-of', 'SELECT status FROM orders WHERE creator_id = $1');
 const readOne = statement('test.read-one', 'SELECT 1 AS one');
 
-let standIn: StripeStandIn;
+let stripe: FakeStripe;
 let store: StoreApiUnderTest;
 beforeAll(async () => {
-  standIn = await stripeStandIn();
+  stripe = await fakeStripe();
   const environment = {
     NODE_ENV: 'test',
     PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_SECRET_KEY: fakeStripeKey,
     STRIPE_ALLOW_TEST_KEY: 'true',
-    STRIPE_API_URL: standIn.url,
+    STRIPE_API_URL: stripe.url,
     PAYMENT_TIMEOUT_MS: '15000',
   };
   store = await startStoreApi(environment, (url) => Promise.resolve({ url, stop: () => Promise.resolve() }));
 });
 afterAll(async () => {
   await store.stop();
-  await standIn.stop();
+  await stripe.stop();
 });
 
 /** The creator of one paid order. */
 async function place(): Promise<TestCreator> {
-  const who = await store.creator('pm_card_visa');
-  const [sku = ''] = (await store.release(who.id, [{}])).skus;
-  const body = orderBody(sku, await store.quote(who.token));
-  expect((await orderDesk(store).place(who, body, uuidv7())).body).toMatchObject({ status: 'processing' });
-  return who;
+  const creator = await store.creator('pm_card_visa');
+  const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+  const body = orderBody(sku, await store.quote(creator.token));
+  expect((await orderDesk(store).place(creator, body, uuidv7())).body).toMatchObject({
+    status: 'processing',
+  });
+  return creator;
 }
 
 /** Transactions that keep all connections of the pool of requests. */
@@ -75,12 +77,12 @@ describe('the completer', () => {
   ])(
     'settles an order whose charge %s while requests hold all connections of their pool',
     async (_, paymentMethod, status) => {
-      const who = await place();
-      await store.database.run(becomeOverdue, [who.id, paymentMethod]);
+      const creator = await place();
+      await store.database.run(becomeOverdue, [creator.id, paymentMethod]);
       const held = await holdRequests();
       try {
         await store.resumeOrders();
-        expect(await store.database.row(statusOf, [who.id])).toEqual({ status });
+        expect(await store.database.row(statusOf, [creator.id])).toEqual({ status });
       } finally {
         for (const open of held) await open.rollback();
       }
@@ -88,13 +90,13 @@ describe('the completer', () => {
   );
 
   it('holds no connection while it waits for the provider, so that consumers go on', async () => {
-    const who = await place();
-    await store.database.run(copyOrders, [who.id, slots, neverAnswered]);
-    const before = standIn.requests.length;
+    const creator = await place();
+    await store.database.run(copyOrders, [creator.id, slots, unresponsivePaymentMethod]);
+    const before = stripe.requests.length;
     const completer = store.app.get(ResumeOrders);
     completer.start();
     try {
-      await eventually(() => standIn.requests.length === before + slots || undefined);
+      await eventually(() => stripe.requests.length === before + slots || undefined);
       await store.creator(); // resolves when a consumer has recorded it
     } finally {
       await completer.stop();

@@ -2,7 +2,7 @@ import { Field } from '@fulfilment/api-reference';
 import { Transform } from 'class-transformer';
 import countries from 'i18n-iso-countries';
 
-/** Numbers from here on are for users to assign (ISO 3166-1 §8.1.3): the package gives XK one of them. */
+/** Numbers from here on are user-assigned (ISO 3166-1 §8.1.3); the package gives one to XK. */
 const userAssigned = 900;
 
 /** Every officially assigned code of ISO 3166-1 alpha-2. */
@@ -15,7 +15,7 @@ export function isCountryCode(text: string): boolean {
   return assigned.has(text);
 }
 
-/** After `UpperCaseCode`: a caller may send either case, which is what the schema tells. */
+/** Use with `UpperCaseCode`: the schema allows both cases. */
 export function IsCountryCode(): PropertyDecorator {
   return Field({
     name: 'isCountryCode',
@@ -25,7 +25,7 @@ export function IsCountryCode(): PropertyDecorator {
   });
 }
 
-/** Two letters in upper case, whichever case was sent. Anything of another length stays as it is, and is no code. */
+/** Converts a text of two letters to upper case. Any other value stays as it is and is rejected later. */
 export function UpperCaseCode(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && value.length === 2 ? value.toUpperCase() : value,

@@ -1,12 +1,12 @@
-/** The lines of placing, charging and refunding an order between which a death leaves something different behind. */
+/** The points of placing, charging and refunding an order at which a crash leaves a different state. */
 export const faultPoints = [
   'key-claimed',
   'order-written', // not committed
   'order-placed',
   'charged',
-  'next-key-taken', // written, not used
+  'next-key-taken', // written, not yet sent
   'order-settled-uncommitted',
-  'order-settled', // not answered
-  'refunded', // the provider knows, the order does not
+  'order-settled', // the client has no response yet
+  'refunded', // by the provider, not yet in our tables
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];

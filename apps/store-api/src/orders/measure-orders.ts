@@ -34,7 +34,7 @@ const deferredOldest = new Gauge({
 });
 
 const seconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
-/** Each part reads at most 10000 entries of a partial index or of a small table. */
+// Each part reads at most 10000 entries of a partial index or a small table.
 const measure = statement(
   'orders.measure',
   `SELECT ${seconds('pending.oldest')} AS pending_oldest,
@@ -55,7 +55,7 @@ interface Measured {
   readonly deferred_oldest: number;
 }
 
-/** Reports what waits in the store: for the payment provider, for a refund, for another report. */
+/** Sets the gauges of pending orders, due refunds and deferred events. */
 export async function measureOrders(database: Database): Promise<void> {
   const found = await database.row<Measured & Record<string, unknown>>(measure);
   pendingOldest.set(found?.pending_oldest ?? 0);

@@ -1,10 +1,11 @@
-import { type Currency, publicId, uuidv7 } from '@fulfilment/contracts';
+import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
-import type { Caller } from '@fulfilment/http-service';
 import type { SellableLine } from '../catalogue/sellable-products.js';
 import type { ItemRow, OrderRow } from './order-row.js';
-import { pieces } from './order.rules.js';
-import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
+import { countPieces } from './order.rules.js';
+import type { OrderItemDto } from './place-order.dto.js';
+import type { Placement } from './placement.js';
+import type { PricedOrder } from './price-order.js';
 
 const insertNewOrder = statement(
   'orders.insert',
@@ -24,54 +25,35 @@ const insertNewOrder = statement(
    INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
    VALUES ($17, $1, 1, $14, $7, $18, 'pending')`,
 );
-/** What an order was agreed to be when it was placed. */
-export interface Terms {
-  readonly rateId: string;
-  readonly lines: readonly SellableLine<OrderItemDto>[];
-  readonly currency: Currency;
-  readonly shippingAmount: number;
-  /** What the merchant's customer paid. */
-  readonly total: number;
-  /** What the creator is charged. */
-  readonly cost: number;
-  readonly paymentMethod: string;
-  /** By PostgreSQL's clock. */
-  readonly placedAt: Date;
-}
 
-/** An order as it stands when it was just placed. */
-export function newOrder(
-  who: Caller,
-  creatorId: string,
-  { source, shipping_address }: PlaceOrderDto,
-  orderId: string,
-  terms: Terms,
-): OrderRow {
+/** The row of an order that was just placed. */
+export function newOrder({ caller, creatorId, order, orderId }: Placement, priced: PricedOrder): OrderRow {
+  const { source, shipping_address: address } = order;
   return {
     id: orderId,
     creator_id: creatorId,
     version: 1,
     status: 'pending',
     platform: source?.platform ?? 'api',
-    store_id: source?.store_id ?? who.clientId,
+    store_id: source?.store_id ?? caller.clientId,
     external_order_id: source?.external_order_id ?? publicId('ord', orderId),
-    currency: terms.currency,
-    total_amount: terms.total,
-    item_count: pieces(terms.lines),
-    rate_id: terms.rateId,
-    shipping_amount: terms.shippingAmount,
-    country_code: shipping_address.country_code,
+    currency: priced.currency,
+    total_amount: priced.total,
+    item_count: countPieces(priced.lines),
+    rate_id: priced.rateId,
+    shipping_amount: priced.shippingAmount,
+    country_code: address.country_code,
     billing_method: 'card',
     payment_status: 'pending',
-    charge_amount: terms.cost,
+    charge_amount: priced.cost,
     charged_at: null,
     refunded_at: null,
     packages: [],
     tracking_updated_at: null,
     delivered_at: null,
     reason: null,
-    created_at: terms.placedAt,
-    updated_at: terms.placedAt,
+    created_at: priced.placedAt,
+    updated_at: priced.placedAt,
   };
 }
 
@@ -90,7 +72,10 @@ export function newItem(line: SellableLine<OrderItemDto>): ItemRow {
   };
 }
 
-/** Writes the order with its lines and its first charge; it is resumed when nobody has settled it by then. */
+/**
+ * Writes the order with its lines and its first charge. The completer resumes it after `resumeAfterMs` if it
+ * is not settled.
+ */
 export async function insertOrder(
   sql: Sql,
   order: {

@@ -8,17 +8,31 @@ export interface OpenCharge {
   readonly amount: number;
   readonly currency: Currency;
   readonly paymentMethod: string;
-  /** What the provider calls it, once it has said so. */
+  /** The provider's id of the charge, once known. */
   readonly reference: string | null;
   readonly createdAt: Date;
-  /** How old the row was when it was read. As `keySpentForMs` by PostgreSQL's clock: the replicas' own may differ. */
+  /** Age of the row when it was read. Measured by PostgreSQL's clock, as replicas' clocks may differ. */
   readonly ageMs: number;
-  /** Under which of its keys the provider is asked: 1 is the charge's id. */
+  /** Number of the idempotency key that is sent to the provider: 1 is the charge's id. */
   readonly keyNumber: number;
-  /** How long that key has been known to be spent (`KeySpent`) when the row was read; null while it may be asked under. */
-  readonly keySpentForMs: number | null;
-  /** Under whom the provider's books have what came of the first key, once that is spent; null: under nobody, or it is not known. */
-  readonly spentCustomer: string | null;
+  /** How long the key has been unusable (`UnusableKey`) when the row was read; null while it is usable. */
+  readonly keyUnusableForMs: number | null;
+  /** `UnusableKey.customer` of the charge's first key. */
+  readonly lookupCustomer: string | null;
+}
+
+/** The charge of a new order, as its row was just written. */
+export function newCharge(
+  charge: Pick<OpenCharge, 'id' | 'orderId' | 'amount' | 'currency' | 'paymentMethod' | 'createdAt'>,
+): OpenCharge {
+  return {
+    ...charge,
+    reference: null,
+    ageMs: 0,
+    keyNumber: 1,
+    keyUnusableForMs: null,
+    lookupCustomer: null,
+  };
 }
 
 /** @param charge the alias of the table `charges` */
@@ -26,8 +40,8 @@ export function openChargeColumns(charge: string): string {
   return (
     `${charge}.id, ${charge}.order_id AS "orderId", ${charge}.amount, ${charge}.currency, ${charge}.payment_method AS "paymentMethod", ` +
     `${charge}.provider_reference AS reference, ${charge}.created_at AS "createdAt", ` +
-    `${charge}.key_number AS "keyNumber", ${charge}.spent_customer AS "spentCustomer", ` +
-    `${msSince(`${charge}.created_at`)} AS "ageMs", ${msSince(`${charge}.key_spent_at`)} AS "keySpentForMs"`
+    `${charge}.key_number AS "keyNumber", ${charge}.spent_customer AS "lookupCustomer", ` +
+    `${msSince(`${charge}.created_at`)} AS "ageMs", ${msSince(`${charge}.key_spent_at`)} AS "keyUnusableForMs"`
   );
 }
 

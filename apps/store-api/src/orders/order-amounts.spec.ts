@@ -56,8 +56,8 @@ describe('the amounts of an order', () => {
     ['a line', maxAmount, 2],
     ['a line with shipping', maxAmount - shippingAmount + 1, 1],
   ])('are refused when %s is worth more than that', async (_, unitAmount, quantity) => {
-    const refused = await desk.place(creator, await body('GBP', unitAmount, quantity));
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await desk.place(creator, await body('GBP', unitAmount, quantity));
+    expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items', reason: 'total_too_large' }],
     ]);
@@ -67,8 +67,8 @@ describe('the amounts of an order', () => {
   it('are never of two currencies', async () => {
     const mixed = await body('GBP', 100);
     const yen = { sku, quantity: 1, unit_price: { amount: 100, currency: 'JPY' } };
-    const refused = await desk.place(creator, { ...mixed, items: [...mixed.items, yen] });
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await desk.place(creator, { ...mixed, items: [...mixed.items, yen] });
+    expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items.1.unit_price.currency', reason: 'must be GBP, as the shipping rate' }],
     ]);

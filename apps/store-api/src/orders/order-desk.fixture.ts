@@ -48,43 +48,43 @@ export function orderDesk(store: StoreApiUnderTest) {
     await store.broker.publish(last); // the test's queue is first in, first out
     await eventually(() => (store.broker.published.some(({ id }) => id === last.id) ? true : undefined));
   };
-  const open = async (who: { readonly id: string }) =>
-    (await store.database.row<{ open: number }>(openCharges, [who.id]))?.open;
+  const open = async (creator: { readonly id: string }) =>
+    (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
   return {
-    place: (who: TestCreator, body: object, idempotencyKey?: string) => {
-      const sent = request(store.server).post('/store/v1/orders').auth(who.token, { type: 'bearer' });
+    place: (creator: TestCreator, body: object, idempotencyKey?: string) => {
+      const sent = request(store.server).post('/store/v1/orders').auth(creator.token, { type: 'bearer' });
       return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
     },
     /** Every charge the provider knows of the creator's orders, whatever our own rows say. */
-    ledger: async (who: TestCreator) => {
-      const orders = await store.database.rows<{ id: string }>(orderIds, [who.id]);
+    ledger: async (creator: TestCreator) => {
+      const orders = await store.database.rows<{ id: string }>(orderIds, [creator.id]);
       return store.database.rows<LedgerEntry>(ledgerOf, [orders.map(({ id }) => publicId('ord', id))]);
     },
-    orders: async (who: TestCreator) =>
-      (await store.database.row<{ orders: number }>(ordersOf, [who.id]))?.orders,
-    stock: async (who: TestCreator) =>
-      (await store.database.rows<{ quantity: number | null }>(stockOf, [who.id])).map(
+    orders: async (creator: TestCreator) =>
+      (await store.database.row<{ orders: number }>(ordersOf, [creator.id]))?.orders,
+    stock: async (creator: TestCreator) =>
+      (await store.database.rows<{ quantity: number | null }>(stockOf, [creator.id])).map(
         ({ quantity }) => quantity,
       ),
     /** Types of the events about the creator, each as often as it happened, in order. */
-    events: async (who: TestCreator, prefix: 'order.' | 'product.') => {
+    events: async (creator: TestCreator, prefix: 'order.' | 'product.') => {
       await allPublished();
       const about = store.broker.published.filter(
-        ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(who.id),
+        ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(creator.id),
       );
       return [...new Map(about.map((message) => [message.id, message.type])).values()];
     },
     /** Charges without an outcome, and refunds that are owed. */
     open,
     /** Rounds of the completer until nothing is open. */
-    completeAll: (who: TestCreator) =>
+    completeAll: (creator: TestCreator) =>
       eventually(async () => {
         await store.resumeOrders();
-        return (await open(who)) === 0 ? true : undefined;
+        return (await open(creator)) === 0 ? true : undefined;
       }),
     /** Lets the completer take what is pending, without waiting for its time. */
-    complete: async (who: TestCreator) => {
-      await store.database.run(dueNow, [who.id]);
+    complete: async (creator: TestCreator) => {
+      await store.database.run(dueNow, [creator.id]);
       await store.resumeOrders();
     },
   };

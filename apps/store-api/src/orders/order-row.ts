@@ -71,12 +71,12 @@ export function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
   return sql.rows<ItemRow>(readItems, [orderId]);
 }
 
-/** The newest package, which the top level of `tracking` shows. */
+/** The package whose members the top level of `tracking` shows. */
 export function newestPackage(packages: readonly PackageRow[]): PackageRow | undefined {
   return packages.at(-1);
 }
 
-/** The order as its messages tell it. */
+/** The order as messages contain it. */
 export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSnapshot {
   const newest = newestPackage(row.packages);
   return {

@@ -1,6 +1,6 @@
 import { maxAmount, orderStatuses } from '@fulfilment/contracts';
 import fc from 'fast-check';
-import { mayMove, moves, orderTotal, pieces } from './order.rules.js';
+import { canTransition, countPieces, orderTotal, transitions } from './order.rules.js';
 
 describe('order totals', () => {
   it('is exact up to the largest amount, and nothing above it', () => {
@@ -26,14 +26,14 @@ describe('order totals', () => {
   });
 
   it('counts pieces', () => {
-    expect(pieces([{ quantity: 2 }, { quantity: 3 }])).toBe(5);
+    expect(countPieces([{ quantity: 2 }, { quantity: 3 }])).toBe(5);
   });
 });
 
 describe('the state machine', () => {
   it('never comes back to a state it left', () => {
     const reachable = (from: (typeof orderStatuses)[number], seen = new Set<string>()): Set<string> => {
-      for (const next of moves[from]) if (!seen.has(next)) reachable(next, seen.add(next));
+      for (const next of transitions[from]) if (!seen.has(next)) reachable(next, seen.add(next));
       return seen;
     };
     for (const status of orderStatuses) expect(reachable(status).has(status)).toBe(false);
@@ -44,7 +44,7 @@ describe('the state machine', () => {
     fc.assert(
       fc.property(tries, (wanted) => {
         const way = wanted.reduce<(typeof orderStatuses)[number][]>(
-          (been, to) => (mayMove(been.at(-1) ?? 'pending', to) ? [...been, to] : been),
+          (been, to) => (canTransition(been.at(-1) ?? 'pending', to) ? [...been, to] : been),
           ['pending'],
         );
         expect(new Set(way).size).toBe(way.length);
@@ -57,8 +57,8 @@ describe('the state machine', () => {
 
   it('ends in delivered and cancelled', () => {
     for (const status of orderStatuses) {
-      expect(mayMove('delivered', status)).toBe(false);
-      expect(mayMove('cancelled', status)).toBe(false);
+      expect(canTransition('delivered', status)).toBe(false);
+      expect(canTransition('cancelled', status)).toBe(false);
     }
   });
 });

@@ -1,8 +1,8 @@
 import { type Currency, maxAmount, type OrderStatus } from '@fulfilment/contracts';
 import { type ErrorDetail } from '@fulfilment/error-envelope';
 
-/** Where an order may go from each state. A status never goes back. */
-export const moves = {
+/** Allowed transitions of an order's status. It never returns to an earlier status. */
+export const transitions = {
   pending: ['processing', 'payment_failed'],
   processing: ['shipped', 'cancelled'],
   payment_failed: ['processing', 'cancelled'],
@@ -11,11 +11,11 @@ export const moves = {
   cancelled: [],
 } as const satisfies Record<OrderStatus, readonly OrderStatus[]>;
 
-export function mayMove(from: OrderStatus, to: OrderStatus): boolean {
-  return moves[from].some((status) => status === to);
+export function canTransition(from: OrderStatus, to: OrderStatus): boolean {
+  return transitions[from].some((status) => status === to);
 }
 
-/** Σ price × quantity + shipping in minor units, or undefined when it is above the largest exact amount. */
+/** Σ price × quantity + shipping in minor units, or undefined above the largest exact amount. */
 export function orderTotal(
   lines: readonly { readonly price: number; readonly quantity: number }[],
   shippingAmount: number,
@@ -25,7 +25,7 @@ export function orderTotal(
   return total > BigInt(maxAmount) ? undefined : Number(total);
 }
 
-export function pieces(lines: readonly { readonly quantity: number }[]): number {
+export function countPieces(lines: readonly { readonly quantity: number }[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 

@@ -174,7 +174,7 @@ export const orderShape = z
   });
 export type OrderView = z.infer<typeof orderShape>;
 
-/** What placing answers, the first time and each time it is repeated. */
+/** The response to the first and to every repeated request. */
 export const placedOrderShape = z
   .object({
     id: idShape('ord', 'The order'),

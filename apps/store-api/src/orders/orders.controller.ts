@@ -28,21 +28,25 @@ export class OrdersController {
   @BodyLimit(64 * 1024)
   @RetryOnlyWithKey()
   @Operation(reference.placeOrder)
-  place(@Principal() who: Caller, @Body() order: PlaceOrderDto, @IdempotencyKey() key: string | undefined) {
-    return this.placeOrder.run(who, order, key);
+  place(
+    @Principal() caller: Caller,
+    @Body() order: PlaceOrderDto,
+    @IdempotencyKey() key: string | undefined,
+  ) {
+    return this.placeOrder.run(caller, order, key);
   }
 
   @Get()
   @Scopes('orders:read')
   @Operation(reference.listOrders)
-  list(@Principal() who: Caller, @Query() query: ListOrdersDto) {
-    return this.readOrders.list(who, query);
+  list(@Principal() caller: Caller, @Query() query: ListOrdersDto) {
+    return this.readOrders.list(caller, query);
   }
 
   @Get(':id')
   @Scopes('orders:read')
   @Operation(reference.readOrder)
-  one(@Principal() who: Caller, @Param('id') id: string) {
-    return this.readOrders.one(who, id);
+  read(@Principal() caller: Caller, @Param('id') id: string) {
+    return this.readOrders.read(caller, id);
   }
 }

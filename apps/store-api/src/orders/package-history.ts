@@ -1,38 +1,50 @@
 import type { PackageRow } from './order-row.js';
-import type { PackageReport } from './package.rules.js';
+import type { PackageEvent } from './package.rules.js';
 
-/** What an earlier version kept instead of the reports: for each of the packages its former numbers, and when its tracking was told. */
-interface Outcome {
+/** What earlier versions stored for each package instead of its events. */
+interface StoredOutcome {
   readonly former_numbers: readonly string[];
-  readonly told_at: string;
+  /** Time of the event that the tracking came from. */
+  readonly told_at: string; // words: member of stored JSON
 }
 
-/** `orders.package_history` */
-export type PackageHistory = readonly (PackageReport | Outcome)[];
+type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'occurred_at'> : never;
+type StoredEvent = WithoutTime<PackageEvent> & { readonly told_at: string }; // words: member of stored JSON
 
-const beforeAll = new Date(0).toISOString();
+/** The column `orders.package_history`. */
+export type PackageHistory = readonly (StoredEvent | StoredOutcome)[];
 
-/** The reports of an order's packages. Where only their outcome was kept, it stands for them, as if told before all that may come late. */
-export function reportsIn(
-  history: PackageHistory,
-  packages: readonly PackageRow[],
-): readonly PackageReport[] {
-  const reports = history.filter((entry) => 'kind' in entry);
-  if (reports.length > 0) return reports;
+const epoch = new Date(0).toISOString();
+
+/**
+ * Returns the stored events of an order's packages, or equivalent ones that are earlier than any later
+ * correction.
+ */
+export function eventsIn(history: PackageHistory, packages: readonly PackageRow[]): readonly PackageEvent[] {
+  const stored = history.filter((entry) => 'kind' in entry);
+  // words: member of stored JSON
+  if (stored.length > 0)
+    return stored.map(({ told_at: occurred_at, ...event }) => ({ ...event, occurred_at }));
   const outcomes = history.filter((entry) => !('kind' in entry));
-  return packages.flatMap((parcel, index) => reportsFor(parcel, outcomes[index]));
+  return packages.flatMap((parcel, index) => eventsFor(parcel, outcomes[index]));
 }
 
-function reportsFor(
+export function storedHistory(events: readonly PackageEvent[]): PackageHistory {
+  // words: member of stored JSON
+  return events.map(({ occurred_at: told_at, ...event }) => ({ ...event, told_at }));
+}
+
+function eventsFor(
   { shipped_at, delivered_at, ...tracking }: PackageRow,
-  { former_numbers = [], told_at = shipped_at }: Partial<Outcome> = {},
-): PackageReport[] {
-  const corrected = (replaces: string, at: string) =>
-    ({ kind: 'corrected', ...tracking, replaces, told_at: at }) as const;
+  // words: member of stored JSON
+  { former_numbers = [], told_at: tracked_at = shipped_at }: Partial<StoredOutcome> = {},
+): PackageEvent[] {
+  const corrected = (replaces: string, occurred_at: string) =>
+    ({ kind: 'corrected', ...tracking, replaces, occurred_at }) as const;
   return [
-    { kind: 'shipped', ...tracking, shipped_at, told_at: beforeAll },
-    ...former_numbers.map((number) => corrected(number, beforeAll)),
-    corrected(tracking.tracking_number, told_at),
+    { kind: 'shipped', ...tracking, shipped_at, occurred_at: epoch },
+    ...former_numbers.map((number) => corrected(number, epoch)),
+    corrected(tracking.tracking_number, tracked_at),
     ...(delivered_at === null
       ? []
       : [
@@ -40,7 +52,7 @@ function reportsFor(
             kind: 'delivered' as const,
             tracking_number: tracking.tracking_number,
             delivered_at,
-            told_at: delivered_at,
+            occurred_at: delivered_at,
           },
         ]),
   ];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
-import { type PackageReport, packagesOf, withReport } from './package.rules.js';
+import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const tracking = (tracking_number: string) => ({
@@ -8,33 +8,33 @@ const tracking = (tracking_number: string) => ({
   tracking_number,
   tracking_url: `https://track.example/${tracking_number}`,
 });
-const shipped = (number: string, minute: number, handedOver = minute): PackageReport => ({
+const shipped = (number: string, minute: number, handedOverMinute = minute): PackageEvent => ({
   kind: 'shipped',
   ...tracking(number),
-  shipped_at: at(handedOver),
-  told_at: at(minute),
+  shipped_at: at(handedOverMinute),
+  occurred_at: at(minute),
 });
-const corrected = (number: string, minute: number, replaces: string | null = null): PackageReport => ({
+const corrected = (number: string, minute: number, replaces: string | null = null): PackageEvent => ({
   kind: 'corrected',
   ...tracking(number),
   replaces,
-  told_at: at(minute),
+  occurred_at: at(minute),
 });
-const delivered = (number: string | null, minute: number): PackageReport => ({
+const delivered = (number: string | null, minute: number): PackageEvent => ({
   kind: 'delivered',
   tracking_number: number,
   delivered_at: at(minute),
-  told_at: at(minute),
+  occurred_at: at(minute),
 });
 
-const after = (...reports: PackageReport[]) =>
-  reports.reduce<readonly PackageReport[]>((known, report) => withReport(known, report), []);
-const numbers = (...reports: PackageReport[]) =>
-  packagesOf(after(...reports)).packages.map((parcel) => parcel.tracking_number);
-const arrivals = (...reports: PackageReport[]) =>
-  packagesOf(after(...reports)).packages.map((parcel) => parcel.delivered_at);
-const misplaced = (report: PackageReport, ...others: PackageReport[]) =>
-  packagesOf(after(...others, report)).misplaced.get(report);
+const after = (...events: PackageEvent[]) =>
+  events.reduce<readonly PackageEvent[]>((known, event) => withEvent(known, event), []);
+const numbers = (...events: PackageEvent[]) =>
+  packagesOf(after(...events)).packages.map((parcel) => parcel.tracking_number);
+const arrivals = (...events: PackageEvent[]) =>
+  packagesOf(after(...events)).packages.map((parcel) => parcel.delivered_at);
+const misplaced = (event: PackageEvent, ...others: PackageEvent[]) =>
+  packagesOf(after(...others, event)).misplaced.get(event);
 
 describe('packages', () => {
   it('stand in the order in which they were handed over', () => {
@@ -85,27 +85,27 @@ describe('packages', () => {
 
   it('say the same when a report is told again, then or later', () => {
     const story = after(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
-    for (const report of story) expect(withReport(story, { ...report })).toBe(story);
-    expect(withReport(story, delivered('A', 9))).toBe(story);
-    expect(withReport(story, shipped('A', 9))).toBe(story);
+    for (const event of story) expect(withEvent(story, { ...event })).toBe(story);
+    expect(withEvent(story, delivered('A', 9))).toBe(story);
+    expect(withEvent(story, shipped('A', 9))).toBe(story);
   });
 
   it('end the same whatever the order in which reports come and however often, early ones waiting, refused ones aside', () => {
     const minute = fc.integer({ min: 0, max: 9 });
-    const report = fc.oneof(
+    const event = fc.oneof(
       fc.record({ number: letter('ABC'), minute, handedOver: minute }).map(toShipped),
       fc.record({ number: letter('ABCX'), minute, replaces: fc.option(letter('ABCXYZ')) }).map(toCorrected),
       fc.record({ number: fc.option(letter('ABCXYZ')), minute }).map(toDelivered),
     );
     const story = fc
-      .array(report, { maxLength: 10 })
-      .chain((reports) =>
-        fc.tuple(fc.constant(reports), fc.shuffledSubarray([...reports, ...reports], whole(reports))),
+      .array(event, { maxLength: 10 })
+      .chain((events) =>
+        fc.tuple(fc.constant(events), fc.shuffledSubarray([...events, ...events], whole(events))),
       );
     fc.assert(
-      fc.property(story, ([reports, shuffled]) => {
-        const { known, refused } = cameAs(shuffled);
-        const counting = reports.filter((report) => isIn(known, report) || !isIn(refused, report));
+      fc.property(story, ([events, shuffled]) => {
+        const { known, rejected } = applyInOrderOfArrival(shuffled);
+        const counting = events.filter((event) => isIn(known, event) || !isIn(rejected, event));
         expect(packagesOf(known).packages).toEqual(packagesOf(after(...counting)).packages);
       }),
       { numRuns: 1000 },
@@ -114,9 +114,9 @@ describe('packages', () => {
 });
 
 const letter = (letters: string) => fc.constantFrom(...letters);
-const whole = (reports: readonly PackageReport[]) => ({
-  minLength: reports.length * 2,
-  maxLength: reports.length * 2,
+const whole = (events: readonly PackageEvent[]) => ({
+  minLength: events.length * 2,
+  maxLength: events.length * 2,
 });
 const toShipped = (made: { number: string; minute: number; handedOver: number }) =>
   shipped(made.number, made.minute, made.handedOver);
@@ -124,28 +124,31 @@ const toCorrected = (made: { number: string; minute: number; replaces: string | 
   corrected(made.number, made.minute, made.replaces);
 const toDelivered = (made: { number: string | null; minute: number }) => delivered(made.number, made.minute);
 
-/** What an order remembers of reports that come one by one: what finds no package waits for the next, another's number is refused. */
-function cameAs(reports: readonly PackageReport[]) {
-  const refused: PackageReport[] = [];
-  let known: readonly PackageReport[] = [];
-  let waiting: PackageReport[] = [];
-  const taken = (report: PackageReport): boolean => {
-    const next = withReport(known, report);
-    const why = packagesOf(next).misplaced.get(report);
-    if (why === undefined) known = next;
-    if (why === 'number_taken') refused.push(report);
-    return why !== 'unknown_package';
+/**
+ * Applies events one by one, as orders do: an event without its package waits for others, one with another
+ * package's number is rejected.
+ */
+function applyInOrderOfArrival(events: readonly PackageEvent[]) {
+  const rejected: PackageEvent[] = [];
+  let known: readonly PackageEvent[] = [];
+  let waiting: PackageEvent[] = [];
+  const isApplied = (event: PackageEvent): boolean => {
+    const next = withEvent(known, event);
+    const reason = packagesOf(next).misplaced.get(event);
+    if (reason === undefined) known = next;
+    if (reason === 'number_taken') rejected.push(event);
+    return reason !== 'unknown_package';
   };
-  for (const report of reports) {
-    waiting.push(report);
+  for (const event of events) {
+    waiting.push(event);
     for (let before = -1; before !== waiting.length;) {
       before = waiting.length;
-      waiting = waiting.filter((early) => !taken(early));
+      waiting = waiting.filter((deferred) => !isApplied(deferred));
     }
   }
-  return { known, refused };
+  return { known, rejected };
 }
 
-function isIn(reports: readonly PackageReport[], report: PackageReport): boolean {
-  return reports.some((one) => isDeepStrictEqual(one, report));
+function isIn(events: readonly PackageEvent[], event: PackageEvent): boolean {
+  return events.some((other) => isDeepStrictEqual(other, event));
 }

@@ -6,157 +6,159 @@ interface Shipped extends Tracking {
   readonly kind: 'shipped';
   readonly shipped_at: string;
   /** When the report happened. */
-  readonly told_at: string;
+  readonly occurred_at: string;
 }
 
 interface Corrected extends Tracking {
   readonly kind: 'corrected';
   readonly replaces: string | null;
-  readonly told_at: string;
+  readonly occurred_at: string;
 }
 
 interface Delivered {
   readonly kind: 'delivered';
-  /** Null: all that was handed over by then. */
+  /** Null for all packages that were handed over by then. */
   readonly tracking_number: string | null;
   readonly delivered_at: string;
-  readonly told_at: string;
+  readonly occurred_at: string;
 }
 
-/** What was reported of the packages of an order. */
-export type PackageReport = Shipped | Corrected | Delivered;
+/** A fulfilment event about a package of an order. */
+export type PackageEvent = Shipped | Corrected | Delivered;
 
 export type Misplaced =
-  /** Means a package that was not reported yet. */
+  /** The package was not reported yet. */
   | 'unknown_package'
-  /** The new number is another package's. */
+  /** Another package has the new number. */
   | 'number_taken';
 
-/** A package while the reports are gone through. */
+/** A package while events are applied. */
 interface Package {
   readonly tracking: Tracking;
-  /** Every number it has or had. */
+  /** Its current and former tracking numbers. */
   readonly numbers: ReadonlySet<string>;
   readonly shipped: Shipped;
-  /** When the report happened that its tracking comes from: what happened earlier corrects it no more. */
+  /** Time of the event that its tracking comes from. Earlier events do not correct it. */
   readonly trackedAt: string;
 }
 
 /**
- * The reports with one more, in the order they happened; the same list when it says nothing new. Of what is said again about one number, the
- * report that happened first holds.
+ * Returns the events with one more, by time; the same array if the event changes nothing. Of repeated events
+ * about one number, the earliest applies.
  */
-export function withReport(
-  reports: readonly PackageReport[],
-  report: PackageReport,
-): readonly PackageReport[] {
-  const twin = reports.find((known) => saysTheSame(known, report));
-  if (twin !== undefined && inOrder(twin, report) <= 0) return reports;
-  return [...reports.filter((known) => known !== twin), report].sort(inOrder);
+export function withEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
+  const duplicate = events.find((known) => isRepetition(known, event));
+  if (duplicate !== undefined && compareEvents(duplicate, event) <= 0) return events;
+  return [...events.filter((known) => known !== duplicate), event].sort(compareEvents);
 }
 
 /**
- * The packages that reports make, the one handed over last at the end: the outcome of taking the reports in the order they happened, whatever
- * the order in which they came. And the reports that found no package.
+ * Applies events by time, so that the result does not depend on their order of arrival. Returns the packages,
+ * the last one handed over at the end, and the events that could not be applied.
  */
-export function packagesOf(reports: readonly PackageReport[]): {
+export function packagesOf(events: readonly PackageEvent[]): {
   packages: PackageRow[];
-  misplaced: ReadonlyMap<PackageReport, Misplaced>;
+  misplaced: ReadonlyMap<PackageEvent, Misplaced>;
 } {
-  const misplaced = new Map<PackageReport, Misplaced>();
+  const misplaced = new Map<PackageEvent, Misplaced>();
   let packages: readonly Package[] = [];
-  for (const report of [...reports].sort(inOrder)) {
-    if (report.kind === 'shipped') packages = withPackage(packages, report);
-    if (report.kind === 'corrected') misplaced.set(report, 'unknown_package');
+  for (const event of [...events].sort(compareEvents)) {
+    if (event.kind === 'shipped') packages = withPackage(packages, event);
+    if (event.kind === 'corrected') misplaced.set(event, 'unknown_package');
     packages = withCorrections(packages, misplaced);
   }
-  const deliveries = reports.filter((report) => report.kind === 'delivered').sort(inOrder);
+  const deliveries = events.filter((event) => event.kind === 'delivered').sort(compareEvents);
   for (const delivery of deliveries)
-    if (!packages.some((one) => arrivesBy(one, delivery, packages)))
+    if (!packages.some((one) => isDeliveredBy(one, delivery, packages)))
       misplaced.set(delivery, 'unknown_package');
   const rows = packages.map((one) => ({
     ...one.tracking,
     shipped_at: one.shipped.shipped_at,
-    delivered_at: deliveries.find((delivery) => arrivesBy(one, delivery, packages))?.delivered_at ?? null,
+    delivered_at: deliveries.find((delivery) => isDeliveredBy(one, delivery, packages))?.delivered_at ?? null,
   }));
   return { packages: rows, misplaced };
 }
 
-/** One more package, unless one goes by its number, if only from before a correction. */
+/** Adds a package, unless a package has or had its number. */
 function withPackage(packages: readonly Package[], shipped: Shipped): readonly Package[] {
-  const { carrier, tracking_number, tracking_url, shipped_at, told_at } = shipped;
+  const { carrier, tracking_number, tracking_url, shipped_at, occurred_at } = shipped;
   if (packages.some(({ numbers }) => numbers.has(tracking_number))) return packages;
   const tracking = { carrier, tracking_number, tracking_url };
-  const added = { tracking, numbers: new Set([tracking_number]), shipped, trackedAt: told_at };
+  const added = { tracking, numbers: new Set([tracking_number]), shipped, trackedAt: occurred_at };
   const later = packages.findIndex((known) => time(known.shipped.shipped_at) > time(shipped_at));
   return packages.toSpliced(later < 0 ? packages.length : later, 0, added);
 }
 
-/** Applies the corrections that have their package now, again and again while one makes sense of another. */
+/** Applies the corrections whose package exists, until none is left: a correction may enable another. */
 function withCorrections(
   packages: readonly Package[],
-  misplaced: Map<PackageReport, Misplaced>,
+  misplaced: Map<PackageEvent, Misplaced>,
 ): readonly Package[] {
-  for (const [report, why] of misplaced) {
-    if (report.kind !== 'corrected' || why === 'number_taken') continue;
-    const corrected = withCorrection(packages, report);
+  for (const [event, reason] of misplaced) {
+    if (event.kind !== 'corrected' || reason === 'number_taken') continue;
+    const corrected = withCorrection(packages, event);
     if (corrected === 'unknown_package') continue;
     if (corrected === 'number_taken') {
-      misplaced.set(report, corrected);
+      misplaced.set(event, corrected);
       continue;
     }
-    misplaced.delete(report);
+    misplaced.delete(event);
     return withCorrections(corrected, misplaced);
   }
   return packages;
 }
 
-/** Corrects the package that goes by `replaces`, else the one that goes by the new number, else the one handed over last. */
-function withCorrection(packages: readonly Package[], report: Corrected): readonly Package[] | Misplaced {
-  const { carrier, tracking_number, tracking_url, replaces, told_at } = report;
+/**
+ * Corrects the package with the number `replaces`, else the one with the new number, else the last one handed
+ * over.
+ */
+function withCorrection(packages: readonly Package[], event: Corrected): readonly Package[] | Misplaced {
+  const { carrier, tracking_number, tracking_url, replaces, occurred_at } = event;
   const named = packages.find(({ numbers }) => replaces !== null && numbers.has(replaces));
   const holder = packages.find(({ numbers }) => numbers.has(tracking_number));
   const target = named ?? holder ?? (replaces === null ? packages.at(-1) : undefined);
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
   const numbers = new Set([...target.numbers, tracking_number, replaces ?? tracking_number]);
-  // What names a package knows of it, whatever the clock says of who reported it: only another correction can be the later one.
-  const known = replaces !== null && target.trackedAt === target.shipped.told_at;
-  const late = !known && time(told_at) < time(target.trackedAt);
+  // An explicit `replaces` proves that the reporter knew the package, so only another correction can be
+  // later. The clocks of reporters are not compared.
+  const known = replaces !== null && target.trackedAt === target.shipped.occurred_at;
+  const late = !known && time(occurred_at) < time(target.trackedAt);
   const corrected = late
     ? { ...target, numbers }
-    : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: told_at };
+    : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: occurred_at };
   return packages.map((one) => (one === target ? corrected : one));
 }
 
 /**
- * A delivery that names no package means those that were handed over by then, by one account or the other; where by all accounts none was, the
- * first: nothing arrives that was not sent, whatever the clocks of who report it.
+ * A delivery without a number applies to the packages that were handed over by then, by either of its times.
+ * If none was, it applies to the first one: a package arrives after it was handed over, even if the clocks of
+ * reporters differ.
  */
-function arrivesBy(one: Package, delivery: Delivered, packages: readonly Package[]): boolean {
-  const { tracking_number, delivered_at, told_at } = delivery;
+function isDeliveredBy(one: Package, delivery: Delivered, packages: readonly Package[]): boolean {
+  const { tracking_number, delivered_at, occurred_at } = delivery;
   if (tracking_number !== null) return one.numbers.has(tracking_number);
-  const first = Math.min(...packages.map(handedOver));
-  return handedOver(one) <= Math.max(time(delivered_at), time(told_at), first);
+  const first = Math.min(...packages.map(handedOverAt));
+  return handedOverAt(one) <= Math.max(time(delivered_at), time(occurred_at), first);
 }
 
-function handedOver({ shipped }: Package): number {
-  return Math.min(time(shipped.shipped_at), time(shipped.told_at));
+function handedOverAt({ shipped }: Package): number {
+  return Math.min(time(shipped.shipped_at), time(shipped.occurred_at));
 }
 
-/** Whether two reports may stand for each other: the one that happened first decides for both. */
-function saysTheSame(one: PackageReport, other: PackageReport): boolean {
+/** Whether two events are repetitions of each other; the earlier one applies. */
+function isRepetition(one: PackageEvent, other: PackageEvent): boolean {
   const sameNumber = one.kind === other.kind && one.tracking_number === other.tracking_number;
-  if (one.kind === 'corrected' || one.tracking_number === null) return inOrder(one, other) === 0;
+  if (one.kind === 'corrected' || one.tracking_number === null) return compareEvents(one, other) === 0;
   return sameNumber;
 }
 
 const kinds = ['shipped', 'corrected', 'delivered'];
 
-/** As they happened. What happened at one instant has an order too, the same whichever came first. */
-function inOrder(one: PackageReport, other: PackageReport): number {
+/** By time. Events of the same time have a fixed order too. */
+function compareEvents(one: PackageEvent, other: PackageEvent): number {
   return (
-    time(one.told_at) - time(other.told_at) ||
+    time(one.occurred_at) - time(other.occurred_at) ||
     kinds.indexOf(one.kind) - kinds.indexOf(other.kind) ||
     compare(canonical(one), canonical(other))
   );
@@ -167,8 +169,8 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function canonical(report: PackageReport): string {
-  return JSON.stringify(Object.entries(report).sort(([one], [other]) => compare(one, other)));
+function canonical(event: PackageEvent): string {
+  return JSON.stringify(Object.entries(event).sort(([one], [other]) => compare(one, other)));
 }
 
 function time(at: string): number {

@@ -13,21 +13,21 @@ const readBilling = statement(
   'SELECT id, payment_method, payment_terms_accepted FROM creators WHERE id = ANY($1::uuid[])',
 );
 
-/** How creators pay; what is asked for at the same time goes in one round trip. */
+/** The payment methods of creators. Concurrent reads share a round trip. */
 @Injectable()
 export class PaymentMethods {
   private readonly billing: GatheredStatements<string, BillingRow>;
 
   constructor(private readonly database: Database) {
-    this.billing = new GatheredStatements({ run: (creatorIds) => this.these(creatorIds), atOnce: 2 });
+    this.billing = new GatheredStatements({ run: (creatorIds) => this.loadBatch(creatorIds), atOnce: 2 });
   }
 
-  /** @throws Unprocessable while the creator cannot be charged, NotFound for one that is not known */
-  async of(creatorId: string): Promise<string> {
+  /** @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator */
+  async forCreator(creatorId: string): Promise<string> {
     return chargeable(await this.billing.row(creatorId));
   }
 
-  private async these(creatorIds: readonly string[]): Promise<{ index: number; row: BillingRow }[]> {
+  private async loadBatch(creatorIds: readonly string[]): Promise<{ index: number; row: BillingRow }[]> {
     const rows = await this.database.rows<BillingRow>(readBilling, [[...new Set(creatorIds)]]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     return creatorIds.flatMap((id, index) => {
@@ -37,7 +37,7 @@ export class PaymentMethods {
   }
 }
 
-/** The same inside a transaction. */
+/** Reads the payment method inside a transaction. @throws as `forCreator` */
 export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
   return chargeable(await sql.row<BillingRow>(readBilling, [[creatorId]]));
 }

@@ -180,14 +180,14 @@ describe('POST /v1/orders refuses', () => {
     ],
   ];
   it.each(cases)('%s', async (_, body, status, field) => {
-    const refused = await desk.place(creator, body());
-    expect([refused.status, refused.body.details?.[0].field]).toEqual([status, field]);
+    const response = await desk.place(creator, body());
+    expect([response.status, response.body.details?.[0].field]).toEqual([status, field]);
   });
 
   it('names every line that cannot be sold, whatever is wrong with the others', async () => {
     const items = ['prod_unknown', sku, soldOut].map((wanted) => ({ ...good().items[0], sku: wanted }));
-    const refused = await desk.place(creator, { ...good(), items });
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await desk.place(creator, { ...good(), items });
+    expect([response.status, response.body.details]).toEqual([
       422,
       [
         { field: 'items.0.sku', reason: 'unknown_sku' },
@@ -209,8 +209,8 @@ describe('POST /v1/orders refuses', () => {
   it('names every line that cannot be sold, each with its own reason', async () => {
     const { skus } = await store.release(creator.id, [{ status: 'pending' }, { status: 'unavailable' }]);
     const lines = ['prod_nonsense', sku, ...skus].flatMap((one) => orderBody(one, rate).items);
-    const refused = await desk.place(creator, { ...good(), items: lines });
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await desk.place(creator, { ...good(), items: lines });
+    expect([response.status, response.body.details]).toEqual([
       422,
       [
         { field: 'items.0.sku', reason: 'unknown_sku' },
@@ -224,8 +224,8 @@ describe('POST /v1/orders refuses', () => {
     const quoted = await store.quote(creator.token, 'US');
     await store.database.run(noWorld);
     const usa = { ...address, country_code: 'US', province_code: 'NY' };
-    const refused = await desk.place(creator, { ...orderBody(sku, quoted), shipping_address: usa });
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await desk.place(creator, { ...orderBody(sku, quoted), shipping_address: usa });
+    expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items.0.sku', reason: 'not_shippable_to_country' }],
     ]);
@@ -250,7 +250,7 @@ describe('POST /v1/orders refuses', () => {
 
   it('tells another creator nothing of a sku', async () => {
     const other = await store.creator();
-    const refused = await desk.place(other, orderBody(sku, await store.quote(other.token)));
-    expect(refused.body.details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);
+    const response = await desk.place(other, orderBody(sku, await store.quote(other.token)));
+    expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);
   });
 });

@@ -100,8 +100,8 @@ describe('POST /v1/orders', () => {
       const unready = await store.creator(method, terms);
       const [item = ''] = (await store.release(unready.id, [{ quantity: 3 }])).skus;
       const body = orderBody(item, await store.quote(unready.token));
-      const refused = await desk.place(unready, body, 'unready');
-      expect([refused.status, refused.body]).toEqual([
+      const response = await desk.place(unready, body, 'unready');
+      expect([response.status, response.body]).toEqual([
         422,
         expect.objectContaining({
           code: 'UNPROCESSABLE_ENTITY',

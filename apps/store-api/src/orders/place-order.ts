@@ -1,231 +1,95 @@
-import { messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
-import { Database, statement, together, type Transaction } from '@fulfilment/database';
-import { notFound, Unprocessable, ValidationFailed } from '@fulfilment/error-envelope';
-import { Answer, type Caller, fingerprint, type KeyScope, replayHeaders } from '@fulfilment/http-service';
-import { Outbox } from '@fulfilment/messaging';
-import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Database, statement } from '@fulfilment/database';
+import { Answer, type Caller, fingerprint, replayHeaders } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
-import { refuseUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
-import { BecameLimited, Stock } from '../catalogue/stock.js';
+import { BecameLimited } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
-import { HonourRate } from '../shipping/honour-rate.js';
-import { requirementsOf } from './address-requirements.js';
-import { missingAddressParts } from './address.rules.js';
+import { type Claim, IdempotencyKeys, type PlacedOrder } from '../idempotency/idempotency-keys.js';
 import { ChargeOrder } from './charge-order.js';
 import { FaultPoints } from './fault-points.js';
-import { type OpenCharge, openChargeColumns } from './open-charge.js';
-import { insertOrder, newItem, newOrder, type Terms } from './new-order.js';
-import { orderSnapshot } from './order-row.js';
 import { ordersPlaced } from './measure-orders.js';
-import { PaymentMethods } from './payment-methods.js';
-import { foreignCurrencies, orderTotal } from './order.rules.js';
-import type { OrderItemDto, PlaceOrderDto } from './place-order.dto.js';
+import { type OpenCharge, openChargeColumns } from './open-charge.js';
+import type { PlaceOrderDto } from './place-order.dto.js';
+import { newPlacement, type Placement } from './placement.js';
+import { PriceOrder } from './price-order.js';
 import { SettleOrder } from './settle-order.js';
+import { WriteOrder } from './write-order.js';
 
-/** Beside the provider's time, what a request may take from the order row to its answer. */
-const settleWithinMs = 2_000;
-
-const orderIsThere = statement('orders.is-there', 'SELECT id FROM orders WHERE id = $1');
-const openCharge = statement(
+const readOpenCharge = statement(
   'orders.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
 );
 
 /**
- * Places an order in atomic phases: (0) claim the key; (1) price it, then one transaction: take stock, write the order, its charge and
- * `order.created`; (2) charge, with no transaction open; (3) settle. A death between two phases is completed by ResumeOrders.
+ * Places an order in atomic phases: claim the key, price, write, charge, settle. No transaction is open while
+ * the provider charges. When the process dies between two phases, ResumeOrders continues.
  */
 @Injectable()
 export class PlaceOrder {
   constructor(
     private readonly database: Database,
     private readonly keys: IdempotencyKeys,
-    private readonly honourRate: HonourRate,
-    private readonly products: SellableProducts,
-    private readonly paymentMethods: PaymentMethods,
-    private readonly stock: Stock,
+    private readonly priceOrder: PriceOrder,
+    private readonly writeOrder: WriteOrder,
     private readonly chargeOrder: ChargeOrder,
     private readonly settleOrder: SettleOrder,
-    private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
   ) {}
 
-  async run(who: Caller, order: PlaceOrderDto, key?: string): Promise<Answer<RememberedResponse>> {
-    const { shipping_address: address } = order;
-    const missing = missingAddressParts(address, requirementsOf(address.country_code));
-    if (missing.length > 0) throw new ValidationFailed(missing);
-    const creatorId = who.creatorId ?? notFound('connected creator');
-    if (key === undefined) return this.answer(await this.place(who, creatorId, order, uuidv7()));
+  async run(caller: Caller, order: PlaceOrderDto, key?: string): Promise<Answer<PlacedOrder>> {
+    const placement = newPlacement(caller, order, key);
+    const claim = await this.claimKey(placement);
+    if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
+    if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
+    const charge = await this.priceAndWrite(placement);
+    this.faultPoints.pass('order-placed');
+    const result = await this.chargeOrder.run(charge);
+    const placed = await this.settleOrder.run(charge, result);
+    ordersPlaced.inc({ outcome: placed.status });
+    return this.respond(placed);
+  }
 
-    const scope = { creatorId, clientId: who.clientId, key };
-    const orderId = uuidv7();
+  /** An order without a key needs no claim. */
+  private async claimKey({ scope, order, orderId }: Placement): Promise<Claim> {
+    if (scope === undefined) return { state: 'claimed' };
     const claim = await this.keys.claim(scope, fingerprint(order), orderId);
-    if (claim.state === 'remembered') return this.answer(claim.response, replayHeaders);
-    if (claim.state === 'resumed') return this.answer(await this.resume(claim.orderId), replayHeaders);
-    this.faultPoints.pass('key-claimed');
+    if (claim.state === 'claimed') this.faultPoints.pass('key-claimed');
+    return claim;
+  }
+
+  private async priceAndWrite(placement: Placement): Promise<OpenCharge> {
     try {
-      return this.answer(await this.place(who, creatorId, order, orderId, scope));
+      return await this.tryPriceAndWrite(placement);
     } catch (error) {
-      await this.keys.release(scope, orderId); // only an outcome with an order is remembered
+      // Only outcomes with an order are stored under the key.
+      if (placement.scope !== undefined) await this.keys.release(placement.scope, placement.orderId);
       throw error;
     }
   }
 
-  private async place(
-    who: Caller,
-    creatorId: string,
-    order: PlaceOrderDto,
-    orderId: string,
-    scope?: KeyScope,
-  ): Promise<RememberedResponse> {
-    const charge = await this.agreeAndWrite(who, creatorId, order, orderId, scope);
-    this.faultPoints.pass('order-placed');
-    const response = await this.chargeOrder.run(charge);
-    ordersPlaced.inc({ outcome: response.status });
-    return response;
-  }
-
-  /** Repeated when a product has become a limited edition in between, which happens to a product once. */
-  private async agreeAndWrite(
-    who: Caller,
-    creatorId: string,
-    order: PlaceOrderDto,
-    orderId: string,
-    scope: KeyScope | undefined,
-  ): Promise<OpenCharge> {
-    for (;;) {
-      const terms = await this.agree(creatorId, order);
-      try {
-        return await this.database.transaction(
-          (tx) => this.write(tx, who, creatorId, order, orderId, terms, scope),
-          { certain: { written: orderIsThere, values: [orderId] } }, // the caller gets an order exactly when there is one
-        );
-      } catch (error) {
-        if (!(error instanceof BecameLimited)) throw error;
-      }
+  private async tryPriceAndWrite(placement: Placement): Promise<OpenCharge> {
+    const priced = await this.priceOrder.run(placement);
+    try {
+      return await this.writeOrder.run(placement, priced);
+    } catch (error) {
+      // A product became a limited edition after the order was priced. It does so once, so the repetition
+      // ends.
+      if (error instanceof BecameLimited) return this.tryPriceAndWrite(placement);
+      throw error;
     }
   }
 
-  /** What the order is about and comes to, as the catalogue says now. Stock alone may be gone before the order is written. */
-  private async agree(creatorId: string, order: PlaceOrderDto): Promise<Terms> {
-    const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
-    // Prices in the currency of the first line: with a quote in another the order is refused below.
-    const currency = order.items[0]?.unit_price.currency ?? 'GBP';
-    const [quote, paymentMethod, products] = await together([
-      this.honourRate.find(creatorId, rateId),
-      this.paymentMethods.of(creatorId),
-      this.products.bySku(creatorId, order.items, currency),
-    ]);
-    this.honourRate.refuseStale(quote, order.shipping_address.country_code);
-    const foreign = foreignCurrencies(order.items, quote.currency);
-    if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
-    const lines = refuseUnsellable(order.items, products, { fromStock: true });
-    const shippingAmount = this.honourRate.price(quote, lines);
-    const total = orderTotal(
-      lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
-      shippingAmount,
-    );
-    const cost = orderTotal(
-      lines.map(({ price, quantity }) => ({ price: price ?? 0, quantity })),
-      shippingAmount,
-    );
-    if (total === undefined || cost === undefined) {
-      throw new Unprocessable('The order is worth more than we can count.', [
-        { field: 'items', reason: 'total_too_large' },
-      ]);
-    }
-    const { currency: agreed, readAt: placedAt } = quote;
-    return { rateId, lines, currency: agreed, shippingAmount, total, cost, paymentMethod, placedAt };
+  /** Continues with an order whose first request died before it settled. */
+  private async resume(orderId: string): Promise<PlacedOrder> {
+    const charge = await this.database.row<OpenCharge>(readOpenCharge, [orderId]);
+    if (charge === undefined) return this.settleOrder.currentStatus(orderId);
+    const result = await this.chargeOrder.run(charge);
+    return this.settleOrder.run(charge, result);
   }
 
-  private async write(
-    tx: Transaction,
-    who: Caller,
-    creatorId: string,
-    order: PlaceOrderDto,
-    orderId: string,
-    terms: Terms,
-    scope: KeyScope | undefined,
-  ): Promise<OpenCharge> {
-    const row = newOrder(who, creatorId, order, orderId, terms);
-    const items = terms.lines.map(newItem);
-    const chargeId = uuidv7();
-    const created = messages.orderCreated.make(
-      { order: orderSnapshot(row, items) },
-      { occurredAt: this.clock() },
-    );
-    await together([
-      scope && this.keys.attach(tx, scope, orderId, this.config.PAYMENT_TIMEOUT_MS + settleWithinMs),
-      insertOrder(tx, {
-        row,
-        clientId: who.clientId,
-        items,
-        address: order.shipping_address,
-        chargeId,
-        paymentMethod: terms.paymentMethod,
-        resumeAfterMs: this.config.PAYMENT_TIMEOUT_MS + this.config.RESUME_AFTER_MS,
-      }),
-      this.outbox.add(tx, created),
-      this.stock.holdUnlimited(
-        tx,
-        terms.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id])),
-      ),
-      this.takeStock(tx, orderId, order.items, terms.lines), // last, so that hot rows are locked shortest
-    ]);
-    this.faultPoints.pass('order-written');
-    return {
-      id: chargeId,
-      orderId,
-      amount: terms.cost,
-      currency: terms.currency,
-      paymentMethod: terms.paymentMethod,
-      reference: null,
-      createdAt: row.created_at,
-      ageMs: 0,
-      keyNumber: 1,
-      keySpentForMs: null,
-      spentCustomer: null,
-    };
-  }
-
-  /** @throws Unprocessable with one detail per line that is short */
-  private async takeStock(
-    tx: Transaction,
-    orderId: string,
-    items: readonly OrderItemDto[],
-    lines: readonly SellableLine<OrderItemDto>[],
-  ): Promise<void> {
-    const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    const short = new Set(
-      await this.stock.take(
-        tx,
-        orderId,
-        limited.map(({ id, quantity }) => ({ productId: id, quantity })),
-      ),
-    );
-    if (short.size === 0) return;
-    const details = items.flatMap((_, index) =>
-      short.has(lines[index]?.id ?? '')
-        ? [{ field: `items.${index}.sku`, reason: 'insufficient_stock' }]
-        : [],
-    );
-    throw new Unprocessable('Some items are sold out.', details);
-  }
-
-  private async resume(orderId: string): Promise<RememberedResponse> {
-    const charge = await this.database.row<OpenCharge>(openCharge, [orderId]);
-    return charge === undefined ? this.settleOrder.asItStands(orderId) : this.chargeOrder.run(charge);
-  }
-
-  private answer(
-    response: RememberedResponse,
-    headers: Readonly<Record<string, string>> = {},
-  ): Answer<RememberedResponse> {
-    return new Answer(response, {
-      Location: `${this.config.BASE_URL}/store/v1/orders/${response.id}`,
+  private respond(placed: PlacedOrder, headers: Readonly<Record<string, string>> = {}): Answer<PlacedOrder> {
+    return new Answer(placed, {
+      Location: `${this.config.BASE_URL}/store/v1/orders/${placed.id}`,
       ...headers,
     });
   }

@@ -10,7 +10,7 @@ const triesOf = statement('test.tries-of', 'SELECT resume_tries AS tries FROM or
 
 describe('while the payment provider fails for everybody', () => {
   let orders: StripeOrders;
-  let standIn: StripeOrders['standIn'];
+  let stripe: StripeOrders['stripe'];
 
   beforeEach(async () => {
     orders = await stripeOrders({
@@ -18,18 +18,18 @@ describe('while the payment provider fails for everybody', () => {
       PAYMENT_CIRCUIT_OPEN_MS: '3000',
       PAYMENT_TIMEOUT_MS: '300',
     });
-    ({ standIn } = orders);
+    ({ stripe } = orders);
     await orders.place('pm_card_visa'); // Stripe knows our payment methods
   });
   afterEach(() => orders.stop());
 
   const invalid = (code: string) => ({ type: 'invalid_request_error', code, message: 'No.' });
-  const statusOf = async ({ who, order }: Placed): Promise<string> =>
-    (await orders.store.get(`/store/v1/orders/${order.id}`, who.token)).body.status;
+  const statusOf = async ({ creator, order }: Placed): Promise<string> =>
+    (await orders.store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status;
   /** Rounds of the completer until each of the orders is settled. */
   const untilSettled = (placed: readonly Placed[]) =>
     eventually(async () => {
-      for (const { who } of placed) await orders.desk.complete(who);
+      for (const { creator } of placed) await orders.desk.complete(creator);
       const statuses = await Promise.all(placed.map(statusOf));
       return statuses.includes('pending') ? undefined : statuses;
     }, 20_000);
@@ -42,17 +42,17 @@ describe('while the payment provider fails for everybody', () => {
 
   it.each([
     ['Stripe is silent', 'silent'],
-    ['Stripe responds with 503', { answer: 503, error: { type: 'api_error', message: 'Away.' } }],
-    ['our account may not charge', { answer: 400, error: invalid('testmode_charges_only') }],
-    ['our key is wrong', { answer: 401, error: invalid('api_key_expired') }],
+    ['Stripe responds with 503', { status: 503, error: { type: 'api_error', message: 'Away.' } }],
+    ['our account may not charge', { status: 400, error: invalid('testmode_charges_only') }],
+    ['our key is wrong', { status: 401, error: invalid('api_key_expired') }],
   ] as const)(
     'orders are placed as pending without asking, and each is charged once afterwards (%s)',
     async (_, fault) => {
-      standIn.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
+      stripe.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
       const placed = await placeAll(failures);
-      const asked = standIn.requests.length;
+      const requestsBefore = stripe.requests.length;
       placed.push(...(await placeAll(2)));
-      expect(standIn.requests).toHaveLength(asked);
+      expect(stripe.requests).toHaveLength(requestsBefore);
       expect(placed.map(({ order }) => order.status)).toEqual(placed.map(() => 'pending'));
       expect(await untilSettled(placed)).toEqual(placed.map(() => 'processing'));
       expect(placed.map(({ intents }) => intents().length)).toEqual(placed.map(() => 1));
@@ -60,23 +60,23 @@ describe('while the payment provider fails for everybody', () => {
   );
 
   it('an order that was not asked for keeps the short pause of a new one', async () => {
-    standIn.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
+    stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
     await placeAll(failures);
     const suspended = await orders.place('pm_card_visa');
-    expect(await orders.store.database.row(triesOf, [suspended.who.id])).toEqual({ tries: 0 });
+    expect(await orders.store.database.row(triesOf, [suspended.creator.id])).toEqual({ tries: 0 });
   });
 
   it('a repetition of a request whose order was not asked for is answered as pending', async () => {
-    standIn.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
+    stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
     await placeAll(failures);
-    const { who, order, repeat } = await orders.place('pm_card_visa', 'key-of-the-repetition');
+    const { creator, order, repeat } = await orders.place('pm_card_visa', 'key-of-the-repetition');
     const repeated = await repeat();
     expect([repeated.status, repeated.headers['idempotent-replayed'], repeated.body]).toEqual([
       201,
       'true',
       order,
     ]);
-    expect(await orders.desk.orders(who)).toBe(1);
+    expect(await orders.desk.orders(creator)).toBe(1);
   });
 
   it("one creator's payment method that Stripe does not have fails its own orders alone", async () => {
@@ -93,14 +93,14 @@ describe('while no payment method of ours was found under the key of Stripe', ()
     const orders = await stripeOrders({ PAYMENT_CIRCUIT_FAILURES: '100' });
     try {
       const missing = { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' };
-      const fail = { answer: 404, error: missing };
+      const fail = { status: 404, error: missing };
       const path = '/v1/payment_methods/pm_card_visa';
-      orders.standIn.fail(path, fail);
-      orders.standIn.fail(intentsPath, { answer: 400, error: { ...missing, param: 'payment_method' } });
-      const { who, order, intents } = await orders.place('pm_card_visa');
+      orders.stripe.fail(path, fail);
+      orders.stripe.fail(intentsPath, { status: 400, error: { ...missing, param: 'payment_method' } });
+      const { creator, order, intents } = await orders.place('pm_card_visa');
       expect(order.status).toBe('pending');
-      await orders.desk.complete(who);
-      const { body } = await orders.store.get(`/store/v1/orders/${order.id}`, who.token);
+      await orders.desk.complete(creator);
+      const { body } = await orders.store.get(`/store/v1/orders/${order.id}`, creator.token);
       expect([body.status, intents().length]).toEqual(['processing', 1]);
     } finally {
       await orders.stop();

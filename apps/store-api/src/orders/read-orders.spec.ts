@@ -80,7 +80,7 @@ describe('GET /v1/orders', () => {
     ['status', 'platform'],
     ['status', 'store_id'],
     ['platform', 'store_id'],
-  ] as const)('does not walk what only one of the filters %s and %s takes', async (one, other) => {
+  ] as const)('does not walk what only one of the filters %s and %s takes', async (filter, secondFilter) => {
     const buyer = await store.creator();
     const [old, young] = [new Date('2025-01-01'), new Date('2025-02-01')];
     await store.database.run(copyOrders, [buyer.id, creator.id, old, 5000]);
@@ -88,16 +88,21 @@ describe('GET /v1/orders', () => {
     await store.database.run(copyOrders, [buyer.id, creator.id, young, 5000]);
     const [first] = await store.database.rows<Record<string, string>>(youngest, [buyer.id]);
     const [oldest] = await store.database.rows<Record<string, string>>(oldestOf, [buyer.id]);
-    const values = [buyer.id, '26', first?.[one], oldest?.[other]].map((value) => `'${value}'`).join();
+    const values = [buyer.id, '26', first?.[filter], oldest?.[secondFilter]]
+      .map((value) => `'${value}'`)
+      .join();
     await store.database.run(analyze);
     const plan = await store.database.transaction(async (tx) => {
-      const { text } = pageStatement([one, other], false);
+      const { text } = pageStatement([filter, secondFilter], false);
       await tx.run(
-        statement(`test.prepare-${one}-${other}`, `PREPARE pages (uuid, int, text, text) AS ${text}`),
+        statement(
+          `test.prepare-${filter}-${secondFilter}`,
+          `PREPARE pages (uuid, int, text, text) AS ${text}`,
+        ),
       );
       const rows = await tx.rows<{ 'QUERY PLAN': string }>(
         statement(
-          `test.explain-${one}-${other}`,
+          `test.explain-${filter}-${secondFilter}`,
           `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE pages (${values})`,
         ),
       );
@@ -141,17 +146,17 @@ describe('GET /v1/orders', () => {
   it('opens a cursor only for the list, the filters and the creator it was made for', async () => {
     const { body } = await list('?limit=1&platform=shopify');
     const cursor = `cursor=${body.pagination.next_cursor}`;
-    const other = await store.creator();
+    const secondFilter = await store.creator();
     expect((await list(`?platform=shopify&limit=50&${cursor}`)).status).toBe(200);
-    const refused = await Promise.all([
+    const responses = await Promise.all([
       list(`?${cursor}`),
       list(`?platform=bandcamp&${cursor}`),
       list(`?platform=shopify&status=processing&${cursor}`),
-      list(`?platform=shopify&${cursor}`, other.token),
+      list(`?platform=shopify&${cursor}`, secondFilter.token),
       store.get(`/store/v1/releases?${cursor}`, creator.token),
     ]);
-    for (const { status, body: told } of refused)
-      expect([status, told.details[0].field]).toEqual([400, 'cursor']);
+    for (const { status, body: envelope } of responses)
+      expect([status, envelope.details[0].field]).toEqual([400, 'cursor']);
   });
 
   it.each([
@@ -185,8 +190,8 @@ describe('GET /v1/orders', () => {
   );
 
   it('shows nothing of another creator', async () => {
-    const other = await store.creator();
-    expect((await list('', other.token)).body.data).toEqual([]);
-    expect((await store.get(`/store/v1/orders/${placed[0]}`, other.token)).status).toBe(404);
+    const secondFilter = await store.creator();
+    expect((await list('', secondFilter.token)).body.data).toEqual([]);
+    expect((await store.get(`/store/v1/orders/${placed[0]}`, secondFilter.token)).status).toBe(404);
   });
 });

@@ -7,17 +7,17 @@ import type { ListOrdersDto } from './list-orders.dto.js';
 import type { OrderSummary, OrderView } from './order.shapes.js';
 import { orderSummary, type OrderSummaryRow, orderView, type OrderViewRow } from './order.view.js';
 
-/** Of each pair of an order and a creator, the order if it is the creator's. */
-const theseOrders = statement(
-  'orders.these',
-  `SELECT (asked.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+/** For each pair of an order and a creator: the order, if it is the creator's. */
+const readOrders = statement(
+  'orders.read',
+  `SELECT (requested.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
           rate_id, shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, tracking_updated_at,
           created_at, updated_at, shipping_address,
           (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
                                              'unit_amount', i.unit_amount) ORDER BY i.position)
            FROM order_items i WHERE i.order_id = orders.id) AS items
-   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (order_id, creator_of_caller, index)
-   JOIN orders ON orders.id = asked.order_id AND orders.creator_id = asked.creator_of_caller`,
+   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS requested (order_id, creator_of_caller, index)
+   JOIN orders ON orders.id = requested.order_id AND orders.creator_id = requested.creator_of_caller`,
 );
 
 const filters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
@@ -35,36 +35,36 @@ interface ListRow extends OrderSummaryRow {
 /** The connected creator's orders, newest first. */
 @Injectable()
 export class ReadOrders {
-  /** What is asked for at the same time goes in one round trip, which costs more than its rows. */
+  /** Concurrent reads share a round trip, which costs more than their rows. */
   private readonly orders: GatheredStatements<OrderKey, OrderViewRow>;
 
   constructor(
     private readonly database: Database,
     private readonly cursors: SignedCursors,
   ) {
-    this.orders = new GatheredStatements({ run: (keys) => this.these(keys), atOnce: 2 });
+    this.orders = new GatheredStatements({ run: (keys) => this.loadBatch(keys), atOnce: 2 });
   }
 
-  async one(who: Caller, id: string): Promise<OrderView> {
+  async read(caller: Caller, id: string): Promise<OrderView> {
     const uuid = parsePublicId('ord', id) ?? notFound('order');
-    const row = await this.orders.row({ orderId: uuid, creatorId: who.creatorId });
+    const row = await this.orders.row({ orderId: uuid, creatorId: caller.creatorId });
     return row === undefined ? notFound('order') : orderView(row);
   }
 
-  private async these(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {
-    const rows = await this.database.rows<OrderViewRow & { index: number }>(theseOrders, [
+  private async loadBatch(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {
+    const rows = await this.database.rows<OrderViewRow & { index: number }>(readOrders, [
       keys.map(({ orderId }) => orderId),
       keys.map(({ creatorId }) => creatorId),
     ]);
     return rows.map((row) => ({ index: row.index, row }));
   }
 
-  async list(who: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
-    const boundTo = ['orders', who.creatorId, ...filters.map((name) => query[name])];
+  async list(caller: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
+    const boundTo = ['orders', caller.creatorId, ...filters.map((name) => query[name])];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const given = filters.filter((name) => query[name] !== undefined);
     const rows = await this.database.rows<ListRow>(pageStatement(given, after !== undefined), [
-      who.creatorId,
+      caller.creatorId,
       query.limit + 1,
       ...given.map((name) => query[name]),
       ...(after === undefined ? [] : [after.micros, after.id]),
@@ -85,8 +85,8 @@ export class ReadOrders {
 }
 
 /**
- * One prepared statement a combination of filters. Of one or two there is an index in the order of the list; a third is looked for among what
- * two select.
+ * One prepared statement per combination of filters. One or two filters have an index in the order of the
+ * list; a third one filters the rows of two.
  */
 export function pageStatement(given: readonly Filter[], afterCursor: boolean): Statement {
   const conditions = given.map((name, index) => `AND ${name} = $${index + 3}`);

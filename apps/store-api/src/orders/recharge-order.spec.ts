@@ -76,8 +76,9 @@ describe('charging an order again', () => {
       'order.processing',
     ]);
     const [sku = ''] = (await read()).line_items.map((line: { sku: string }) => line.sku);
-    const again = await desk.place(creator, orderBody(sku, (await read()).shipping.rate_id, 2), 'first');
-    expect(again.body).toEqual({ id: order, status: 'payment_failed' }); // the first answer, not the newest state
+    const replay = await desk.place(creator, orderBody(sku, (await read()).shipping.rate_id, 2), 'first');
+    // The first response, not the current status.
+    expect(replay.body).toEqual({ id: order, status: 'payment_failed' });
   });
 
   it('declined again, leaves the order as it was, and the stock', async () => {
@@ -101,8 +102,8 @@ describe('charging an order again', () => {
 
   it('asked for twice at once, charges once', async () => {
     await succeedsBy('pm_ok');
-    const asked = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
-    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await Promise.all([desk.complete(creator), desk.complete(creator)]);
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
     expect(await desk.stock(creator)).toEqual([8]);
@@ -161,47 +162,48 @@ describe('charging an order again', () => {
   });
 
   it('many at once, while the orders are cancelled, loses neither pieces nor money', async () => {
-    const who = await store.creator('pm_declined');
-    const { skus } = await store.release(who.id, [{ quantity: 500 }, { quantity: 500 }]);
-    const rate = await store.quote(who.token);
+    const creator = await store.creator('pm_declined');
+    const { skus } = await store.release(creator.id, [{ quantity: 500 }, { quantity: 500 }]);
+    const rate = await store.quote(creator.token);
     const items = skus.flatMap((sku) => orderBody(sku, rate, 2).items);
     const ids: string[] = [];
     for (let index = 0; index < 20; index += 1)
-      ids.push((await desk.place(who, { ...orderBody('', rate), items })).body.id);
+      ids.push((await desk.place(creator, { ...orderBody('', rate), items })).body.id);
     for (const [index, id] of ids.entries()) {
-      await store.database.run(payBy, [who.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
+      await store.database.run(payBy, [creator.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
       await recharge.run(id);
     }
-    expect(await desk.stock(who)).toEqual([460, 460]);
+    expect(await desk.stock(creator)).toEqual([460, 460]);
     const cancels = ids.map((id) =>
       messages.fulfilmentCancelled.make({ order_id: id, reason: 'not paid' }, { occurredAt: new Date() }),
     );
-    await Promise.all([store.broker.publish(...cancels), desk.complete(who)]);
+    await Promise.all([store.broker.publish(...cancels), desk.complete(creator)]);
     for (const { id } of cancels) {
-      const told = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
-      expect(told).toMatchObject({ outcome: 'applied' });
+      const outcome = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
+      expect(outcome).toMatchObject({ outcome: 'applied' });
     }
-    await desk.completeAll(who); // a round leaves out the orders that a cancellation holds at that moment
-    expect(await desk.stock(who)).toEqual([500, 500]);
-    const ledger = await desk.ledger(who);
+    await desk.completeAll(creator); // a round leaves out the orders that a cancellation holds at that moment
+    expect(await desk.stock(creator)).toEqual([500, 500]);
+    const ledger = await desk.ledger(creator);
     expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
     for (const { outcome, refunded } of ledger) expect(refunded).toBe(outcome === 'succeeded');
   });
 
-  it('declined again, waits for whoever moves the order before it locks the stock, as they do', async () => {
+  it('locks the order before the stock when the recharge is declined, so that it cannot deadlock with a transition', async () => {
     await recharge.run(order);
     const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
     if (charge === undefined) throw new Error('The order has no open charge.');
-    const mover = await store.database.begin();
-    await mover.tx.run(lockOrder, [charge.orderId]);
+    const transition = await store.database.begin();
+    await transition.tx.run(lockOrder, [charge.orderId]);
     const settled = store.app
       .get(SettleOrder)
-      .run(charge.orderId, charge.id, { status: 'declined', reason: 'card_declined', reference: null });
+      .run(charge, { status: 'declined', reason: 'card_declined', reference: null });
     await eventually(async () =>
       (await store.database.row<{ waiting: number }>(waitingForLocks))?.waiting === 1 ? true : undefined,
     );
-    await mover.tx.run(setStock, [creator.id, 100]); // a deadlock if the other side had it
-    await mover.commit();
+    // A deadlock if the settlement had locked the stock first.
+    await transition.tx.run(setStock, [creator.id, 100]);
+    await transition.commit();
     expect(await settled).toEqual({ id: order, status: 'payment_failed' });
     expect(await desk.stock(creator)).toEqual([102]);
   });

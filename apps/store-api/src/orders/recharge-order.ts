@@ -14,9 +14,10 @@ const lockOrder = statement(
   'recharge.lock',
   `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
-// Before the order is locked: a report that makes a product a limited edition locks the product, then the orders of it.
-const holdProducts = statement(
-  'recharge.hold-products',
+// Runs before the order is locked: a stock count that makes a product a limited edition locks the product,
+// then its orders.
+const lockProducts = statement(
+  'recharge.lock-products',
   `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1) ORDER BY id FOR KEY SHARE`,
 );
 const readAttempts = statement(
@@ -50,7 +51,7 @@ interface OrderLine {
   limitedEdition: boolean;
 }
 
-/** What became of the newest attempt at charging an order. */
+/** The newest charge of an order. */
 export interface Recharge {
   readonly status: OrderStatus;
   readonly charge: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
@@ -58,9 +59,9 @@ export interface Recharge {
 }
 
 /**
- * Charges an order again whose payment failed: by the creator's payment method of now, under a charge row of its own. One commit
- * takes the stock anew and leaves the charge to the completer, which settles it like a first one; until then the order stays
- * `payment_failed`, and once more when it is declined again.
+ * Recharges an order whose payment failed, with the creator's current payment method and a new charge row.
+ * One commit takes the stock and leaves the charge to the completer, which settles it like the first one. The
+ * order stays `payment_failed` until the recharge succeeds.
  */
 export class RechargeOrder {
   constructor(
@@ -68,7 +69,9 @@ export class RechargeOrder {
     private readonly stock: Stock,
   ) {}
 
-  /** @throws NotFound, Conflict, Unprocessable when the order cannot be charged again; then nothing has changed */
+  /**
+   * @throws NotFound, Conflict, Unprocessable when the order cannot be recharged; then nothing has changed
+   */
   async run(order: string): Promise<void> {
     await this.database.transaction((tx) => this.begin(tx, uuidOf(order)));
   }
@@ -78,7 +81,7 @@ export class RechargeOrder {
   }
 
   private async begin(tx: Transaction, orderId: string): Promise<void> {
-    await tx.run(holdProducts, [orderId]);
+    await tx.run(lockProducts, [orderId]);
     const order = await tx.row<{ creatorId: string; status: OrderStatus; redacted: boolean }>(lockOrder, [
       orderId,
     ]);
@@ -98,12 +101,12 @@ export class RechargeOrder {
 
   private async takeStock(tx: Transaction, orderId: string, attempt: number): Promise<void> {
     const lines = await tx.rows<OrderLine>(readLines, [orderId]);
-    refuseIfAny(
+    rejectIfAny(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
       'No longer sold',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    refuseIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
+    rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
   }
 }
 
@@ -111,7 +114,7 @@ function uuidOf(order: string): string {
   return parsePublicId('ord', order) ?? notFound('order');
 }
 
-function refuseIfAny(productIds: readonly string[], what: string): void {
+function rejectIfAny(productIds: readonly string[], what: string): void {
   if (productIds.length === 0) return;
   const skus = [...new Set(productIds)].map((id) => publicId('prod', id));
   throw new Unprocessable(`${what}: ${skus.join(', ')}.`, []);

@@ -34,14 +34,14 @@ describe('charging again the orders that failed within a window', () => {
   afterEach(() => store.stop());
 
   /** An order whose payment failed at the time. */
-  const failed = async (at: string): Promise<{ who: TestCreator; status: () => Promise<string> }> => {
-    const who = await store.creator('pm_declined');
-    const [sku = ''] = (await store.release(who.id, [{}])).skus;
-    const { body } = await desk.place(who, orderBody(sku, await store.quote(who.token)));
-    await store.database.run(failedAt, [who.id, new Date(at)]);
+  const failed = async (at: string): Promise<{ creator: TestCreator; status: () => Promise<string> }> => {
+    const creator = await store.creator('pm_declined');
+    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
+    await store.database.run(failedAt, [creator.id, new Date(at)]);
     return {
-      who,
-      status: async () => (await store.get(`/store/v1/orders/${body.id}`, who.token)).body.status,
+      creator,
+      status: async () => (await store.get(`/store/v1/orders/${body.id}`, creator.token)).body.status,
     };
   };
   const run = () =>
@@ -61,9 +61,9 @@ describe('charging again the orders that failed within a window', () => {
       'payment_failed',
       'payment_failed',
     ]);
-    for (const { who } of within)
-      expect(await store.database.row(attempts, [who.id])).toEqual({ attempts: 2 });
-    for (const { who } of outside) expect(await desk.ledger(who)).toHaveLength(1);
+    for (const { creator } of within)
+      expect(await store.database.row(attempts, [creator.id])).toEqual({ attempts: 2 });
+    for (const { creator } of outside) expect(await desk.ledger(creator)).toHaveLength(1);
   });
 
   it('goes on past an order that cannot be charged, and counts why', async () => {
@@ -71,8 +71,8 @@ describe('charging again the orders that failed within a window', () => {
     const sold = await failed('2026-01-02T11:00:00Z');
     const unpaid = await failed('2026-01-02T12:00:00Z');
     await store.database.run(payBy, ['pm_ok']);
-    await store.database.run(withdraw, [unsold.who.id]);
-    await store.database.run(payNothing, [unpaid.who.id]);
+    await store.database.run(withdraw, [unsold.creator.id]);
+    await store.database.run(payNothing, [unpaid.creator.id]);
     expect(await run()).toEqual({
       ...window,
       begun: 1,

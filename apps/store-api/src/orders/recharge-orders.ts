@@ -5,7 +5,7 @@ import type { RechargeOrder } from './recharge-order.js';
 
 const pageSize = 500;
 
-// Declines of the window that are their order's newest attempt: one that was charged again since has another.
+// Declines within the window that are the newest charge of their order.
 const readPage = statement(
   'recharge.declined',
   `SELECT c.id, c.order_id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
@@ -14,21 +14,25 @@ const readPage = statement(
    ORDER BY c.id LIMIT ${pageSize}`,
 );
 
-const beforeAll = '00000000-0000-0000-0000-000000000000';
+const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** What a run did; with the same `since` and `until` another run goes on where it was interrupted. */
+/**
+ * The result of a run. Another run with the same `since` and `until` continues where this one was
+ * interrupted.
+ */
 export interface RechargedOrders {
   readonly since: string;
   readonly until: string;
-  /** Orders whose charge was begun; the completer settles them. */
+  /** Orders that were recharged; the completer settles them. */
   readonly begun: number;
-  /** Orders that cannot be charged now, by the reason. */
+  /** Orders that cannot be recharged now, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
 }
 
 /**
- * Charges again every order whose payment failed for the last time within the window. Each order is one transaction, so an interrupted run is
- * repeated with the same window: orders charged again since are no longer in it.
+ * Recharges every order whose last charge was declined within the window. Each order is one transaction, so
+ * an interrupted run can be repeated with the same window: it no longer contains the orders that were
+ * recharged.
  */
 export async function rechargeOrders(
   database: Database,
@@ -37,7 +41,7 @@ export async function rechargeOrders(
 ): Promise<RechargedOrders> {
   const skipped: Record<string, number> = {};
   let begun = 0;
-  for (let after = beforeAll; ;) {
+  for (let after = lowestId; ;) {
     const page = await database.rows<{ id: string; orderId: string }>(readPage, [since, until, after]);
     for (const { orderId } of page) {
       const problem = await tryRecharge(rechargeOrder, publicId('ord', orderId));
@@ -51,7 +55,7 @@ export async function rechargeOrders(
   }
 }
 
-/** Returns why the order cannot be charged now. */
+/** Returns the reason why the order cannot be recharged now, or undefined. */
 async function tryRecharge(rechargeOrder: RechargeOrder, order: string): Promise<string | undefined> {
   try {
     await rechargeOrder.run(order);

@@ -47,47 +47,47 @@ describe('redacting orders', () => {
   });
   afterAll(() => store.stop());
 
-  const place = async (paymentMethod: string): Promise<{ who: TestCreator; order: string }> => {
-    const who = await store.creator(paymentMethod);
-    const [sku = ''] = (await store.release(who.id, [{}])).skus;
-    const { body } = await desk.place(who, orderBody(sku, await store.quote(who.token)));
-    return { who, order: body.id };
+  const place = async (paymentMethod: string): Promise<{ creator: TestCreator; order: string }> => {
+    const creator = await store.creator(paymentMethod);
+    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
+    return { creator, order: body.id };
   };
-  const view = async (who: TestCreator, order: string) =>
-    (await store.get(`/store/v1/orders/${order}`, who.token)).body;
-  const cancel = async (who: TestCreator, order: string) => {
+  const view = async (creator: TestCreator, order: string) =>
+    (await store.get(`/store/v1/orders/${order}`, creator.token)).body;
+  const cancel = async (creator: TestCreator, order: string) => {
     await store.broker.publish(
       messages.fulfilmentCancelled.make({ order_id: order, reason: 'asked for' }, { occurredAt: new Date() }),
     );
-    await eventually(async () => ((await view(who, order)).status === 'cancelled' ? true : undefined));
+    await eventually(async () => ((await view(creator, order)).status === 'cancelled' ? true : undefined));
   };
 
   it('blanks every text of the address but the country, keeps its shape, and may be repeated', async () => {
-    const { who, order } = await place('pm_declined');
-    const before = await view(who, order);
+    const { creator, order } = await place('pm_declined');
+    const before = await view(creator, order);
     const first = await redactOrder(store.database, order);
     expect(await redactOrder(store.database, order)).toEqual(first);
-    const after = await view(who, order);
+    const after = await view(creator, order);
     expect(Object.keys(after.shipping_address)).toEqual(Object.keys(before.shipping_address));
     expect(after.shipping_address).toMatchObject(redacted);
     expect({ ...after, shipping_address: null }).toEqual({ ...before, shipping_address: null });
   });
 
   it('leaves nothing of the address anywhere in the row of the order', async () => {
-    const { who, order } = await place('pm_declined');
+    const { creator, order } = await place('pm_declined');
     await redactOrder(store.database, order);
-    const row = (await store.database.row<{ row: string }>(wholeRow, [who.id]))?.row ?? '';
+    const row = (await store.database.row<{ row: string }>(wholeRow, [creator.id]))?.row ?? '';
     for (const text of [address.full_name, address.address_line_1, address.postal_code])
       expect(row).not.toContain(text);
   });
 
   it('rejects an order that still has to be sent, until it is cancelled', async () => {
-    const { who, order } = await place('pm_ok');
+    const { creator, order } = await place('pm_ok');
     await expect(redactOrder(store.database, order)).rejects.toThrow(Conflict);
-    expect((await view(who, order)).shipping_address.full_name).toBe(address.full_name);
-    await cancel(who, order);
+    expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
+    await cancel(creator, order);
     await redactOrder(store.database, order);
-    expect((await view(who, order)).shipping_address.full_name).toBe('redacted');
+    expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
   });
 
   it('rejects what is no order', async () => {
@@ -108,17 +108,17 @@ describe('redacting orders', () => {
       await place('pm_declined'),
       await place('pm_ok'),
     ];
-    await store.database.run(age, [old.who.id, 31]);
-    await store.database.run(age, [young.who.id, 29]);
-    await store.database.run(age, [underWay.who.id, 31]);
+    await store.database.run(age, [old.creator.id, 31]);
+    await store.database.run(age, [young.creator.id, 29]);
+    await store.database.run(age, [underWay.creator.id, 31]);
     expect(await redactOldAddresses(store.database, 0)).toBe(false);
-    expect(await store.database.row(stored, [old.who.id])).toMatchObject({ redacted: false });
+    expect(await store.database.row(stored, [old.creator.id])).toMatchObject({ redacted: false });
     expect(await redactOldAddresses(store.database, 30)).toBe(false);
-    expect(await store.database.row(stored, [old.who.id])).toMatchObject({
+    expect(await store.database.row(stored, [old.creator.id])).toMatchObject({
       redacted: true,
       address: redacted,
     });
-    expect(await store.database.row(stored, [young.who.id])).toMatchObject({ redacted: false });
-    expect(await store.database.row(stored, [underWay.who.id])).toMatchObject({ redacted: false });
+    expect(await store.database.row(stored, [young.creator.id])).toMatchObject({ redacted: false });
+    expect(await store.database.row(stored, [underWay.creator.id])).toMatchObject({ redacted: false });
   });
 });

@@ -2,12 +2,13 @@ import { type OrderStatus, parsePublicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { Conflict, notFound } from '@fulfilment/error-envelope';
 
-/** What stands in the place of a text that was personal data. */
+/** Replaces a text that was personal data. */
 export const redactedText = 'redacted';
 
 const batchSize = 500;
 
-// Each text that is not empty, but the country, which statistics need. The shape of the address stays.
+// Redacts each text that is not empty, except the country, which statistics need. Keeps the members of the
+// address.
 const redactedAddress = `(
   SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                          ELSE to_jsonb('${redactedText}'::text) END)
@@ -21,7 +22,7 @@ const readState = statement(
   'orders.redaction-state',
   'SELECT status, redacted_at AS "redactedAt" FROM orders WHERE id = $1',
 );
-// The last the order changed, for one that is not delivered. One that a transition holds is left to the next round.
+// An order that was not delivered counts from its last change. A locked order is left to the next round.
 const redactOld = statement(
   'orders.redact-old',
   `UPDATE orders o SET shipping_address = ${redactedAddress}, redacted_at = now()
@@ -33,7 +34,7 @@ const redactOld = statement(
 );
 
 /**
- * Blanks the address of one order. May be repeated.
+ * Redacts the address of one order. Idempotent.
  * @throws NotFound; Conflict while the address is still needed to send the order
  */
 export async function redactOrder(database: Database, order: string): Promise<{ redacted_at: string }> {
@@ -46,7 +47,10 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   return { redacted_at: state.redactedAt.toISOString() };
 }
 
-/** Blanks a batch of addresses past their time; 0 days keeps them all. Any number of replicas may run. @returns whether there may be more */
+/**
+ * Redacts a batch of addresses after their retention; 0 days keeps all. Any number of replicas may run.
+ * Returns whether there may be more.
+ */
 export async function redactOldAddresses(database: Database, retentionDays: number): Promise<boolean> {
   if (retentionDays === 0) return false;
   return (await database.run(redactOld, [retentionDays])) === batchSize;

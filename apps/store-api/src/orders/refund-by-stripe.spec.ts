@@ -17,97 +17,97 @@ const settledAt = statement(
 
 describe('orders charged by Stripe that are cancelled', () => {
   let orders: StripeOrders;
-  let standIn: StripeOrders['standIn'];
+  let stripe: StripeOrders['stripe'];
   let store: StripeOrders['store'];
 
   beforeAll(async () => {
     orders = await stripeOrders();
-    ({ standIn, store } = orders);
+    ({ stripe, store } = orders);
   });
   afterAll(() => orders.stop());
 
   const cancel = async () => {
     const placed = await orders.place('pm_card_visa');
-    const chargedAt = await store.database.row(settledAt, [placed.who.id]);
+    const chargedAt = await store.database.row(settledAt, [placed.creator.id]);
     await orders.cancel(placed.order);
     return {
       ...placed,
       chargedAt,
-      refunds: () => standIn.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
+      refunds: () => stripe.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
     };
   };
-  const status = async (who: TestCreator) =>
-    (await store.database.row<{ status: string }>(references, [who.id]))?.status;
-  const billing = async (who: TestCreator, order: { id: string }) =>
-    (await store.get(`/store/v1/orders/${order.id}`, who.token)).body.billing.payment_status;
+  const status = async (creator: TestCreator) =>
+    (await store.database.row<{ status: string }>(references, [creator.id]))?.status;
+  const billing = async (creator: TestCreator, order: { id: string }) =>
+    (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.billing.payment_status;
   /** The completer, without waiting for its time. */
-  const askAgain = async () => {
+  const retryRefunds = async () => {
     await store.database.run(refundsDueNow);
     await store.resumeOrders();
   };
 
   it('are refunded once, also when the answer is lost', async () => {
-    const { who, refunds } = await cancel();
-    standIn.fail('/v1/refunds', 'lost-answer', 'lost-answer');
+    const { creator, refunds } = await cancel();
+    stripe.fail('/v1/refunds', 'lost-response', 'lost-response');
     await store.resumeOrders();
-    expect(await status(who)).toBe('refund_due');
-    await askAgain();
-    expect(await status(who)).toBe('refunded');
+    expect(await status(creator)).toBe('refund_due');
+    await retryRefunds();
+    expect(await status(creator)).toBe('refunded');
     expect(refunds()).toHaveLength(1);
   });
 
   it('are owed their refund until Stripe says that it succeeded', async () => {
-    const { who, order, refunds } = await cancel();
-    standIn.refundWith('pending');
+    const { creator, order, refunds } = await cancel();
+    stripe.refundWith('pending');
     await store.resumeOrders();
-    await askAgain();
-    expect([await status(who), await billing(who, order)]).toEqual(['refund_due', 'refunded']);
+    await retryRefunds();
+    expect([await status(creator), await billing(creator, order)]).toEqual(['refund_due', 'refunded']);
     for (const refund of refunds()) refund.status = 'succeeded';
-    await askAgain();
-    expect([await status(who), await billing(who, order)]).toEqual(['refunded', 'refunded']);
+    await retryRefunds();
+    expect([await status(creator), await billing(creator, order)]).toEqual(['refunded', 'refunded']);
     expect(refunds()).toHaveLength(1);
   });
 
   it('are refunded once more when the refund fails, at once or later', async () => {
-    const { who, refunds } = await cancel();
-    standIn.refundWith('failed', 'pending');
+    const { creator, refunds } = await cancel();
+    stripe.refundWith('failed', 'pending');
     await store.resumeOrders();
-    await askAgain();
+    await retryRefunds();
     for (const refund of refunds()) refund.status = 'failed';
-    await askAgain();
-    expect(await status(who)).toBe('refund_due');
-    await askAgain();
-    expect(await status(who)).toBe('refunded');
+    await retryRefunds();
+    expect(await status(creator)).toBe('refund_due');
+    await retryRefunds();
+    expect(await status(creator)).toBe('refunded');
     expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
   });
 
   it('are refunded once when Stripe answers 500 and repeats it under the key', async () => {
-    const { who, refunds } = await cancel();
-    standIn.fail('/v1/refunds', 'broken-after');
+    const { creator, refunds } = await cancel();
+    stripe.fail('/v1/refunds', 'broken-after');
     await store.resumeOrders();
-    await askAgain(); // the key is spent
-    expect(await status(who)).toBe('refund_due');
-    await askAgain();
-    expect(await status(who)).toBe('refunded');
+    await retryRefunds(); // the key is spent
+    expect(await status(creator)).toBe('refund_due');
+    await retryRefunds();
+    expect(await status(creator)).toBe('refunded');
     expect(refunds()).toHaveLength(1);
   });
 
   it('keep the time when they were charged, however often their refund is asked for', async () => {
-    const { who, chargedAt } = await cancel();
-    standIn.refundWith('failed');
+    const { creator, chargedAt } = await cancel();
+    stripe.refundWith('failed');
     await store.resumeOrders();
-    await askAgain();
-    expect(await status(who)).toBe('refunded');
-    expect(await store.database.row(settledAt, [who.id])).toEqual(chargedAt);
+    await retryRefunds();
+    expect(await status(creator)).toBe('refunded');
+    expect(await store.database.row(settledAt, [creator.id])).toEqual(chargedAt);
   });
 
   it('do not have their refund asked for at once again', async () => {
-    const { who } = await cancel();
-    standIn.fail('/v1/refunds', { answer: 503, error: { type: 'api_error', message: 'x' } });
+    const { creator } = await cancel();
+    stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });
     await store.resumeOrders();
     await store.resumeOrders();
-    expect(await status(who)).toBe('refund_due');
-    await askAgain();
-    expect(await status(who)).toBe('refunded');
+    expect(await status(creator)).toBe('refund_due');
+    await retryRefunds();
+    expect(await status(creator)).toBe('refunded');
   });
 });

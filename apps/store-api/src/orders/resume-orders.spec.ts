@@ -2,11 +2,11 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import {
-  neverAnswered,
-  standInSecretKey,
-  type StripeStandIn,
-  stripeStandIn,
-} from '../payments/stripe-stand-in.fixture.js';
+  unresponsivePaymentMethod,
+  fakeStripeKey,
+  type FakeStripe,
+  fakeStripe,
+} from '../payments/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
@@ -41,28 +41,31 @@ const leftOf = statement(
    FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = ANY ($1) GROUP BY 1, 2, 3 ORDER BY 1`,
 );
 
-/** A tenth of what runs as deployed: the provider is waited for 1 s instead of 10 s, and a crash shows for 3 s at most. */
+/**
+ * A tenth of what runs as deployed: the provider is waited for 1 s instead of 10 s, and a crash shows for 3 s
+ * at most.
+ */
 const timeoutMs = 1_000;
-const completedWithinMs = 3_000;
+const completionTimeoutMs = 3_000;
 
 describe('the completer while a provider does not answer', () => {
-  let standIn: StripeStandIn;
+  let stripe: FakeStripe;
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   beforeEach(async () => {
-    standIn = await stripeStandIn();
+    stripe = await fakeStripe();
   });
   afterEach(async () => {
     await store.stop();
-    await standIn.stop();
+    await stripe.stop();
   });
 
   const byStripe = () => ({
     NODE_ENV: 'test',
     PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: standInSecretKey,
+    STRIPE_SECRET_KEY: fakeStripeKey,
     STRIPE_ALLOW_TEST_KEY: 'true',
-    STRIPE_API_URL: standIn.url,
+    STRIPE_API_URL: stripe.url,
     PAYMENT_TIMEOUT_MS: String(timeoutMs),
   });
   const start = async (environment: Readonly<Record<string, string>>) => {
@@ -71,21 +74,21 @@ describe('the completer while a provider does not answer', () => {
   };
   /** The creator of one order. */
   const place = async (paymentMethod: string): Promise<TestCreator> => {
-    const who = await store.creator(paymentMethod);
-    const [sku = ''] = (await store.release(who.id, [{}])).skus;
-    const { status } = await desk.place(who, orderBody(sku, await store.quote(who.token)), uuidv7());
+    const creator = await store.creator(paymentMethod);
+    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { status } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)), uuidv7());
     expect(status).toBe(201);
-    return who;
+    return creator;
   };
-  const charge = async (who: TestCreator) =>
-    (await store.database.row<{ status: string }>(chargesOf, [who.id]))?.status;
+  const charge = async (creator: TestCreator) =>
+    (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
 
   it('completes an order that crashed just now, and pays a refund, beside a thousand that wait', async () => {
     await start({ RESUME_AFTER_MS: '500' });
-    const waiting = await place(neverAnswered);
-    const crashed = await place(neverAnswered);
+    const waiting = await place(unresponsivePaymentMethod);
+    const crashed = await place(unresponsivePaymentMethod);
     const cancelled = await place('pm_card_visa');
-    await store.database.run(copyOrders, [waiting.id, 1000, neverAnswered]);
+    await store.database.run(copyOrders, [waiting.id, 1000, unresponsivePaymentMethod]);
     await store.database.run(crash, [crashed.id]);
     await store.database.run(owe, [cancelled.id]);
     const loops = [store.app.get(ResumeOrders), store.app.get(RefundCharges)];
@@ -95,7 +98,7 @@ describe('the completer while a provider does not answer', () => {
         (await charge(crashed)) === 'succeeded' && (await charge(cancelled)) === 'refunded'
           ? true
           : undefined,
-      completedWithinMs,
+      completionTimeoutMs,
     );
     expect(await charge(waiting)).toBe('pending');
     await Promise.all(loops.map((loop) => loop.stop()));
@@ -103,16 +106,16 @@ describe('the completer while a provider does not answer', () => {
 
   it('asks ever more rarely, at least every five minutes', async () => {
     await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
-    const who = await place(neverAnswered);
+    const creator = await place(unresponsivePaymentMethod);
     const pauses: unknown[] = [];
     for (let tries = 1; tries <= 5; tries += 1) {
-      pauses.push(await store.database.row(pauseOf, [who.id]));
-      await desk.complete(who);
+      pauses.push(await store.database.row(pauseOf, [creator.id]));
+      await desk.complete(creator);
     }
     expect(pauses).toEqual([60, 120, 240, 300, 300].map((seconds, index) => ({ tries: index + 1, seconds })));
-    const before = standIn.requests.length;
+    const before = stripe.requests.length;
     await store.resumeOrders(); // not its time
-    expect(standIn.requests).toHaveLength(before);
+    expect(stripe.requests).toHaveLength(before);
   });
 
   describe('and its process is told to end', () => {
@@ -121,26 +124,28 @@ describe('the completer while a provider does not answer', () => {
 
     /** Resolves when the provider has been asked so often more. */
     const untilAsked = async (path: string, times: number): Promise<void> => {
-      const count = () => standIn.requests.filter((sent) => sent.path === path).length;
+      const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();
-      await eventually(() => (count() >= before + times ? true : undefined), 20_000); // a process starts meanwhile
+      // The time includes the start of a process.
+      await eventually(() => (count() >= before + times ? true : undefined), 20_000);
     };
-    const silentPath = `/v1/payment_methods/${neverAnswered}`;
+    const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;
 
     it('leaves what waits for the provider to others, and ends at once', async () => {
       await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
-      const waiting = await place(neverAnswered);
+      const waiting = await place(unresponsivePaymentMethod);
       const cancelled = await place('pm_card_visa');
-      await store.database.run(copyOrders, [waiting.id, 50, neverAnswered]);
+      await store.database.run(copyOrders, [waiting.id, 50, unresponsivePaymentMethod]);
       await store.database.run(owe, [cancelled.id]);
-      standIn.fail('/v1/refunds', 'silent');
+      stripe.fail('/v1/refunds', 'silent');
       const inHand = Promise.all([untilAsked(silentPath, 20), untilAsked('/v1/refunds', 1)]);
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '12000' });
       await inHand;
-      const toldAt = performance.now();
+      const terminatedAt = performance.now();
       running.terminate();
       expect(await running.ended).toBe(0);
-      expect(performance.now() - toldAt).toBeLessThan(5_000); // the provider is silent for 12 s, twice as long with those that are due
+      // The provider is silent for 12 s, and for as long again with the orders that are due.
+      expect(performance.now() - terminatedAt).toBeLessThan(5_000);
       expect(await store.database.rows(leftOf, [[waiting.id, cancelled.id]])).toEqual([
         { status: 'pending', resumeTries: 1, refundTries: 0, due: true, charges: 51 },
         { status: 'refund_due', resumeTries: 0, refundTries: 0, due: true, charges: 1 },
@@ -149,14 +154,14 @@ describe('the completer while a provider does not answer', () => {
 
     it('takes up no order any more while it waits for a request it has in hand', async () => {
       await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
-      const due = await place(neverAnswered);
-      const who = await store.creator(neverAnswered);
-      const [sku = ''] = (await store.release(who.id, [{}])).skus;
-      const body = orderBody(sku, await store.quote(who.token));
+      const due = await place(unresponsivePaymentMethod);
+      const creator = await store.creator(unresponsivePaymentMethod);
+      const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+      const body = orderBody(sku, await store.quote(creator.token));
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
       const inHand = untilAsked(silentPath, 1);
-      const placing = running.place(who, body, uuidv7()).then(({ body: order }) => order.status);
+      const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
       await inHand;
       running.terminate();
       await running.untilClosed();

@@ -4,18 +4,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { ChargeCircuit } from '../payments/charge-circuit.js';
 import { BACKGROUND_CHARGE_ORDER, type ChargeOrder } from './charge-order.js';
+import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
 import type { OpenCharge } from './open-charge.js';
-import { takeAgain, takeFirst } from './take-pending.js';
+import { BACKGROUND_SETTLE_ORDER, type SettleOrder } from './settle-order.js';
 
-const lookEveryMs = 2_000;
-/** Of each loop. A charge holds no connection while it waits for the provider, so these bound how many settlements queue for the pool. */
+const pollIntervalMs = 2_000;
+/**
+ * Per loop. A charge holds no connection while it waits for the provider: this limits the settlements that
+ * wait for the pool.
+ */
 const slots = 20;
-/** Beside the provider's time, what an order is left to the completer that took it before another does. */
-const resumeWithinMs = 5_000;
+/** Time to settle after the provider's timeout, before another replica may claim the order. */
+const leaseMarginMs = 5_000;
 
 /**
- * The completer: goes on with orders that a crash or a silent provider left pending. Those that nobody has asked for yet have slots of their
- * own, so that they wait for none of those a silent provider is asked for again and again. Any number of replicas may run.
+ * The completer: continues orders that a crash or a silent provider left pending. Orders without an attempt
+ * have slots of their own, so that they do not wait for retries to a silent provider. Any number of replicas
+ * may run.
  */
 @Injectable()
 export class ResumeOrders {
@@ -24,45 +29,51 @@ export class ResumeOrders {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(BACKGROUND_CHARGE_ORDER) private readonly chargeOrder: ChargeOrder,
+    @Inject(BACKGROUND_SETTLE_ORDER) private readonly settleOrder: SettleOrder,
     private readonly circuit: ChargeCircuit,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.loops = [this.loop('resume-orders', takeFirst), this.loop('resume-orders-again', takeAgain)];
+    this.loops = [
+      this.loop('resume-orders', claimUnattempted),
+      this.loop('resume-orders-again', claimRetries),
+    ];
   }
 
   start(): void {
     for (const loop of this.loops) loop.start();
   }
 
-  /** What waits for the provider is left to who takes it up when its lease ends. */
+  /** Orders that wait for the provider are left to another replica, after their lease. */
   async stop(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
-  /** Goes on with all that is due now. */
+  /** Continues all orders that are due now. */
   async round(): Promise<void> {
-    await Promise.all(this.loops.map((loop) => loop.drain()));
+    await Promise.all(this.loops.map((loop) => loop.processDue()));
   }
 
-  private loop(name: string, takePending: Statement): SlotLoop<OpenCharge> {
-    const leaseMs = this.config.PAYMENT_TIMEOUT_MS + resumeWithinMs;
+  private loop(name: string, claimPending: Statement): SlotLoop<OpenCharge> {
+    const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
     return new SlotLoop({
       name,
-      intervalMs: lookEveryMs,
+      intervalMs: pollIntervalMs,
       logger: this.logger,
       slots,
-      take: (most) => this.take(leaseMs, this.circuit.roomForCompleter(most), takePending),
+      take: (max) => this.claim(leaseMs, this.circuit.completerCapacity(max), claimPending),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }
 
-  private async take(leaseMs: number, most: number, takePending: Statement): Promise<OpenCharge[]> {
-    return most === 0 ? [] : this.database.rows<OpenCharge>(takePending, [leaseMs, most]);
+  private async claim(leaseMs: number, max: number, claimPending: Statement): Promise<OpenCharge[]> {
+    return max === 0 ? [] : this.database.rows<OpenCharge>(claimPending, [leaseMs, max]);
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
-    const { status } = await this.chargeOrder.run(charge, stopping);
+    const result = await this.chargeOrder.run(charge, stopping);
+    if (typeof result === 'string' && stopping.aborted) return;
+    const { status } = await this.settleOrder.run(charge, result);
     this.logger.info({ order_id: charge.orderId, status }, 'Resumed an order.');
   }
 }

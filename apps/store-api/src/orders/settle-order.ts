@@ -1,53 +1,59 @@
 import { messages, type Message, publicId } from '@fulfilment/contracts';
 import { Database, type Sql, statement, together } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
-import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
-import { IdempotencyKeys, type RememberedResponse } from '../idempotency/idempotency-keys.js';
+import { IdempotencyKeys, type PlacedOrder } from '../idempotency/idempotency-keys.js';
+import type { ChargeResult } from '../payments/charge-circuit.js';
 import type { ChargeOutcome } from '../payments/payment-gateway.js';
 import { FaultPoints } from './fault-points.js';
+import type { OpenCharge } from './open-charge.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
-// The charge row decides who wins: it gets its outcome once. The order's columns are null when it had moved on meanwhile.
-// A provider that tells time in whole seconds, or by another clock, charged no earlier than it was asked.
+// The charge row serialises concurrent callers: it gets its outcome once. The order's columns are null when
+// its status had changed before. charged_at is never before the charge row: providers report whole seconds,
+// by their own clock.
 const settle = statement(
   'orders.settle',
   `WITH charge AS (
      UPDATE charges SET status = $2, provider_reference = coalesce($3, provider_reference), settled_at = now()
-     WHERE id = $1 AND status = 'pending' RETURNING order_id, created_at AS begun_at
-   ), moved AS (
+     WHERE id = $1 AND status = 'pending' RETURNING order_id, created_at AS started_at
+   ), settled AS (
      UPDATE orders SET status = $4, payment_status = $5, reason = $7, resume_at = NULL,
-                       charged_at = CASE WHEN $6::timestamptz IS NOT NULL THEN greatest($6, charge.begun_at) END,
+                       charged_at = CASE WHEN $6::timestamptz IS NOT NULL THEN greatest($6, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTime}
      FROM charge WHERE orders.id = charge.order_id
        AND (orders.status = 'pending' OR (orders.status = 'payment_failed' AND $4 = 'processing'))
      RETURNING ${orderColumns}
    )
-   SELECT moved.* FROM charge LEFT JOIN moved ON true`,
+   SELECT settled.* FROM charge LEFT JOIN settled ON true`,
 );
-const forgetResuming = statement(
-  'orders.forget-resuming',
-  'UPDATE orders SET resume_at = NULL WHERE id = $1',
-);
-const oweLateCharge = statement(
-  'charges.owe-late',
+const cancelResume = statement('orders.cancel-resume', 'UPDATE orders SET resume_at = NULL WHERE id = $1');
+const markLateChargeRefundDue = statement(
+  'charges.mark-late-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
-// Two askers heard different things, as when what was refused once was mended before it was asked for again.
-const oweContradicted = statement(
-  'charges.owe-contradicted',
+// Concurrent callers saw different outcomes: a decline, and a success after the creator fixed the card. The
+// decline was settled first, so the money is refunded.
+const markContradictedRefundDue = statement(
+  'charges.mark-contradicted-refund-due',
   `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
    WHERE id = $1 AND status = 'declined'`,
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
 type SettledRow = OrderRow | { readonly id: null };
+type SettledCharge = Pick<OpenCharge, 'id' | 'orderId'>;
+
+/** Nest's token for the `SettleOrder` of the completer, which uses the background pool (docs/adr/0022). */
+export const BACKGROUND_SETTLE_ORDER = Symbol('BACKGROUND_SETTLE_ORDER');
 
 /**
- * The last phase of charging an order: what the provider said becomes the order's state, in one commit with the stock given
- * back on failure, the event and the remembered answer. The request, the completer and a late provider all come here; one wins.
+ * Turns the outcome of a charge into the order's state. One commit writes the state, the event and the stored
+ * response, and returns the stock on failure. The request and the completer may both settle a charge; the
+ * first one wins.
  */
 @Injectable()
 export class SettleOrder {
@@ -58,17 +64,48 @@ export class SettleOrder {
     private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The same on another connection pool. */
+  /** Returns the same use case on another connection pool. */
   withDatabase(database: Database): SettleOrder {
-    const keys = new IdempotencyKeys(database);
-    return new SettleOrder(database, keys, this.stock, this.outbox, this.faultPoints, this.clock);
+    return new SettleOrder(
+      database,
+      new IdempotencyKeys(database),
+      this.stock,
+      this.outbox,
+      this.faultPoints,
+      this.clock,
+      this.logger,
+    );
   }
 
-  /** The answer to the caller, whoever settled the order. */
-  async run(orderId: string, chargeId: string, outcome: ChargeOutcome): Promise<RememberedResponse> {
-    const response = await this.database.transaction(async (tx) => {
+  /**
+   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays pending.
+   */
+  async run(charge: SettledCharge, result: ChargeResult): Promise<PlacedOrder> {
+    const { orderId } = charge;
+    const pending: PlacedOrder = { id: publicId('ord', orderId), status: 'pending' };
+    try {
+      if (typeof result === 'object') return await this.settle(charge, result);
+      await this.keys.saveUnlessKnown(orderId, pending);
+    } catch (error) {
+      this.logger.error({ error, order_id: orderId }, 'An order could not be settled; it will be resumed.');
+    }
+    return pending;
+  }
+
+  /** Returns what the client gets for an order that another process has settled. */
+  async currentStatus(orderId: string, sql: Sql = this.database): Promise<PlacedOrder> {
+    const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
+    return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
+  }
+
+  private async settle(
+    { id: chargeId, orderId }: SettledCharge,
+    outcome: ChargeOutcome,
+  ): Promise<PlacedOrder> {
+    const placed = await this.database.transaction(async (tx) => {
       const paid = outcome.status === 'succeeded';
       const settling = tx.row<SettledRow>(settle, [
         chargeId,
@@ -81,29 +118,25 @@ export class SettleOrder {
       ]);
       const [order, items] = await together([settling, itemsOf(tx, orderId)]);
       if (order === undefined) {
-        if (paid) await tx.run(oweContradicted, [chargeId, outcome.reference]);
-        return this.asItStands(orderId, tx);
+        if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
+        return this.currentStatus(orderId, tx);
       }
-      if (order.id === null) await tx.run(forgetResuming, [orderId]); // locks the order before its products, as all do
-      if (!paid) await this.stock.giveBack(tx, orderId);
+      // Every transaction locks the order before its products.
+      if (order.id === null) await tx.run(cancelResume, [orderId]);
+      if (!paid) await this.stock.returnStock(tx, orderId);
       if (order.id === null) {
-        // Charged again and declined again: nothing moved. Or cancelled meanwhile: no order is made for the money that came.
-        if (paid) await tx.run(oweLateCharge, [chargeId]);
-        return this.asItStands(orderId, tx);
+        // A recharge was declined, which changes nothing; or the order was cancelled, so the money is
+        // refunded.
+        if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
+        return this.currentStatus(orderId, tx);
       }
-      const settled: RememberedResponse = { id: publicId('ord', orderId), status: order.status };
-      tx.endWith(this.outbox.add(tx, this.event(order, items)), this.keys.remember(tx, orderId, settled));
+      const settled: PlacedOrder = { id: publicId('ord', orderId), status: order.status };
+      tx.endWith(this.outbox.add(tx, this.event(order, items)), this.keys.save(tx, orderId, settled));
       this.faultPoints.pass('order-settled-uncommitted');
       return settled;
     });
     this.faultPoints.pass('order-settled');
-    return response;
-  }
-
-  /** The answer to a caller whose order somebody else has settled. */
-  async asItStands(orderId: string, sql: Sql = this.database): Promise<RememberedResponse> {
-    const row = await sql.row<Pick<RememberedResponse, 'status'>>(readStatus, [orderId]);
-    return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
+    return placed;
   }
 
   private event(row: OrderRow, items: readonly ItemRow[]): Message {

@@ -10,7 +10,7 @@ const newestOrder = statement(
   'test.newest-order',
   'SELECT id::text AS id, version, updated_at, delivered_at FROM orders ORDER BY created_at DESC LIMIT 1',
 );
-const forgetReports = statement(
+const storeOldHistory = statement(
   'test.forget-reports',
   `UPDATE orders SET package_history = '[{"former_numbers": ["A0"], "told_at": "2026-01-01T09:02:00.000Z"}]' WHERE id::text = $1`,
 );
@@ -99,7 +99,7 @@ describe('an order in several packages', () => {
     expect(await packagesOf(id)).toEqual(['A 09:02', 'B 09:04']);
     const order = await row();
     expect(order?.delivered_at).toEqual(at(4));
-    const told = [
+    const expected = [
       'order.created',
       'order.processing',
       'order.shipped',
@@ -108,8 +108,10 @@ describe('an order in several packages', () => {
       'order.tracking_updated', // B arrived
     ];
     expect(
-      await eventually(() => (eventsOf(order?.id).length === told.length ? eventsOf(order?.id) : undefined)),
-    ).toEqual(told);
+      await eventually(() =>
+        eventsOf(order?.id).length === expected.length ? eventsOf(order?.id) : undefined,
+      ),
+    ).toEqual(expected);
   });
 
   it('publishes a newer tracking time when a package arrives after the order was delivered', async () => {
@@ -150,7 +152,7 @@ describe('an order in several packages', () => {
   it('goes on from what was kept before its reports were', async () => {
     const id = await placed();
     await report(ship(id, 'A', 1));
-    await store.database.run(forgetReports, [(await row())?.id]);
+    await store.database.run(storeOldHistory, [(await row())?.id]);
     await report(ship(id, 'A0', 1), correct(id, 'A9', 1), ship(id, 'B', 3), deliver(id, 'A0', 4));
     expect(await packagesOf(id)).toEqual(['A 09:04', 'B under way']);
   });

@@ -10,16 +10,15 @@ import {
 } from './payment-gateway.js';
 import { type ChargeRequestOutcome, chargeRequests, circuitOpen } from './payment-metrics.js';
 
-/** What became of asking: an outcome, or why there is none yet. */
-export type Asked = ChargeOutcome | 'under_way' | 'key_spent' | 'unknown' | 'suspended';
+/** The outcome of a charge, or why there is none yet. */
+export type ChargeResult = ChargeOutcome | 'under_way' | 'key_spent' | 'unknown' | 'suspended';
 
-/** The charge a request is about. */
 interface ChargeSource {
   readonly id: string;
   readonly paymentMethod: string;
 }
 
-/** Asks the payment provider through the circuit breaker, and counts and logs what came of it. */
+/** Sends charges to the payment provider through the circuit breaker; counts and logs the results. */
 @Injectable()
 export class ChargeCircuit {
   private readonly circuit: PaymentCircuit;
@@ -41,32 +40,34 @@ export class ChargeCircuit {
     });
   }
 
-  /** How many of `most` charges the completer may take up now. */
-  roomForCompleter(most: number): number {
-    return this.circuit.room('completer', most);
+  /** How many of `max` charges the completer may start now. */
+  completerCapacity(max: number): number {
+    return this.circuit.capacity('completer', max);
   }
 
   /**
-   * Never fails. @param ask one request to the provider
-   * @param stopping aborts when the process ends: then nothing is learnt of the provider
+   * Never throws.
+   * @param send sends one charge to the provider
+   * @param stopping aborts when the process ends; a failed request then does not count as a failure of the
+   * provider
    */
   async run(
     user: CircuitUser,
     charge: ChargeSource,
-    ask: () => Promise<Asked>,
+    send: () => Promise<ChargeResult>,
     stopping?: AbortSignal,
-  ): Promise<Asked> {
+  ): Promise<ChargeResult> {
     const permit = this.circuit.enter(user);
     if (permit === undefined) {
       chargeRequests.inc({ outcome: 'suspended' });
       return 'suspended';
     }
     try {
-      const asked = await ask();
-      if (asked === 'key_spent' || asked === 'unknown') this.circuit.abandoned(permit);
+      const result = await send();
+      if (result === 'key_spent' || result === 'unknown') this.circuit.abandoned(permit);
       else this.circuit.responded(permit);
-      chargeRequests.inc({ outcome: typeof asked === 'string' ? asked : asked.status });
-      return asked;
+      chargeRequests.inc({ outcome: typeof result === 'string' ? result : result.status });
+      return result;
     } catch (error) {
       if (stopping?.aborted) this.circuit.abandoned(permit);
       else this.fail(permit, charge, error);
@@ -85,7 +86,9 @@ export class ChargeCircuit {
 
 interface Failure {
   readonly outcome: ChargeRequestOutcome;
-  /** What counts once towards opening the circuit; undefined when it says nothing about the provider. */
+  /**
+   * Each source counts once towards opening the circuit; undefined when the failure is not the provider's.
+   */
   readonly source: string | undefined;
   readonly level: 'warn' | 'error';
   readonly sentence: string;

@@ -4,7 +4,7 @@ import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
 
-/** The provider that the configuration names. */
+/** Creates the gateway of the configured provider. */
 export function choosePaymentGateway(config: StoreApiSettings, database: Database): PaymentGateway {
   if (config.PAYMENT_PROVIDER === 'sandbox') return new SandboxPaymentGateway(database);
   return new StripePaymentGateway({

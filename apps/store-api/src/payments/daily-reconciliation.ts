@@ -5,29 +5,30 @@ import { PaymentGateway } from './payment-gateway.js';
 import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
 
 const pollIntervalMs = 600_000;
-/** A replica that dies leaves its day to another one after this. */
+/** After this time another replica may take the day of one that died. */
 const leaseMs = 3_600_000;
 
-// The oldest of the last seven days that nobody has finished, an hour after it ended: late outcomes are settled by then.
-const takeDay = statement(
-  'reconciliation.take-day',
-  `INSERT INTO payment_reconciliations AS taken (day, lease_until)
-   SELECT wanted.day::date, now() + $1::int * interval '1 millisecond'
+// The oldest unfinished day of the last seven, at least an hour after it ended: late outcomes are settled by
+// then.
+const claimDay = statement(
+  'reconciliation.claim-day',
+  `INSERT INTO payment_reconciliations AS claimed (day, lease_until)
+   SELECT due.day::date, now() + $1::int * interval '1 millisecond'
    FROM generate_series(date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '7 days',
-                        date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '1 day', interval '1 day') AS wanted (day)
+                        date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '1 day', interval '1 day') AS due (day)
    WHERE NOT EXISTS (SELECT FROM payment_reconciliations done
-                     WHERE done.day = wanted.day::date AND (done.finished_at IS NOT NULL OR done.lease_until > now()))
-   ORDER BY wanted.day LIMIT 1
+                     WHERE done.day = due.day::date AND (done.finished_at IS NOT NULL OR done.lease_until > now()))
+   ORDER BY due.day LIMIT 1
    ON CONFLICT (day) DO UPDATE SET lease_until = excluded.lease_until
-     WHERE taken.finished_at IS NULL AND taken.lease_until <= now()
+     WHERE claimed.finished_at IS NULL AND claimed.lease_until <= now()
    RETURNING (day::timestamp AT TIME ZONE 'UTC') AS "from", ((day + 1)::timestamp AT TIME ZONE 'UTC') AS "to", day::text`,
 );
 const finishDay = statement(
   'reconciliation.finish-day',
   'UPDATE payment_reconciliations SET finished_at = now(), findings = $2 WHERE day = $1',
 );
-const giveBack = statement(
-  'reconciliation.give-back',
+const releaseDay = statement(
+  'reconciliation.release-day',
   `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,
 );
 const readLast = statement(
@@ -48,7 +49,7 @@ const reconciledUntil = new Gauge({
   registers: [metrics],
 });
 
-/** Compares each day's payments with the payment provider, once over all replicas. */
+/** Compares each day's payments with the payment provider, once across all replicas. */
 @Injectable()
 export class DailyReconciliation {
   private readonly loop: BackgroundLoop;
@@ -72,19 +73,19 @@ export class DailyReconciliation {
     this.loop.start();
   }
 
-  /** A day that is under way is left to another replica. */
+  /** An unfinished day is left to another replica. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop.stop();
   }
 
-  /** Compares one day. @returns whether there may be another */
+  /** Reconciles one day. Returns whether there may be another. */
   async round(): Promise<boolean> {
-    const taken = await this.database.row<{ from: Date; to: Date; day: string }>(takeDay, [leaseMs]);
-    if (taken !== undefined) await this.reconcile(taken);
+    const claimed = await this.database.row<{ from: Date; to: Date; day: string }>(claimDay, [leaseMs]);
+    if (claimed !== undefined) await this.reconcile(claimed);
     const last = await this.database.row<{ until: number | null }>(readLast);
     reconciledUntil.set(last?.until ?? 0);
-    return taken !== undefined && !this.stopping.signal.aborted;
+    return claimed !== undefined && !this.stopping.signal.aborted;
   }
 
   private async reconcile({ from, to, day }: { from: Date; to: Date; day: string }): Promise<void> {
@@ -101,7 +102,7 @@ export class DailyReconciliation {
       const { payments, charges } = result;
       this.logger.info({ day, payments, charges }, 'Compared the payments of a day with the provider.');
     } catch (error) {
-      await this.database.run(giveBack, [day]);
+      await this.database.run(releaseDay, [day]);
       if (!this.stopping.signal.aborted)
         this.logger.error(
           { error, day },

@@ -34,7 +34,7 @@ describe('the circuit before the payment provider', () => {
     fail('c');
     expect(circuit.isOpen).toBe(true);
     expect(circuit.enter('request')).toBeUndefined();
-    expect(circuit.room('completer', 20)).toBe(0);
+    expect(circuit.capacity('completer', 20)).toBe(0);
     expect(changes).toEqual([true]);
   });
 
@@ -48,14 +48,14 @@ describe('the circuit before the payment provider', () => {
     const { circuit, changes, enter, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(999);
-    expect(circuit.room('completer', 20)).toBe(0);
+    expect(circuit.capacity('completer', 20)).toBe(0);
     pass(1);
-    expect(circuit.room('completer', 20)).toBe(1);
+    expect(circuit.capacity('completer', 20)).toBe(1);
     const trial = enter('completer');
-    expect(circuit.room('completer', 20)).toBe(0);
+    expect(circuit.capacity('completer', 20)).toBe(0);
     expect(circuit.enter('completer')).toBeUndefined();
     circuit.responded(trial);
-    expect(circuit.room('completer', 20)).toBe(20);
+    expect(circuit.capacity('completer', 20)).toBe(20);
     expect(changes).toEqual([true, false]);
   });
 
@@ -73,9 +73,9 @@ describe('the circuit before the payment provider', () => {
     fail('a', 'b', 'c');
     pass(1_000);
     circuit.failed(enter('completer'), 'a');
-    expect(circuit.room('completer', 20)).toBe(0);
+    expect(circuit.capacity('completer', 20)).toBe(0);
     pass(1_000);
-    expect(circuit.room('completer', 20)).toBe(1);
+    expect(circuit.capacity('completer', 20)).toBe(1);
     expect(changes).toEqual([true]);
   });
 
@@ -84,7 +84,7 @@ describe('the circuit before the payment provider', () => {
     fail('a', 'b', 'c');
     pass(1_000);
     circuit.abandoned(enter('completer'));
-    expect(circuit.room('completer', 20)).toBe(1);
+    expect(circuit.capacity('completer', 20)).toBe(1);
   });
 
   it('does not open again by failures of the outage that is over', () => {

@@ -1,16 +1,16 @@
-/** Who wants to ask the payment provider: the completer goes first when it may be tried. */
+/** Who sends a charge. The completer has priority for the trial of an open circuit. */
 export type CircuitUser = 'request' | 'completer';
 
-/** Leave to ask the provider once. */
+/** Permission for one charge. */
 export interface Permit {
   readonly sinceMs: number;
   readonly trial: boolean;
 }
 
 export interface CircuitSettings {
-  /** So many different sources fail, with no response in between, before the circuit opens. */
+  /** Number of different sources that fail, without a response in between, before the circuit opens. */
   readonly failures: number;
-  /** How long an open circuit waits before one charge is tried. */
+  /** How long an open circuit waits before a trial with one charge. */
   readonly openMs: number;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -18,14 +18,15 @@ export interface CircuitSettings {
 }
 
 /**
- * Circuit breaker before the payment provider: while it is open, orders are left pending at once. One process, one circuit.
- * A failure has a source, so that one charge that is retried, or one creator's payment method, does not count many times.
+ * Circuit breaker for the payment provider: while it is open, orders stay pending without a request. One
+ * circuit per process. A failure has a source, so that retries of one charge, or one creator's payment
+ * method, count once.
  */
 export class PaymentCircuit {
   private readonly sources = new Set<string>();
   private openedAtMs: number | undefined;
   private closedAtMs = -Infinity;
-  private trialRuns = false;
+  private trialIsRunning = false;
 
   constructor(private readonly settings: CircuitSettings) {}
 
@@ -33,23 +34,26 @@ export class PaymentCircuit {
     return this.openedAtMs !== undefined;
   }
 
-  /** How many of `most` charges this user may begin now. */
-  room(user: CircuitUser, most: number): number {
-    if (this.openedAtMs === undefined) return most;
-    // A request tries only when the completer has had nothing to try: its caller would wait for the provider's time-out.
+  /** How many of `max` charges this user may start now. */
+  capacity(user: CircuitUser, max: number): number {
+    if (this.openedAtMs === undefined) return max;
+    // A request makes the trial only when the completer had nothing to send, since its client waits for the
+    // provider's timeout.
     const waitMs = user === 'completer' ? this.settings.openMs : 2 * this.settings.openMs;
-    const due = !this.trialRuns && this.settings.now() - this.openedAtMs >= waitMs;
-    return due ? Math.min(1, most) : 0;
+    const due = !this.trialIsRunning && this.settings.now() - this.openedAtMs >= waitMs;
+    return due ? Math.min(1, max) : 0;
   }
 
-  /** Undefined while the provider is not to be asked. Every permit is given back: `responded`, `failed` or `abandoned`. */
+  /**
+   * Returns undefined while the circuit is open. Every permit ends with `responded`, `failed` or `abandoned`.
+   */
   enter(user: CircuitUser): Permit | undefined {
-    if (this.room(user, 1) === 0) return undefined;
-    this.trialRuns = this.isOpen;
-    return { sinceMs: this.settings.now(), trial: this.trialRuns };
+    if (this.capacity(user, 1) === 0) return undefined;
+    this.trialIsRunning = this.isOpen;
+    return { sinceMs: this.settings.now(), trial: this.trialIsRunning };
   }
 
-  /** The provider responded with what it did. */
+  /** The provider responded with a result. */
   responded(permit: Permit): void {
     this.abandoned(permit);
     this.sources.clear();
@@ -61,7 +65,7 @@ export class PaymentCircuit {
 
   failed(permit: Permit, source: string): void {
     this.abandoned(permit);
-    if (permit.sinceMs < this.closedAtMs) return; // begun in the outage that is over
+    if (permit.sinceMs < this.closedAtMs) return; // it started in the previous outage
     if (permit.trial) this.openedAtMs = this.settings.now();
     if (this.isOpen) return;
     this.sources.add(source);
@@ -71,8 +75,8 @@ export class PaymentCircuit {
     this.settings.onChange(true);
   }
 
-  /** Nothing was learnt of the provider. */
+  /** The request gave no information about the provider. */
   abandoned({ trial }: Permit): void {
-    if (trial) this.trialRuns = false;
+    if (trial) this.trialIsRunning = false;
   }
 }

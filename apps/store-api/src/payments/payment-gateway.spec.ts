@@ -5,7 +5,7 @@ import { migrations } from '../migrations/index.js';
 import type { Charge, ChargeRequest, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
-import { standInSecretKey, stripeStandIn } from './stripe-stand-in.fixture.js';
+import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
 
 interface LedgerEntry {
   readonly amount: number;
@@ -43,26 +43,26 @@ async function sandbox(): Promise<Provider> {
 }
 
 async function stripe(): Promise<Provider> {
-  const standIn = await stripeStandIn();
-  const settings = { secretKey: standInSecretKey, apiUrl: new URL(standIn.url), timeoutMs: 5_000 };
+  const stripe = await fakeStripe();
+  const settings = { secretKey: fakeStripeKey, apiUrl: new URL(stripe.url), timeoutMs: 5_000 };
   return {
     gateway: new StripePaymentGateway(settings),
     good: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     late: () => {
-      standIn.fail('/v1/payment_intents', 'silent');
+      stripe.fail('/v1/payment_intents', 'silent');
       return 'pm_card_visa';
     },
     ledger: () =>
       Promise.resolve(
-        standIn.intents().map(({ id, amount, currency, status }) => ({
+        stripe.intents().map(({ id, amount, currency, status }) => ({
           amount,
           currency: currency.toUpperCase(),
           succeeded: status === 'succeeded',
-          refunds: standIn.refunds.filter((refund) => refund.payment_intent === id).length,
+          refunds: stripe.refunds.filter((refund) => refund.payment_intent === id).length,
         })),
       ),
-    stop: () => standIn.stop(),
+    stop: () => stripe.stop(),
   };
 }
 
@@ -86,20 +86,23 @@ describe.each([
     since: new Date(),
     ageMs: 0,
     keyNumber: 1,
-    keySpentForMs: null,
-    spentCustomer: null,
+    keyUnusableForMs: null,
+    lookupCustomer: null,
     ...given,
   });
-  const charge = (what: ChargeRequest, withinMs = 5_000) =>
-    provider.gateway.charge(what, AbortSignal.timeout(withinMs));
+  const charge = (what: ChargeRequest, ttlMs = 5_000) =>
+    provider.gateway.charge(what, AbortSignal.timeout(ttlMs));
   const refund = (what: Charge) =>
     provider.gateway.refund(
       { ...what, refundReference: null, refundKeyNumber: 1 },
       AbortSignal.timeout(5_000),
     );
   const charged = async (what = request()): Promise<Charge> => {
-    const told = await charge(what);
-    return { idempotencyKey: what.idempotencyKey, reference: 'reference' in told ? told.reference : null };
+    const outcome = await charge(what);
+    return {
+      idempotencyKey: what.idempotencyKey,
+      reference: 'reference' in outcome ? outcome.reference : null,
+    };
   };
   const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
@@ -126,9 +129,9 @@ describe.each([
 
   it('declines with a reason, and never changes its mind about a key', async () => {
     const what = request({ paymentMethod: provider.declined.method });
-    const told = { status: 'declined', reason: provider.declined.reason };
-    expect(await charge(what)).toMatchObject(told);
-    expect(await charge(what)).toMatchObject(told);
+    const outcome = { status: 'declined', reason: provider.declined.reason };
+    expect(await charge(what)).toMatchObject(outcome);
+    expect(await charge(what)).toMatchObject(outcome);
     expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
   });
 

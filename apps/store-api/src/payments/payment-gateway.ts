@@ -1,96 +1,102 @@
 import type { Money } from '@fulfilment/contracts';
 
-/** One attempt at charging an order, as its charge row has it. */
+/** One attempt at charging an order, from its charge row. */
 export interface Charge {
-  /** The charge row's id: its first key. The provider charges once for one key, however often it is asked. */
+  /** The charge row's id: its first idempotency key. The provider charges once per key. */
   readonly idempotencyKey: string;
-  /** What the provider calls this charge, once it has said so. */
+  /** The provider's id of the charge, once known. */
   readonly reference: string | null;
 }
 
 export interface ChargeRequest extends Charge {
-  /** `ord_…`: what the provider is told of the order. */
+  /** `ord_…`, sent to the provider as a reference. */
   readonly orderId: string;
   readonly amount: Money;
   readonly paymentMethod: string;
-  /** When the charge row was written: no provider was asked earlier. */
+  /** When the charge row was written. The provider got no request earlier. */
   readonly since: Date;
-  /** How long ago that was, at least. */
+  /** Minimum age of the charge row. */
   readonly ageMs: number;
-  /** 1, and one more each time a key was spent with nothing charged. */
+  /** Starts at 1; incremented when a key became unusable without a charge. */
   readonly keyNumber: number;
-  /** How long ago, at least, the key of this number was found to be spent; null while it may be asked under. */
-  readonly keySpentForMs: number | null;
-  /** `KeySpent.customer` of the charge's first key. */
-  readonly spentCustomer: string | null;
+  /** Minimum time since this key was found to be unusable; null while it is usable. */
+  readonly keyUnusableForMs: number | null;
+  /** `UnusableKey.customer` of the charge's first key. */
+  readonly lookupCustomer: string | null;
 }
 
 export type ChargeOutcome =
   | { readonly status: 'succeeded'; readonly at: Date; readonly reference: string | null }
-  /** @param reason the provider's word for it: `card_declined`, `insufficient_funds`, `amount_too_large` */
+  /** @param reason the provider's code: `card_declined`, `insufficient_funds`, `amount_too_large` */
   | { readonly status: 'declined'; readonly reason: string; readonly reference: string | null };
 
-/** The provider has the charge in hand and will know its outcome later. */
+/** The provider is processing the charge; the outcome follows later. */
 export interface ChargeUnderWay {
   readonly status: 'under_way';
   readonly reference: string;
 }
 
-/** The provider answers this key with an error of its own, for good: what it did, only its books tell, and not at once. */
-export interface KeySpent {
+/**
+ * The provider repeats an error of its own under this key. The outcome can only be found by a charge lookup,
+ * after a delay.
+ */
+export interface UnusableKey {
   readonly status: 'key_spent';
-  /** Under whom the provider's books have what came of it; null: under nobody, or it is not known. */
+  /** The provider's customer of the charge, for the lookup; null without a customer, or when unknown. */
   readonly customer: string | null;
 }
 
-/** By the provider's books nothing came of a spent key: the next one may be used, once its number is written down. */
-export interface NothingCharged {
+/** The lookup found no charge of an unusable key. The next key may be used after its number is stored. */
+export interface NotCharged {
   readonly status: 'nothing_charged';
 }
 
-/** A charge of which all is owed back, as its charge row has it. */
+/** A charge to refund in full, from its charge row. */
 export interface RefundRequest extends Charge {
-  /** What the provider calls the refund that is under way, once it has said so. */
+  /** The provider's id of the refund under way, once known. */
   readonly refundReference: string | null;
-  /** 1, and one more each time a refund failed. */
+  /** Starts at 1; incremented when a refund failed. */
   readonly refundKeyNumber: number;
 }
 
 export type RefundOutcome =
   | { readonly status: 'refunded'; readonly reference: string | null }
-  /** The provider has it in hand, for seconds or days, and may still fail. */
+  /** The provider is processing the refund, for seconds or days. It may still fail. */
   | { readonly status: 'under_way'; readonly reference: string }
-  /** This one gives nothing back any more: another is asked for under the next key. */
+  /** The refund failed for good. Another one follows under the next key. */
   | { readonly status: 'failed'; readonly reason: string };
 
-/** A time range, the end not included. */
+/** A time range; the end is exclusive. */
 export interface TimeRange {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** A payment of ours that the provider took. */
+/** A successful payment of ours at the provider. */
 export interface ProviderPayment {
   readonly reference: string | null;
-  /** The charge it was asked for by, as the provider has it: not necessarily a UUID. */
+  /** The charge id in the provider's metadata; not necessarily a UUID. */
   readonly chargeId: string;
-  /** All of it was given back. */
+  /** Whether it was refunded in full. */
   readonly refunded: boolean;
 }
 
-/** A refund that gave nothing back in the end. */
+/** A refund that failed for good. */
 export interface FailedRefund {
   readonly reference: string;
-  /** The provider's name of the payment. */
+  /** The provider's id of the payment. */
   readonly payment: string;
 }
 
-/** The provider gave no response, or none that says what became of the charge. It may next time. */
+/** The provider gave no response, or none with the outcome of the charge. A retry may succeed. */
 export class PaymentProviderUnavailable extends Error {
   override readonly name = 'PaymentProviderUnavailable';
 }
 
-/** The provider rejects our key, our account or our request: every charge would meet the same. Nothing is known of this one. */
+/**
+ * The provider rejects our key, account or request, as it would for every charge. The outcome of this charge
+ * is unknown.
+ */
 export class PaymentProviderRejected extends Error {
   override readonly name = 'PaymentProviderRejected';
 
@@ -102,7 +108,7 @@ export class PaymentProviderRejected extends Error {
   }
 }
 
-/** The provider cannot use this payment method, and it is not certain that our key is the right one. */
+/** The provider cannot use this payment method, or our key is wrong: it is not certain which. */
 export class PaymentMethodUnusable extends Error {
   override readonly name = 'PaymentMethodUnusable';
 
@@ -114,29 +120,31 @@ export class PaymentMethodUnusable extends Error {
   }
 }
 
-/** The payment provider, as the orders see it. What every one of them promises stands in payment-gateway.spec.ts. */
+/** The port to the payment provider. payment-gateway.spec.ts tests the contract of every implementation. */
 export abstract class PaymentGateway {
-  /** Whether the provider takes our key, for the log at start. @throws PaymentProviderRejected, PaymentProviderUnavailable */
+  /** Checks our key at start. @throws PaymentProviderRejected, PaymentProviderUnavailable */
   abstract checkKey(): Promise<void>;
   /**
-   * Charges once for the key. Asked again, with the same key and the same amount, it tells what became of it. Of a spent key it
-   * tells what came of any of the charge's keys, and never asks under it again.
-   * @throws PaymentProviderUnavailable, PaymentProviderRejected, PaymentMethodUnusable, or another error when the outcome cannot be
-   * known in time or the key stands for another charge
+   * Charges once per key. A repeated request with the same key and amount returns the outcome of the first
+   * one. For an unusable key it looks up the outcome of any of the charge's keys, without another request
+   * under it.
+   * @throws PaymentProviderUnavailable, PaymentProviderRejected, PaymentMethodUnusable, or another error when
+   * the outcome is not known in time or the key was used for another charge
    */
   abstract charge(
     request: ChargeRequest,
     signal: AbortSignal,
-  ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged>;
+  ): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey | NotCharged>;
   /**
-   * Gives all of a charge back, once: a second time, also under another key, tells what became of it.
-   * @throws when nothing was charged under the key, or it cannot be known in time what became of it
+   * Refunds a charge in full, once: a repeated request, also under another key, returns the outcome of the
+   * first one.
+   * @throws when nothing was charged under the key, or the outcome is not known in time
    */
   abstract refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome>;
-  /** Pages of what the provider took of ours, by when it was begun. */
+  /** Pages of our successful payments, by the time of their start. */
   abstract listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]>;
-  /** Whether the provider took the money of a charge. */
+  /** Whether the provider has a successful payment of the charge. */
   abstract hasPayment(charge: Charge, signal: AbortSignal): Promise<boolean>;
-  /** Pages of refunds that have failed, by when they were made. */
+  /** Pages of failed refunds, by the time of their start. */
   abstract listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]>;
 }

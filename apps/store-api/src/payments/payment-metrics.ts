@@ -1,6 +1,6 @@
 import { Counter, Gauge, metrics } from '@fulfilment/runtime';
 
-/** How a request to charge ended. */
+/** The result of a charge request. */
 export type ChargeRequestOutcome =
   | 'succeeded'
   | 'declined'

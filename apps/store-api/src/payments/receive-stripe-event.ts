@@ -6,20 +6,24 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { hintOf, isSignedByStripe, type StripeHint } from './stripe-event.rules.js';
 
-// Without a try the request that placed the order, or the completer, is about to ask.
+// Without an attempt yet, the request that placed the order, or the completer, is about to charge.
 const chargeDueNow = statement(
   'orders.charge-due-now',
   `UPDATE orders SET resume_at = now()
    WHERE id = (SELECT order_id FROM charges WHERE id = $1 AND status = 'pending') AND resume_tries > 0 AND resume_at > now()`,
 );
-// Owed with its reference, a refund is read from Stripe before anything else happens: one that has not failed is refunded as before.
+// A due refund with a reference is read from Stripe first, so a refund that did not fail is marked as
+// refunded again.
 const refundDueNow = statement(
   'charges.refund-due-now',
   `UPDATE charges SET status = 'refund_due', refund_at = now()
    WHERE refund_reference = $1 AND (status = 'refund_due' AND refund_at > now() OR status = 'refunded' AND $2)`,
 );
 
-/** Takes an event of Stripe's as a hint: what it is about is asked of Stripe at once. What the event says is never taken as the outcome. */
+/**
+ * Treats an event of Stripe's as a hint to read the object from Stripe. The content of the event is never
+ * used as the outcome.
+ */
 @Injectable()
 export class ReceiveStripeEvent {
   private readonly secrets: readonly string[];
@@ -42,10 +46,10 @@ export class ReceiveStripeEvent {
 
   private follow(hint: StripeHint): Promise<number> {
     if (hint.about === 'charge') return this.database.run(chargeDueNow, [hint.chargeId]);
-    return this.database.run(refundDueNow, [hint.reference, hint.saysFailed]);
+    return this.database.run(refundDueNow, [hint.reference, hint.isFailure]);
   }
 
-  /** Counted by network, as every request without valid credentials. */
+  /** Counts against the quota of the client network, like every request without valid credentials. */
   private async reject(address: string): Promise<never> {
     const decision = await this.limiter.takeByAddress('anonymous', address);
     if (decision?.allowed === false)

@@ -27,8 +27,8 @@ describe('comparing payments with Stripe', () => {
   afterEach(() => orders.stop());
 
   const paid = async () => {
-    const { who } = await orders.place('pm_card_visa');
-    const charge = await orders.store.database.row<{ id: string; reference: string }>(chargeOf, [who.id]);
+    const { creator } = await orders.place('pm_card_visa');
+    const charge = await orders.store.database.row<{ id: string; reference: string }>(chargeOf, [creator.id]);
     if (charge === undefined) throw new Error('The order has no charge.');
     return charge;
   };
@@ -58,9 +58,9 @@ describe('comparing payments with Stripe', () => {
 
   it('finds a second payment of one charge', async () => {
     const charge = await paid();
-    const [intent] = orders.standIn.intents();
+    const [intent] = orders.stripe.intents();
     if (intent === undefined) throw new Error('Nothing was charged.');
-    orders.standIn.add({ ...intent, id: 'pi_second' });
+    orders.stripe.add({ ...intent, id: 'pi_second' });
     expect((await reconcile()).findings).toEqual([
       { kind: 'unknown_payment', reference: 'pi_second', chargeId: charge.id },
     ]);
@@ -68,16 +68,16 @@ describe('comparing payments with Stripe', () => {
 
   it('leaves out payments that other software made on the account', async () => {
     await paid();
-    const [intent] = orders.standIn.intents();
+    const [intent] = orders.stripe.intents();
     if (intent === undefined) throw new Error('Nothing was charged.');
-    orders.standIn.add({ ...intent, id: 'pi_other', metadata: {} });
-    orders.standIn.add({ ...intent, id: 'pi_strange', metadata: { charge_id: 'not ours' } });
+    orders.stripe.add({ ...intent, id: 'pi_other', metadata: {} });
+    orders.stripe.add({ ...intent, id: 'pi_strange', metadata: { charge_id: 'not ours' } });
     expect(await reconcile()).toMatchObject({ payments: 1, findings: [] });
   });
 
   it('finds a charge that is paid here and that Stripe does not know', async () => {
     const charge = await paid();
-    orders.standIn.remove(charge.reference);
+    orders.stripe.remove(charge.reference);
     expect((await reconcile()).findings).toEqual([
       { kind: 'missing_payment', reference: charge.reference, chargeId: charge.id },
     ]);
@@ -85,8 +85,8 @@ describe('comparing payments with Stripe', () => {
 
   it('finds a refund that failed after it had succeeded', async () => {
     const charge = await paid();
-    const [intent] = orders.standIn.intents();
-    orders.standIn.refunds.push({
+    const [intent] = orders.stripe.intents();
+    orders.stripe.refunds.push({
       id: 're_late',
       object: 'refund',
       payment_intent: intent?.id ?? '',
@@ -106,13 +106,13 @@ describe('comparing payments with Stripe', () => {
     const done = await orders.store.database.rows<{ day: string; findings: number }>(days);
     expect(done).toHaveLength(7);
     expect(new Set(done.map(({ day }) => day)).size).toBe(7);
-    expect(orders.standIn.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
+    expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
   });
 
   it('is repeated later where Stripe does not respond', async () => {
     const job = orders.store.app.get(DailyReconciliation);
-    orders.standIn.fail('/v1/payment_intents', {
-      answer: 500,
+    orders.stripe.fail('/v1/payment_intents', {
+      status: 500,
       error: { type: 'api_error', message: 'Away.' },
     });
     expect(await job.round()).toBe(true);

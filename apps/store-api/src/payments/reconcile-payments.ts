@@ -2,30 +2,30 @@ import { type Database, statement } from '@fulfilment/database';
 import type { PaymentGateway, ProviderPayment, TimeRange } from './payment-gateway.js';
 
 export type FindingKind =
-  /** The provider took money that no paid charge of ours accounts for. */
+  /** The provider has a payment without a paid charge of ours. */
   | 'unknown_payment'
-  /** A charge is paid here, and the provider knows of no payment. */
+  /** A charge is paid here, and the provider has no payment. */
   | 'missing_payment'
-  /** A charge is refunded here, and the provider's refund has failed since. */
+  /** A charge is refunded here, and the provider's refund has failed later. */
   | 'failed_refund';
 
 export interface Finding {
   readonly kind: FindingKind;
-  /** The provider's name of the payment or refund; null where it has none. */
+  /** The provider's id of the payment or refund, or null. */
   readonly reference: string | null;
   readonly chargeId: string;
 }
 
 export interface Reconciliation {
-  /** Payments of ours that the provider took in the window. */
+  /** Our payments at the provider in the window. */
   readonly payments: number;
-  /** Charges of ours that were settled as paid in the window. */
+  /** Our charges that were settled as paid in the window. */
   readonly charges: number;
   readonly findings: readonly Finding[];
 }
 
-/** A refund may fail so long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
-const refundsFailWithinMs = 30 * 86_400_000;
+/** A refund may fail this long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
+const maxRefundFailureDelayMs = 30 * 86_400_000;
 const pageSize = 500;
 
 const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -45,7 +45,7 @@ const readRefunded = statement(
   `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
 );
 
-const beforeAll = '00000000-0000-0000-0000-000000000000';
+const lowestId = '00000000-0000-0000-0000-000000000000';
 
 interface KnownCharge {
   readonly id: string;
@@ -54,8 +54,8 @@ interface KnownCharge {
 }
 
 /**
- * Compares the provider's payments of a window with our charges, in both directions. Changes nothing. Pending charges are no findings:
- * the completer settles them.
+ * Compares the provider's payments of a window with our charges, in both directions. Read-only. Pending
+ * charges are not reported, since the completer settles them.
  */
 export async function reconcilePayments(
   database: Database,
@@ -81,12 +81,12 @@ async function unknownPayments(database: Database, payments: readonly ProviderPa
   const rows = await database.rows<KnownCharge>(readKnown, [payments.map(({ chargeId }) => chargeId)]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return payments
-    .filter((payment) => !payment.refunded && !accountsFor(byId.get(payment.chargeId), payment))
+    .filter((payment) => !payment.refunded && !matchesPayment(byId.get(payment.chargeId), payment))
     .map(({ reference, chargeId }) => ({ kind: 'unknown_payment', reference, chargeId }));
 }
 
-/** A second payment of one charge has another name than the one the charge knows. */
-function accountsFor(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
+/** A second payment of one charge has another id than the one in the charge row. */
+function matchesPayment(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
   if (charge === undefined || charge.status === 'declined') return false;
   return charge.reference === null || reference === null || charge.reference === reference;
 }
@@ -100,11 +100,11 @@ async function missingPayments(
   signal: AbortSignal,
 ): Promise<number> {
   let charges = 0;
-  for (let after = beforeAll; ;) {
+  for (let after = lowestId; ;) {
     const page = await database.rows<{ id: string; reference: string | null }>(readPaid, [from, to, after]);
     charges += page.length;
     for (const { id, reference } of page) {
-      // One that is settled in this window may have been paid in another.
+      // A charge that was settled in this window may have been paid in an earlier one.
       if (!seen.has(id) && !(await gateway.hasPayment({ idempotencyKey: id, reference }, signal)))
         findings.push({ kind: 'missing_payment', reference, chargeId: id });
     }
@@ -121,7 +121,7 @@ async function failedRefunds(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const window = { from: new Date(from.getTime() - refundsFailWithinMs), to };
+  const window = { from: new Date(from.getTime() - maxRefundFailureDelayMs), to };
   for await (const page of gateway.listFailedRefunds(window, signal)) {
     const rows = await database.rows<{ id: string; reference: string | null }>(readRefunded, [
       page.map(({ payment }) => payment),

@@ -13,15 +13,15 @@ import {
   type TimeRange,
 } from './payment-gateway.js';
 
-// The update that changes nothing returns the row another request booked. `same`: it stands for this charge.
-const book = statement(
-  'sandbox.book',
+// The no-op update returns the row of an earlier request. `same`: the row is for the same charge.
+const insertCharge = statement(
+  'sandbox.insert-charge',
   `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome, order_id) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (idempotency_key) DO UPDATE SET idempotency_key = excluded.idempotency_key
    RETURNING outcome, charged_at, (xmax = 0) AS first,
              (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS same`,
 );
-const giveBack = statement(
+const markRefunded = statement(
   'sandbox.refund',
   `UPDATE sandbox_charges SET refunded_at = coalesce(refunded_at, now()) WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
 );
@@ -37,9 +37,9 @@ const readPayment = statement(
 );
 
 /**
- * A provider that moves no money. The payment method decides: `pm_declined` is declined, `pm_timeout` is charged but the
- * first answer never comes (a repetition under the same key gets it), everything else succeeds.
- * Its ledger is `sandbox_charges`, committed apart from the order as a provider's would be: a second charge would show there.
+ * A provider that moves no money. The payment method decides the outcome: `pm_declined` is declined;
+ * `pm_timeout` is charged, but its first request gets no response; everything else succeeds. Its charges are
+ * in `sandbox_charges`, committed apart from the order as a provider's would be.
  */
 @Injectable()
 export class SandboxPaymentGateway extends PaymentGateway {
@@ -55,12 +55,12 @@ export class SandboxPaymentGateway extends PaymentGateway {
     { idempotencyKey, orderId, amount, paymentMethod }: ChargeRequest,
     signal: AbortSignal,
   ): Promise<ChargeOutcome> {
-    const booked = await this.database.row<{
+    const charge = await this.database.row<{
       outcome: string;
       charged_at: Date;
       first: boolean;
       same: boolean;
-    }>(book, [
+    }>(insertCharge, [
       idempotencyKey,
       amount.amount,
       amount.currency,
@@ -68,17 +68,17 @@ export class SandboxPaymentGateway extends PaymentGateway {
       paymentMethod === 'pm_declined' ? 'declined' : 'succeeded',
       orderId,
     ]);
-    if (booked === undefined) throw new Error('The sandbox did not book the charge.');
-    // As Stripe refuses it: https://docs.stripe.com/api/idempotent_requests
-    if (!booked.same) throw new Error('This idempotency key was used for another charge.');
-    if (paymentMethod === 'pm_timeout' && booked.first) await answerNever(signal);
-    if (booked.outcome === 'declined')
+    if (charge === undefined) throw new Error('The sandbox did not book the charge.');
+    // As Stripe does: https://docs.stripe.com/api/idempotent_requests
+    if (!charge.same) throw new Error('This idempotency key was used for another charge.');
+    if (paymentMethod === 'pm_timeout' && charge.first) await neverRespond(signal);
+    if (charge.outcome === 'declined')
       return { status: 'declined', reason: 'card_declined', reference: null };
-    return { status: 'succeeded', at: booked.charged_at, reference: null };
+    return { status: 'succeeded', at: charge.charged_at, reference: null };
   }
 
   async refund({ idempotencyKey }: RefundRequest): Promise<RefundOutcome> {
-    const charges = await this.database.run(giveBack, [idempotencyKey]);
+    const charges = await this.database.run(markRefunded, [idempotencyKey]);
     if (charges === 0) throw new Error('Nothing was charged under this idempotency key.');
     return { status: 'refunded', reference: null };
   }
@@ -92,11 +92,11 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   async *listFailedRefunds(): AsyncGenerator<FailedRefund[]> {
-    // None of its refunds fails.
+    // No refund of the sandbox fails.
   }
 }
 
-async function answerNever(signal: AbortSignal): Promise<never> {
+async function neverRespond(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw new Error('The provider did not answer in time.');
 }

@@ -5,22 +5,22 @@ import {
   PaymentProviderUnavailable,
 } from './payment-gateway.js';
 
-/** What Stripe's error says about a charge that was asked for. */
+/** What Stripe's error means for a charge. */
 export type StripeErrorClass =
-  /** The bank or Stripe rejected this charge for good: nothing was charged. */
+  /** The bank or Stripe rejected this charge for good. Nothing was charged. */
   | 'declined'
-  /** Stripe cannot use this payment method under this key: the creator's fault if the key is right, ours if it is not. */
+  /** Stripe cannot use this payment method under this key: the creator's problem, unless our key is wrong. */
   | 'payment_method'
-  /** Stripe rejects what every charge of ours would meet: our key, our account, our request. */
+  /** Stripe rejects our key, account or request, as it would for every charge. */
   | 'rejected'
-  /** No response, or none that says anything. */
+  /** No response, or one without a result. */
   | 'unavailable'
-  /** It concerns this request alone, and says nothing about its outcome. */
+  /** An error of this request only, without its outcome. */
   | 'unknown';
 
 /**
- * Codes that are verdicts on one card or one amount (https://docs.stripe.com/error-codes). Every other rejection, also one that Stripe
- * invents tomorrow, leaves the order pending.
+ * Codes that reject one card or one amount (https://docs.stripe.com/error-codes). Any other rejection,
+ * including future codes, leaves the order pending.
  */
 const declineCodes = new Set([
   'amount_too_large',
@@ -48,10 +48,10 @@ const declineCodes = new Set([
   'transaction_not_allowed',
 ]);
 
-/** Declines that come of a test key with real cards (https://docs.stripe.com/declines/codes). */
+/** Declines caused by a test key with a real card (https://docs.stripe.com/declines/codes). */
 const keyModeDeclineCodes = new Set(['test_mode_live_card']);
 
-/** @param payment what Stripe said of the payment method before the charge */
+/** @param payment the payment method as Stripe returned it before the charge */
 export function classifyStripeError(
   error: unknown,
   payment: { readonly methodHasCustomer: boolean } = { methodHasCustomer: true },
@@ -64,7 +64,8 @@ export function classifyStripeError(
   if (error.code === 'payment_intent_unexpected_state') return 'unknown';
   if (isDecline(error)) return 'declined';
   if (status === 400 && error.param === 'payment_method') return 'payment_method';
-  // A payment method without a customer is spent after one use or once detached; Stripe's error then has no code.
+  // A payment method without a customer is unusable after one use or once detached; Stripe's error then has
+  // no code.
   if (status === 400 && !error.code && !payment.methodHasCustomer) return 'payment_method';
   return 'rejected';
 }
@@ -76,12 +77,12 @@ function isDecline(error: Stripe.errors.StripeError): boolean {
   return error.statusCode === 400 && declineCodes.has(error.code ?? '');
 }
 
-/** The port's error for what Stripe's library throws. */
+/** Maps an error of Stripe's library to an error of the port. */
 export function paymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
       return new PaymentProviderUnavailable('Stripe did not respond.', { cause: error });
-    case 'declined': // of a request that charges nobody
+    case 'declined': // of a request that charges no card
     case 'payment_method':
     case 'rejected':
       return new PaymentProviderRejected(codeOf(error), { cause: error });
@@ -99,7 +100,7 @@ function codeOf(error: unknown): string {
   return error.decline_code || error.code || error.type || String(error.statusCode);
 }
 
-/** Of a read: Stripe has no such object under our key. */
+/** Whether a read failed because Stripe has no such object under our key. */
 export function isMissing(error: unknown): boolean {
   return (
     error instanceof Stripe.errors.StripeInvalidRequestError &&

@@ -1,12 +1,12 @@
 import Stripe from 'stripe';
 import { z } from 'zod';
 
-/** What an event of Stripe's gives reason to ask Stripe about. It is no outcome. */
+/** The object of Stripe's event, which is then read from Stripe. The event itself is no outcome. */
 export type StripeHint =
   | { readonly about: 'charge'; readonly chargeId: string }
-  | { readonly about: 'refund'; readonly reference: string; readonly saysFailed: boolean };
+  | { readonly about: 'refund'; readonly reference: string; readonly isFailure: boolean };
 
-/** How old a signature may be (https://docs.stripe.com/webhooks#replay-attacks). */
+/** Maximum age of a signature (https://docs.stripe.com/webhooks#replay-attacks). */
 const toleranceSeconds = 300;
 
 const eventOf = (object: z.ZodType<StripeHint>) => z.object({ data: z.object({ object }) });
@@ -20,12 +20,12 @@ const hintShape = eventOf(
       .transform(({ id, status }): StripeHint => ({
         about: 'refund',
         reference: id,
-        saysFailed: status === 'failed' || status === 'canceled',
+        isFailure: status === 'failed' || status === 'canceled',
       })),
   ]),
 );
 
-/** Whether Stripe signed the bytes lately with one of the secrets. */
+/** Whether Stripe signed the bytes with one of the secrets, within the tolerance. */
 export function isSignedByStripe(
   body: Uint8Array,
   signature: string,
@@ -45,7 +45,7 @@ export function isSignedByStripe(
   });
 }
 
-/** @returns undefined for an event that is not about a charge or a refund that could be ours */
+/** Returns undefined for an event about no charge or refund of ours. */
 export function hintOf(body: Buffer): StripeHint | undefined {
   return hintShape.safeParse(jsonOf(body)).data?.data.object;
 }

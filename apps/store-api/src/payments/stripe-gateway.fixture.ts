@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import type { ChargeRequest, RefundRequest } from './payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
-import { standInSecretKey, stripeStandIn } from './stripe-stand-in.fixture.js';
+import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
 
 export const intentsPath = '/v1/payment_intents';
 export const refundsPath = '/v1/refunds';
@@ -10,13 +10,13 @@ export const hourMs = 60 * minuteMs;
 
 /** The Stripe gateway before a stand-in for Stripe. */
 export async function stripeGateway() {
-  const standIn = await stripeStandIn();
+  const stripe = await fakeStripe();
   const open = (secretKey: string) =>
-    new StripePaymentGateway({ secretKey, apiUrl: new URL(standIn.url), timeoutMs: 2_000 });
-  const gateway = open(standInSecretKey);
+    new StripePaymentGateway({ secretKey, apiUrl: new URL(stripe.url), timeoutMs: 2_000 });
+  const gateway = open(fakeStripeKey);
   const charge = (what: ChargeRequest, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
   return {
-    standIn,
+    api: stripe,
     gateway,
     open,
     charge,
@@ -29,14 +29,14 @@ export async function stripeGateway() {
       since: new Date(),
       ageMs: 0,
       keyNumber: 1,
-      keySpentForMs: null,
-      spentCustomer: null,
+      keyUnusableForMs: null,
+      lookupCustomer: null,
       ...given,
     }),
     /** Charges, and answers the name of the PaymentIntent. */
     charged: async (what: ChargeRequest): Promise<string | null> => {
-      const told = await charge(what);
-      return 'reference' in told ? told.reference : null;
+      const outcome = await charge(what);
+      return 'reference' in outcome ? outcome.reference : null;
     },
     refund: (idempotencyKey: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
       gateway.refund(
@@ -44,7 +44,7 @@ export async function stripeGateway() {
         AbortSignal.timeout(2_000),
       ),
     /** What was asked for at the path. */
-    asked: (path: string) => standIn.requests.filter((sent) => sent.path === path),
+    requestsTo: (path: string) => stripe.requests.filter((sent) => sent.path === path),
   };
 }
 

@@ -1,18 +1,18 @@
 import type Stripe from 'stripe';
 import type { Charge, FailedRefund, ProviderPayment, TimeRange } from './payment-gateway.js';
-import type { StripeBooks } from './stripe-books.js';
+import type { StripeChargeLookup } from './stripe-charge-lookup.js';
 import { isMissing } from './stripe-errors.rules.js';
 
 const limit = 100;
 
-/** What Stripe has of our payments and refunds, to compare with our charges. It only reads. */
+/** Reads our payments and refunds at Stripe, for the reconciliation. */
 export class StripeLedger {
   constructor(
     private readonly stripe: Stripe,
-    private readonly books: StripeBooks,
+    private readonly lookup: StripeChargeLookup,
   ) {}
 
-  /** Payments that other software made on the same account have no charge of ours in their metadata, and are left out. */
+  /** Leaves out payments of other software on the same account, whose metadata has no charge id. */
   async *payments(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
     const expand = ['data.latest_charge'];
     for (let last: string | undefined; ;) {
@@ -30,7 +30,7 @@ export class StripeLedger {
   }
 
   async has(charge: Charge): Promise<boolean> {
-    if (charge.reference === null) return (await this.books.search(charge))?.status === 'succeeded';
+    if (charge.reference === null) return (await this.lookup.search(charge))?.status === 'succeeded';
     try {
       return (await this.stripe.paymentIntents.retrieve(charge.reference)).status === 'succeeded';
     } catch (error) {

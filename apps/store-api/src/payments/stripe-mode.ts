@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { PaymentProviderRejected } from './payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
-/** Compares the mode that the key's prefix names with the mode that Stripe answers in, once; nothing is charged before. */
+/** Checks once, before the first charge, that Stripe's mode is that of the key's prefix. */
 export class StripeMode {
   private checking: Promise<void> | undefined;
 
@@ -11,7 +11,10 @@ export class StripeMode {
     private readonly secretKey: string,
   ) {}
 
-  /** @throws PaymentProviderRejected when they differ; Stripe's error when it cannot be known now: then the next call reads again */
+  /**
+   * @throws PaymentProviderRejected when the modes differ; Stripe's error when it cannot be read, then the
+   * next call reads it again
+   */
   check(): Promise<void> {
     this.checking ??= this.compare().catch((error: unknown) => {
       this.checking = undefined;
@@ -27,7 +30,10 @@ export class StripeMode {
       throw new PaymentProviderRejected('livemode_mismatch');
   }
 
-  /** The smallest object that every account has. Undefined for a restricted key that may not read it. */
+  /**
+   * Reads the balance, which every account has. Returns undefined for a restricted key without that
+   * permission.
+   */
   private async read(): Promise<boolean | undefined> {
     try {
       return (await this.stripe.balance.retrieve()).livemode;

@@ -13,7 +13,7 @@ export function outcomeOf(
     case 'succeeded':
       return { status: 'succeeded', at: chargedAt(intent), reference };
     case 'requires_payment_method':
-    case 'requires_action': // the creator is not there to act
+    case 'requires_action': // the creator is absent and cannot act
     case 'canceled':
       return { status: 'declined', reason: reasonOf(intent.last_payment_error) ?? intent.status, reference };
     default:
@@ -21,12 +21,12 @@ export function outcomeOf(
   }
 }
 
-/** In whole seconds, when the bank was asked: a PaymentIntent may be older than its charge. */
+/** Time of the charge in whole seconds. A PaymentIntent may be older than its charge. */
 function chargedAt({ latest_charge: charge, created }: Stripe.PaymentIntent): Date {
   return new Date((charge !== null && typeof charge === 'object' ? charge.created : created) * 1000);
 }
 
-/** Made, but never asked of the bank: Stripe broke in between. */
+/** Whether it was created but never sent to the bank, because Stripe failed in between. */
 export function isUntried({ status, last_payment_error }: Stripe.PaymentIntent): boolean {
   return (
     status === 'requires_confirmation' ||
@@ -34,8 +34,10 @@ export function isUntried({ status, last_payment_error }: Stripe.PaymentIntent):
   );
 }
 
-/** Of what was made for one charge, what tells the most: money that was taken comes first. */
-export function furthest(intents: readonly Stripe.PaymentIntent[]): Stripe.PaymentIntent | undefined {
+/**
+ * Picks the PaymentIntent with the most definite outcome for one charge; a successful payment comes first.
+ */
+export function pickConclusive(intents: readonly Stripe.PaymentIntent[]): Stripe.PaymentIntent | undefined {
   return (
     intents.find(({ status }) => status === 'succeeded') ??
     intents.find(({ status }) => status === 'processing') ??
@@ -44,7 +46,7 @@ export function furthest(intents: readonly Stripe.PaymentIntent[]): Stripe.Payme
   );
 }
 
-/** @param error one that is a verdict on this charge alone: a decline, or a payment method that cannot be used */
+/** @param error a decline, or an unusable payment method */
 export function declineOf(error: unknown): ChargeOutcome {
   const known = error instanceof Stripe.errors.StripeError ? error : null;
   return {
@@ -55,11 +57,12 @@ export function declineOf(error: unknown): ChargeOutcome {
 }
 
 /**
- * Stripe keeps what it answered under an idempotency key, its own errors too, and says when it repeats it
- * (https://docs.stripe.com/error-low-level#sending-idempotency-keys). A server error that is not repeated tells less: what stands
- * before Stripe's API may have given up on a request that still runs, and the next under the same key gets its answer.
+ * Stripe stores its response under an idempotency key, its own errors too, and marks a repeated response
+ * (https://docs.stripe.com/error-low-level#sending-idempotency-keys). A server error that is not repeated is
+ * inconclusive: a proxy of Stripe may have given up on a request that still runs, and a retry under the same
+ * key gets its response.
  */
-export function tellsSpentKey(error: unknown): boolean {
+export function isUnusableKeyError(error: unknown): boolean {
   return (
     error instanceof Stripe.errors.StripeError &&
     (error.statusCode ?? 0) >= 500 &&
@@ -75,12 +78,12 @@ export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): 
   return { status: 'under_way', reference: id };
 }
 
-/** All of it; a refund that is pending counts, one that failed does not. */
-export function tellsAlreadyRefunded(error: unknown): boolean {
+/** Whether the whole charge is refunded. A pending refund counts, a failed one does not. */
+export function isAlreadyRefunded(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
 }
 
-/** The bank's word if there is one, else Stripe's. The library makes a missing one the empty text. */
+/** The bank's code if there is one, else Stripe's. The library represents a missing code as an empty text. */
 function reasonOf(
   error: { readonly decline_code?: string; readonly code?: string } | null,
 ): string | undefined {

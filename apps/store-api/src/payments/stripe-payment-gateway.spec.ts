@@ -1,6 +1,6 @@
 import { PaymentMethodUnusable, PaymentProviderRejected } from './payment-gateway.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
-import type { StandInFault } from './stripe-stand-in.fixture.js';
+import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
 /** What only Stripe does; what every provider does stands in payment-gateway.spec.ts. */
 describe('the Stripe payment gateway', () => {
@@ -8,13 +8,13 @@ describe('the Stripe payment gateway', () => {
   beforeEach(async () => {
     stripe = await stripeGateway();
   });
-  afterEach(() => stripe.standIn.stop());
+  afterEach(() => stripe.api.stop());
 
   it("creates and confirms in one request, under the charge's key, and tells Stripe nothing of a person", async () => {
     const what = stripe.request({ amount: { amount: 4800, currency: 'JPY' } });
     const outcome = await stripe.charge(what);
-    expect(outcome).toMatchObject({ status: 'succeeded', reference: stripe.standIn.intents()[0]?.id });
-    const [sent] = stripe.asked(intentsPath);
+    expect(outcome).toMatchObject({ status: 'succeeded', reference: stripe.api.intents()[0]?.id });
+    const [sent] = stripe.requestsTo(intentsPath);
     expect(sent?.key).toBe(what.idempotencyKey);
     expect(Object.fromEntries(sent?.form ?? [])).toEqual({
       amount: '4800',
@@ -46,7 +46,7 @@ describe('the Stripe payment gateway', () => {
   it('does not know the outcome for a payment method that Stripe does not have, while no other was found under the key', async () => {
     await expect(stripe.charge(unknownMethod())).rejects.toThrow(PaymentMethodUnusable);
     await expect(stripe.charge(unknownMethod())).rejects.toThrow(PaymentMethodUnusable);
-    expect(stripe.standIn.intents()).toEqual([]);
+    expect(stripe.api.intents()).toEqual([]);
   });
 
   it('takes a payment method that Stripe does not have for a decline once another was found under the key', async () => {
@@ -58,9 +58,9 @@ describe('the Stripe payment gateway', () => {
   });
 
   it('takes a payment method that was detached from its customer for a decline', async () => {
-    stripe.standIn.attachTo(null);
+    stripe.api.attachTo(null);
     const error = { type: 'invalid_request_error', message: 'It may not be used again.' };
-    stripe.standIn.fail(intentsPath, { answer: 400, error });
+    stripe.api.fail(intentsPath, { status: 400, error });
     expect(await stripe.charge(stripe.request())).toMatchObject({
       status: 'declined',
       reason: 'payment_method_unusable',
@@ -92,100 +92,100 @@ describe('the Stripe payment gateway', () => {
     [400, 'an error without a code', { type: 'invalid_request_error', message: 'No.' }],
     [401, 'an unknown key', { type: 'invalid_request_error', message: 'No.' }],
     [403, 'a key without permission', { type: 'invalid_request_error', message: 'No.' }],
-  ])('takes %i %s for our fault, and charges once when it is corrected', async (answer, _, error) => {
+  ])('takes %i %s for our fault, and charges once when it is corrected', async (status, _, error) => {
     const what = stripe.request();
-    stripe.standIn.fail(intentsPath, { answer, error });
+    stripe.api.fail(intentsPath, { status, error });
     await expect(stripe.charge(what)).rejects.toThrow(PaymentProviderRejected);
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(stripe.standIn.intents()).toHaveLength(1);
+    expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('charges nobody by a key whose account is in the other mode', async () => {
-    stripe.standIn.beLive();
+    stripe.api.beLive();
     await expect(stripe.gateway.checkKey()).rejects.toThrow(/livemode_mismatch/);
     await expect(stripe.charge(stripe.request())).rejects.toThrow(PaymentProviderRejected);
-    expect(stripe.standIn.intents()).toEqual([]);
+    expect(stripe.api.intents()).toEqual([]);
   });
 
   it('charges by a restricted key that may not read what its mode is checked with', async () => {
     const error = { type: 'invalid_request_error', message: 'The key may not read the balance.' };
-    stripe.standIn.fail('/v1/balance', { answer: 403, error });
+    stripe.api.fail('/v1/balance', { status: 403, error });
     expect(await stripe.charge(stripe.request())).toMatchObject({ status: 'succeeded' });
   });
 
   const busy = { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' };
   const limited = { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests.' };
   const broken = { type: 'api_error', message: 'Something went wrong.' };
-  it.each<[string, readonly StandInFault[]]>([
-    ['409, the key is in use', [{ answer: 409, error: busy }]],
-    ['429', [{ answer: 429, error: limited }]],
-    ['400 as a rate limit', [{ answer: 400, error: limited }]],
-    ['503', [{ answer: 503, error: broken }]],
+  it.each<[string, readonly FakeStripeFault[]]>([
+    ['409, the key is in use', [{ status: 409, error: busy }]],
+    ['429', [{ status: 429, error: limited }]],
+    ['400 as a rate limit', [{ status: 400, error: limited }]],
+    ['503', [{ status: 503, error: broken }]],
     ['a connection cut before the charge', ['lost-request', 'lost-request']],
-    ['a connection cut after the charge', ['lost-answer', 'lost-answer']],
+    ['a connection cut after the charge', ['lost-response', 'lost-response']],
     ['an answer that never ends', ['dripping']],
   ])('does not know the outcome after %s, and charges once when asked again', async (_, faults) => {
     const what = stripe.request();
-    stripe.standIn.fail(intentsPath, ...faults);
+    stripe.api.fail(intentsPath, ...faults);
     await expect(stripe.gateway.charge(what, AbortSignal.timeout(400))).rejects.toThrow();
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(stripe.standIn.intents()).toHaveLength(1);
+    expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('does not know the outcome while Stripe refuses our key', async () => {
     await expect(stripe.charge(stripe.request(), stripe.open('sk_test_other'))).rejects.toThrow();
-    expect(stripe.standIn.intents()).toEqual([]);
+    expect(stripe.api.intents()).toEqual([]);
   });
 
   it("tells the time of the charge, which may come after the PaymentIntent's", async () => {
-    stripe.standIn.confirmWith('processing');
+    stripe.api.confirmWith('processing');
     const what = stripe.request();
     await stripe.charge(what);
-    const [intent] = stripe.standIn.intents();
+    const [intent] = stripe.api.intents();
     if (intent?.latest_charge == null) throw new Error('Nothing was charged.');
     intent.status = 'succeeded';
     intent.latest_charge.created = intent.created + 3_600;
-    const told = await stripe.charge({ ...what, reference: intent.id });
-    expect(told).toMatchObject({ at: new Date((intent.created + 3_600) * 1000) });
+    const outcome = await stripe.charge({ ...what, reference: intent.id });
+    expect(outcome).toMatchObject({ at: new Date((intent.created + 3_600) * 1000) });
   });
 
   it('waits for a charge that Stripe has in hand, by its name', async () => {
-    stripe.standIn.confirmWith('processing');
+    stripe.api.confirmWith('processing');
     const what = stripe.request();
     const underWay = await stripe.charge(what);
-    const [intent] = stripe.standIn.intents();
+    const [intent] = stripe.api.intents();
     expect(underWay).toEqual({ status: 'under_way', reference: intent?.id });
     if (intent !== undefined) intent.status = 'succeeded';
-    stripe.standIn.forgetKeys();
+    stripe.api.forgetKeys();
     const reference = intent?.id ?? null;
     expect(await stripe.charge({ ...what, reference })).toMatchObject({ status: 'succeeded', reference });
-    expect(stripe.standIn.intents()).toHaveLength(1);
+    expect(stripe.api.intents()).toHaveLength(1);
   });
 
   describe('when the idempotency key may be forgotten', () => {
     it('finds the charge that was made, and makes no other', async () => {
       const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
-      stripe.standIn.fail(intentsPath, 'lost-answer', 'lost-answer');
+      stripe.api.fail(intentsPath, 'lost-response', 'lost-response');
       await expect(stripe.charge(what)).rejects.toThrow();
-      stripe.standIn.forgetKeys();
-      const [intent] = stripe.standIn.intents();
+      stripe.api.forgetKeys();
+      const [intent] = stripe.api.intents();
       expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: intent?.id });
-      expect(stripe.standIn.intents()).toHaveLength(1);
+      expect(stripe.api.intents()).toHaveLength(1);
     });
 
     it('charges when none was made', async () => {
       const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
       expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-      expect(stripe.standIn.intents()).toHaveLength(1);
+      expect(stripe.api.intents()).toHaveLength(1);
     });
 
     it('takes a refund that was made for done', async () => {
       const what = stripe.request();
       const reference = await stripe.charged(what);
       await stripe.refund(what.idempotencyKey, reference);
-      stripe.standIn.forgetKeys();
+      stripe.api.forgetKeys();
       await stripe.refund(what.idempotencyKey, reference);
-      expect(stripe.standIn.refunds).toHaveLength(1);
+      expect(stripe.api.refunds).toHaveLength(1);
     });
   });
 
@@ -195,6 +195,6 @@ describe('the Stripe payment gateway', () => {
     expect(await stripe.charge({ ...what, orderId: 'ord_00000000000000000000000002' })).toMatchObject({
       reference,
     });
-    expect(stripe.standIn.intents()).toHaveLength(1);
+    expect(stripe.api.intents()).toHaveLength(1);
   });
 });

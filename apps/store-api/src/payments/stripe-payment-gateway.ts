@@ -6,8 +6,8 @@ import {
   type ChargeRequest,
   type ChargeUnderWay,
   type FailedRefund,
-  type KeySpent,
-  type NothingCharged,
+  type UnusableKey,
+  type NotCharged,
   PaymentGateway,
   PaymentProviderUnavailable,
   type ProviderPayment,
@@ -15,7 +15,7 @@ import {
   type RefundRequest,
   type TimeRange,
 } from './payment-gateway.js';
-import { StripeBooks } from './stripe-books.js';
+import { StripeChargeLookup } from './stripe-charge-lookup.js';
 import {
   classifyStripeError,
   isMissing,
@@ -29,46 +29,50 @@ import {
   isUntried,
   outcomeOf,
   refundOutcomeOf,
-  tellsAlreadyRefunded,
-  tellsSpentKey,
+  isAlreadyRefunded,
+  isUnusableKeyError,
 } from './stripe-outcome.rules.js';
 
 export interface StripeSettings {
   readonly secretKey: string;
   readonly apiUrl: URL;
-  /** How long one request to Stripe may be silent. */
+  /** Timeout without data from Stripe. */
   readonly timeoutMs: number;
 }
 
 /**
- * Stripe forgets an idempotency key when it is 24 hours old at the earliest and would charge anew
- * (https://docs.stripe.com/api/idempotent_requests). An hour before, a charge is looked for before it is asked for.
+ * Stripe may delete an idempotency key after 24 hours and would then charge a second time
+ * (https://docs.stripe.com/api/idempotent_requests). From an hour before, a charge is looked up before it is
+ * sent.
  */
-const keysAreKeptForMs = 23 * 3_600_000;
+const keyRetentionMs = 23 * 3_600_000;
 
 /**
- * Stripe mends what a 500 left half done, by rolling it forward or back (https://docs.stripe.com/error-low-level#server-errors).
- * Its books are asked what came of a spent key when it had this long for it, and no other key is used before.
+ * After a 500, Stripe rolls the request forward or back
+ * (https://docs.stripe.com/error-low-level#server-errors). The lookup for an unusable key waits this long,
+ * and no other key is used before.
  */
-const mendedWithinMs = 60_000;
+const recoveryTimeMs = 60_000;
 
-/** Stripe names the charge of a PaymentIntent, and shows it when asked to. */
+/** Includes the charge of a PaymentIntent, not only its id. */
 const expand = ['latest_charge'];
 
 /**
- * Charges cards by Stripe's PaymentIntents, created and confirmed in one request while the creator is away
- * (https://docs.stripe.com/payments/save-and-reuse). Amounts are ISO minor units, as Stripe's: JPY has none.
+ * Charges cards with Stripe's PaymentIntents, created and confirmed in one request while the creator is
+ * absent (https://docs.stripe.com/payments/save-and-reuse). Amounts are ISO minor units, as Stripe's: JPY has
+ * none.
  */
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
-  private readonly books: StripeBooks;
+  private readonly lookup: StripeChargeLookup;
   private readonly ledger: StripeLedger;
   private readonly mode: StripeMode;
   /**
-   * Whether Stripe has found a creator's payment method under our key. A key belongs to one account and one mode for ever, so from then on a
-   * payment method that is missing is its creator's trouble, and no sign of a wrong key.
+   * Whether Stripe has found a creator's payment method under our key. A key belongs to one account and one
+   * mode for ever, so from then on a missing payment method is its creator's problem, and no sign of a wrong
+   * key.
    */
-  private knowsOurPaymentMethods = false;
+  private hasFoundPaymentMethod = false;
 
   constructor({ secretKey, apiUrl, timeoutMs }: StripeSettings) {
     super();
@@ -77,15 +81,16 @@ export class StripePaymentGateway extends PaymentGateway {
       host: apiUrl.hostname,
       port: apiUrl.port === '' ? (apiUrl.protocol === 'http:' ? 80 : 443) : apiUrl.port,
       timeout: timeoutMs,
-      maxNetworkRetries: 0, // the completer asks again; a closed connection the library tries once more, under the same key
+      // The completer retries. After a closed connection the library retries once under the same key.
+      maxNetworkRetries: 0,
       telemetry: false,
     });
-    this.books = new StripeBooks(this.stripe);
-    this.ledger = new StripeLedger(this.stripe, this.books);
+    this.lookup = new StripeChargeLookup(this.stripe);
+    this.ledger = new StripeLedger(this.stripe, this.lookup);
     this.mode = new StripeMode(this.stripe, secretKey);
   }
 
-  /** Compares the key's mode with what Stripe says of it. @throws PaymentProviderRejected when they differ */
+  /** Checks that the key's mode is Stripe's. @throws PaymentProviderRejected when they differ */
   async checkKey(): Promise<void> {
     try {
       await this.mode.check();
@@ -97,8 +102,8 @@ export class StripePaymentGateway extends PaymentGateway {
   charge(
     request: ChargeRequest,
     signal: AbortSignal,
-  ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
-    return within(signal, async () => {
+  ): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey | NotCharged> {
+    return untilAborted(signal, async () => {
       try {
         await this.mode.check();
         return await this.chargeOnce(request, signal);
@@ -109,7 +114,7 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome> {
-    return within(signal, async () => {
+    return untilAborted(signal, async () => {
       await this.mode.check();
       return this.refundOnce(request);
     });
@@ -120,7 +125,7 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   hasPayment(charge: Charge, signal: AbortSignal): Promise<boolean> {
-    return within(signal, () => this.ledger.has(charge));
+    return untilAborted(signal, () => this.ledger.has(charge));
   }
 
   listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]> {
@@ -130,47 +135,47 @@ export class StripePaymentGateway extends PaymentGateway {
   private async chargeOnce(
     request: ChargeRequest,
     signal: AbortSignal,
-  ): Promise<ChargeOutcome | ChargeUnderWay | KeySpent | NothingCharged> {
-    const { reference, ageMs, keySpentForMs, spentCustomer } = request;
+  ): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey | NotCharged> {
+    const { reference, ageMs, keyUnusableForMs, lookupCustomer } = request;
     if (reference !== null)
-      return this.goOn(request, await this.stripe.paymentIntents.retrieve(reference, { expand }));
-    if (keySpentForMs !== null) {
-      const stillSpent = { status: 'key_spent', customer: spentCustomer } as const;
-      if (keySpentForMs < mendedWithinMs) return stillSpent;
-      const made = await this.books.find(request, signal);
-      if (made === 'unsure') return stillSpent;
-      return made === undefined ? { status: 'nothing_charged' } : this.goOn(request, made);
+      return this.resume(request, await this.stripe.paymentIntents.retrieve(reference, { expand }));
+    if (keyUnusableForMs !== null) {
+      const stillUnusable = { status: 'key_spent', customer: lookupCustomer } as const;
+      if (keyUnusableForMs < recoveryTimeMs) return stillUnusable;
+      const found = await this.lookup.find(request, signal);
+      if (found === 'unsure') return stillUnusable;
+      return found === undefined ? { status: 'nothing_charged' } : this.resume(request, found);
     }
-    if (ageMs > keysAreKeptForMs) {
-      const made = await this.books.search(request);
-      if (made !== undefined) return this.goOn(request, made);
+    if (ageMs > keyRetentionMs) {
+      const found = await this.lookup.search(request);
+      if (found !== undefined) return this.resume(request, found);
     }
-    return this.begin(request);
+    return this.start(request);
   }
 
-  private async begin(request: ChargeRequest): Promise<ChargeOutcome | ChargeUnderWay | KeySpent> {
+  private async start(request: ChargeRequest): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey> {
     const customer = await this.customerOf(request.paymentMethod);
     const payment = { methodHasCustomer: customer !== undefined };
     try {
       return outcomeOf(request, await this.create(request, customer));
     } catch (error) {
-      // Stripe repeats an answer for the same request alone: the customer was the same.
-      if (tellsSpentKey(error)) return { status: 'key_spent', customer: customer ?? null };
+      // Stripe repeats a response for an identical request only, so the customer was the same.
+      if (isUnusableKeyError(error)) return { status: 'key_spent', customer: customer ?? null };
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
-        // The key stands for a request we made in other words, as an earlier release may have done, or with another customer.
-        const made = await this.books.search(request);
-        if (made !== undefined) return this.goOn(request, made);
+        // The key was used with other parameters: by an earlier release, or with another customer.
+        const found = await this.lookup.search(request);
+        if (found !== undefined) return this.resume(request, found);
       }
       return this.declinedBy(error, payment);
     }
   }
 
-  /** @throws when the error is no verdict on this charge alone */
+  /** @throws the error if it is not a decline of this charge */
   private declinedBy(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
-    const said = classifyStripeError(error, payment);
-    if (said === 'declined') return declineOf(error);
-    if (said !== 'payment_method') throw error;
-    if (!this.knowsOurPaymentMethods) throw unusablePaymentMethod(error);
+    const kind = classifyStripeError(error, payment);
+    if (kind === 'declined') return declineOf(error);
+    if (kind !== 'payment_method') throw error;
+    if (!this.hasFoundPaymentMethod) throw unusablePaymentMethod(error);
     return declineOf(error);
   }
 
@@ -187,15 +192,18 @@ export class StripePaymentGateway extends PaymentGateway {
         ...(customer === undefined ? {} : { customer }),
         confirm: true,
         off_session: true,
-        metadata: { order_id: orderId, charge_id: idempotencyKey }, // ours only; nothing of a person
+        metadata: { order_id: orderId, charge_id: idempotencyKey }, // no personal data
         expand,
       },
       { idempotencyKey: numberedKey(idempotencyKey, keyNumber) },
     );
   }
 
-  /** A PaymentIntent that Stripe made and left there is confirmed: it is charged once at most, however often it is confirmed. */
-  private async goOn(
+  /**
+   * Confirms a PaymentIntent that Stripe created but never sent to the bank. Repeated confirmation charges at
+   * most once.
+   */
+  private async resume(
     request: ChargeRequest,
     intent: Stripe.PaymentIntent,
   ): Promise<ChargeOutcome | ChargeUnderWay> {
@@ -209,11 +217,14 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  /** Stripe wants the customer a saved payment method belongs to named beside it. Of one it does not know, the charge itself tells. */
+  /**
+   * Stripe requires the customer of a saved payment method. For an unknown one, the charge itself fails with
+   * the reason.
+   */
   private async customerOf(paymentMethod: string): Promise<string | undefined> {
     try {
       const { customer } = await this.stripe.paymentMethods.retrieve(paymentMethod);
-      this.knowsOurPaymentMethods = true;
+      this.hasFoundPaymentMethod = true;
       return typeof customer === 'string' ? customer : customer?.id;
     } catch (error) {
       if (isMissing(error)) return undefined;
@@ -224,7 +235,7 @@ export class StripePaymentGateway extends PaymentGateway {
   private async refundOnce(request: RefundRequest): Promise<RefundOutcome> {
     if (request.refundReference !== null)
       return refundOutcomeOf(await this.stripe.refunds.retrieve(request.refundReference));
-    const reference = request.reference ?? (await this.books.search(request))?.id;
+    const reference = request.reference ?? (await this.lookup.search(request))?.id;
     if (reference === undefined) throw new Error('Stripe knows no charge of this idempotency key.');
     const idempotencyKey = numberedKey(`${request.idempotencyKey}:refund`, request.refundKeyNumber);
     try {
@@ -232,16 +243,16 @@ export class StripePaymentGateway extends PaymentGateway {
         await this.stripe.refunds.create({ payment_intent: reference }, { idempotencyKey }),
       );
     } catch (error) {
-      // The next key may be used at once: Stripe gives no more back than was charged.
-      if (tellsSpentKey(error)) return { status: 'failed', reason: 'key_spent' };
-      if (!tellsAlreadyRefunded(error)) throw error;
+      // The next key may be used at once: Stripe refunds no more than was charged.
+      if (isUnusableKeyError(error)) return { status: 'failed', reason: 'key_spent' };
+      if (!isAlreadyRefunded(error)) throw error;
       const { data } = await this.stripe.refunds.list({ payment_intent: reference, limit: 100 });
-      const given = data.map(refundOutcomeOf);
-      const told =
-        given.find(({ status }) => status === 'refunded') ??
-        given.find(({ status }) => status === 'under_way');
-      if (told === undefined) throw error;
-      return told;
+      const outcomes = data.map(refundOutcomeOf);
+      const existing =
+        outcomes.find(({ status }) => status === 'refunded') ??
+        outcomes.find(({ status }) => status === 'under_way');
+      if (existing === undefined) throw error;
+      return existing;
     }
   }
 }
@@ -250,15 +261,15 @@ function numberedKey(first: string, number: number): string {
   return number === 1 ? first : `${first}:${number}`;
 }
 
-/** The library cannot be told to give up by a signal; its own timeout begins anew with each byte. */
-async function within<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+/** Stripe's library takes no abort signal, and each received byte restarts its own timeout. */
+async function untilAborted<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
   const ended = new AbortController();
-  const tooLate = once(signal, 'abort', { signal: ended.signal }).then(() => {
+  const aborted = once(signal, 'abort', { signal: ended.signal }).then(() => {
     throw new PaymentProviderUnavailable('Stripe did not respond in time.');
   });
   try {
-    return await Promise.race([work(), tooLate]);
+    return await Promise.race([work(), aborted]);
   } finally {
     ended.abort();
   }

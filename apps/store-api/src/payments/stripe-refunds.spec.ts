@@ -1,6 +1,6 @@
 import type { RefundRequest } from './payment-gateway.js';
 import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
-import { type StandInFault, standInSecretKey } from './stripe-stand-in.fixture.js';
+import { type FakeStripeFault, fakeStripeKey } from './fake-stripe.fixture.js';
 
 /** https://docs.stripe.com/refunds */
 describe('a refund by Stripe', () => {
@@ -8,7 +8,7 @@ describe('a refund by Stripe', () => {
   beforeEach(async () => {
     stripe = await stripeGateway();
   });
-  afterEach(() => stripe.standIn.stop());
+  afterEach(() => stripe.api.stop());
 
   let chargeId: string;
   let reference: string | null;
@@ -17,9 +17,9 @@ describe('a refund by Stripe', () => {
     chargeId = what.idempotencyKey;
     reference = await stripe.charged(what);
   });
-  const ask = (given: Partial<RefundRequest> = {}) => stripe.refund(chargeId, reference, given);
+  const refund = (given: Partial<RefundRequest> = {}) => stripe.refund(chargeId, reference, given);
   const becomes = (status: string) => {
-    const [made] = stripe.standIn.refunds;
+    const [made] = stripe.api.refunds;
     if (made !== undefined) made.status = status;
     return made?.id ?? '';
   };
@@ -29,65 +29,68 @@ describe('a refund by Stripe', () => {
     ['requires_action', 'pending', { status: 'under_way' }],
     ['pending', 'failed', { status: 'failed', reason: 'failed' }],
     ['pending', 'canceled', { status: 'failed', reason: 'canceled' }],
-  ])('that is %s is under way, and is asked after by its name when it is %s', async (first, then, told) => {
-    stripe.standIn.refundWith(first);
-    const underWay = await ask();
-    const refundReference = becomes(then);
-    expect(underWay).toEqual({ status: 'under_way', reference: refundReference });
-    expect(await ask({ refundReference })).toMatchObject(told);
-    expect(stripe.asked(refundsPath)).toHaveLength(1);
-  });
+  ])(
+    'that is %s is under way, and is asked after by its name when it is %s',
+    async (first, then, outcome) => {
+      stripe.api.refundWith(first);
+      const underWay = await refund();
+      const refundReference = becomes(then);
+      expect(underWay).toEqual({ status: 'under_way', reference: refundReference });
+      expect(await refund({ refundReference })).toMatchObject(outcome);
+      expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
+    },
+  );
 
   it('whose name was not kept is told as at first by its key: its name tells more', async () => {
-    stripe.standIn.refundWith('pending');
-    await ask();
+    stripe.api.refundWith('pending');
+    await refund();
     const refundReference = becomes('succeeded');
-    expect(await ask()).toEqual({ status: 'under_way', reference: refundReference });
-    expect(stripe.standIn.refunds).toHaveLength(1);
+    expect(await refund()).toEqual({ status: 'under_way', reference: refundReference });
+    expect(stripe.api.refunds).toHaveLength(1);
   });
 
   it('that failed is made again under the next key', async () => {
-    stripe.standIn.refundWith('failed');
-    expect(await ask()).toMatchObject({ status: 'failed' });
-    expect(await ask()).toMatchObject({ status: 'failed' });
-    expect(await ask({ refundKeyNumber: 2 })).toMatchObject({ status: 'refunded' });
-    expect(stripe.standIn.refunds.map(({ status }) => status)).toEqual(['failed', 'succeeded']);
-    expect(stripe.asked(refundsPath).at(-1)?.key).toBe(`${chargeId}:refund:2`);
+    stripe.api.refundWith('failed');
+    expect(await refund()).toMatchObject({ status: 'failed' });
+    expect(await refund()).toMatchObject({ status: 'failed' });
+    expect(await refund({ refundKeyNumber: 2 })).toMatchObject({ status: 'refunded' });
+    expect(stripe.api.refunds.map(({ status }) => status)).toEqual(['failed', 'succeeded']);
+    expect(stripe.requestsTo(refundsPath).at(-1)?.key).toBe(`${chargeId}:refund:2`);
   });
 
-  it.each<StandInFault>(['broken-before', 'broken-after'])(
+  it.each<FakeStripeFault>(['broken-before', 'broken-after'])(
     'is made once when Stripe breaks and repeats its 500 (%s)',
     async (fault) => {
-      stripe.standIn.fail(refundsPath, fault);
-      await expect(ask()).rejects.toThrow();
-      expect(await ask()).toEqual({ status: 'failed', reason: 'key_spent' });
-      expect(await ask({ refundKeyNumber: 2 })).toMatchObject({ status: 'refunded' });
-      expect(stripe.standIn.refunds).toHaveLength(1);
+      stripe.api.fail(refundsPath, fault);
+      await expect(refund()).rejects.toThrow();
+      expect(await refund()).toEqual({ status: 'failed', reason: 'key_spent' });
+      expect(await refund({ refundKeyNumber: 2 })).toMatchObject({ status: 'refunded' });
+      expect(stripe.api.refunds).toHaveLength(1);
     },
   );
 
   it('that another key finds made, but pending, is under way', async () => {
-    stripe.standIn.refundWith('pending');
-    await ask();
-    expect(await ask({ refundKeyNumber: 2 })).toEqual({
+    stripe.api.refundWith('pending');
+    await refund();
+    expect(await refund({ refundKeyNumber: 2 })).toEqual({
       status: 'under_way',
       reference: becomes('pending'),
     });
   });
 
   it('is not sent by a key whose account is in the other mode', async () => {
-    stripe.standIn.beLive();
-    const other = stripe.open(standInSecretKey);
+    stripe.api.beLive();
+    const other = stripe.open(fakeStripeKey);
     const refund = { idempotencyKey: chargeId, reference, refundReference: null, refundKeyNumber: 1 };
     await expect(other.refund(refund, AbortSignal.timeout(2_000))).rejects.toThrow(/livemode_mismatch/);
-    expect(stripe.asked(refundsPath)).toEqual([]);
+    expect(stripe.requestsTo(refundsPath)).toEqual([]);
   });
 
   it('refunds a charge whose name was not kept', async () => {
     const what = stripe.request();
     await stripe.charge(what);
     await stripe.refund(what.idempotencyKey, null);
-    expect(stripe.asked(refundsPath).map(({ key }) => key)).toEqual([`${what.idempotencyKey}:refund`]);
-    expect(stripe.standIn.refunds).toHaveLength(1);
+    expect(stripe.requestsTo(refundsPath).map(({ key }) => key)).toEqual([`${what.idempotencyKey}:refund`]);
+    expect(stripe.api.refunds).toHaveLength(1);
   });
 });

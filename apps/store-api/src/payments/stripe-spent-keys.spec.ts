@@ -6,7 +6,7 @@ import {
   stripeGateway,
   type StripeGatewayUnderTest,
 } from './stripe-gateway.fixture.js';
-import type { StandInFault } from './stripe-stand-in.fixture.js';
+import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
 /** More than are looked through for one charge, in the stand-in's short pages. */
 const tooMany = 51;
@@ -18,59 +18,63 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   beforeEach(async () => {
     stripe = await stripeGateway();
   });
-  afterEach(() => stripe.standIn.stop());
+  afterEach(() => stripe.api.stop());
 
   /** The request as it stands two minutes after the key has been found to be spent. */
-  const spent = async (fault: StandInFault, given: Partial<ChargeRequest> = {}): Promise<ChargeRequest> => {
+  const spent = async (
+    fault: FakeStripeFault,
+    given: Partial<ChargeRequest> = {},
+  ): Promise<ChargeRequest> => {
     const what = stripe.request(given);
-    stripe.standIn.fail(intentsPath, fault);
+    stripe.api.fail(intentsPath, fault);
     await expect(stripe.charge(what)).rejects.toThrow();
-    const told = await stripe.charge(what);
-    if (told.status !== 'key_spent') throw new Error(`The charge is ${told.status}.`);
-    return { ...what, keySpentForMs: 2 * minuteMs, spentCustomer: told.customer };
+    const outcome = await stripe.charge(what);
+    if (outcome.status !== 'key_spent') throw new Error(`The charge is ${outcome.status}.`);
+    return { ...what, keyUnusableForMs: 2 * minuteMs, lookupCustomer: outcome.customer };
   };
-  const keys = () => stripe.asked(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
+  const keys = () =>
+    stripe.requestsTo(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
   it('charges once, under the next key, when its books have no charge', async () => {
     const what = await spent('broken-before');
     expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
-    const next = { ...what, keyNumber: 2, keySpentForMs: null };
+    const next = { ...what, keyNumber: 2, keyUnusableForMs: null };
     expect(await stripe.charge(next)).toMatchObject({ status: 'succeeded' });
     expect(await stripe.charge(next)).toMatchObject({ status: 'succeeded' });
     const first = what.idempotencyKey;
     expect(keys()).toEqual([first, first, `${first}:2`, `${first}:2`]);
-    expect(stripe.standIn.intents()).toHaveLength(1);
+    expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('does not look, nor ask under another key, before Stripe had time to mend it', async () => {
     const what = await spent('broken-before');
-    const before = stripe.standIn.requests.length;
-    expect(await stripe.charge({ ...what, keySpentForMs: minuteMs / 2 })).toMatchObject({
+    const before = stripe.api.requests.length;
+    expect(await stripe.charge({ ...what, keyUnusableForMs: minuteMs / 2 })).toMatchObject({
       status: 'key_spent',
     });
-    expect(stripe.standIn.requests).toHaveLength(before);
+    expect(stripe.api.requests).toHaveLength(before);
   });
 
   it('finds the charge that was made, which searching does not know, among others of the customer', async () => {
-    stripe.standIn.letSearchBeBehind();
+    stripe.api.letSearchBeBehind();
     const what = await spent('broken-after');
-    const [made] = stripe.standIn.intents();
+    const [made] = stripe.api.intents();
     for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.request());
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: made?.id });
-    expect(stripe.standIn.intents()).toHaveLength(13);
+    expect(stripe.api.intents()).toHaveLength(13);
   });
 
   it('finds the charge that was made before the payment method had a customer', async () => {
-    stripe.standIn.letSearchBeBehind();
-    stripe.standIn.attachTo(null);
+    stripe.api.letSearchBeBehind();
+    stripe.api.attachTo(null);
     const what = await spent('broken-after');
-    stripe.standIn.attachTo('cus_later');
-    expect(await stripe.charge(what)).toMatchObject({ reference: stripe.standIn.intents()[0]?.id });
+    stripe.api.attachTo('cus_later');
+    expect(await stripe.charge(what)).toMatchObject({ reference: stripe.api.intents()[0]?.id });
   });
 
   it("looks among the customer's own charges alone", async () => {
     const what = await spent('broken-before');
-    stripe.standIn.attachTo('cus_other');
+    stripe.api.attachTo('cus_other');
     for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
     expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
   });
@@ -80,13 +84,13 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     ['broken-after', { status: 'succeeded' }],
   ] as const)(
     'searches, once searching knows all, where there is too much to look through (%s)',
-    async (fault, told) => {
+    async (fault, outcome) => {
       const what = await spent(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
-      expect(await stripe.charge({ ...what, keySpentForMs: hourMs - 1 })).toMatchObject({
+      expect(await stripe.charge({ ...what, keyUnusableForMs: hourMs - 1 })).toMatchObject({
         status: 'key_spent',
       });
-      expect(await stripe.charge({ ...what, keySpentForMs: hourMs })).toMatchObject(told);
+      expect(await stripe.charge({ ...what, keyUnusableForMs: hourMs })).toMatchObject(outcome);
     },
   );
 
@@ -102,29 +106,29 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     const what = await spent('broken-between', { paymentMethod });
     expect(await stripe.charge(what)).toMatchObject({
       ...outcome,
-      reference: stripe.standIn.intents()[0]?.id,
+      reference: stripe.api.intents()[0]?.id,
     });
     expect(await stripe.charge(what)).toMatchObject(outcome);
-    expect(stripe.standIn.intents()).toHaveLength(1);
+    expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('takes the money of an earlier key that came late for the outcome, whatever became of the later one', async () => {
     const first = await spent('broken-between');
-    const [late] = stripe.standIn.intents();
-    const second = { ...first, keyNumber: 2, keySpentForMs: null };
-    stripe.standIn.fail(intentsPath, 'broken-between');
+    const [late] = stripe.api.intents();
+    const second = { ...first, keyNumber: 2, keyUnusableForMs: null };
+    stripe.api.fail(intentsPath, 'broken-between');
     await expect(stripe.charge(second)).rejects.toThrow();
     expect(await stripe.charge(second)).toMatchObject({ status: 'key_spent' });
     if (late !== undefined) late.status = 'succeeded'; // Stripe rolled it forward
-    expect(await stripe.charge({ ...second, keySpentForMs: 2 * minuteMs })).toMatchObject({
+    expect(await stripe.charge({ ...second, keyUnusableForMs: 2 * minuteMs })).toMatchObject({
       reference: late?.id,
     });
-    expect(stripe.standIn.intents().filter(({ status }) => status === 'succeeded')).toHaveLength(1);
+    expect(stripe.api.intents().filter(({ status }) => status === 'succeeded')).toHaveLength(1);
   });
 
   it('does not take a 5xx from before the API for the end of a key', async () => {
     const what = stripe.request();
-    stripe.standIn.fail(intentsPath, { answer: 504, error: broken }, { answer: 500, error: broken });
+    stripe.api.fail(intentsPath, { status: 504, error: broken }, { status: 500, error: broken });
     await expect(stripe.charge(what)).rejects.toThrow();
     await expect(stripe.charge(what)).rejects.toThrow();
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });

@@ -2,7 +2,7 @@ import { BodyLimit, Public, RawBody, ReadRawBody } from '@fulfilment/http-servic
 import { Controller, Headers, HttpCode, Ip, Post } from '@nestjs/common';
 import { ReceiveStripeEvent } from './receive-stripe-event.js';
 
-/** For Stripe alone: no part of the Store API's reference. */
+/** For Stripe only, so not part of the Store API's reference. */
 @Controller('webhooks/stripe')
 export class StripeWebhooksController {
   constructor(private readonly receiveStripeEvent: ReceiveStripeEvent) {}

@@ -43,18 +43,18 @@ describe("Stripe's webhooks", () => {
     return send(body, signatureOf(body)).expect(200, { received: true });
   };
   type Placed = Awaited<ReturnType<StripeOrders['place']>>;
-  const charge = async ({ who }: Placed) => {
-    const found = await orders.store.database.row<{ id: string; status: string }>(chargeOf, [who.id]);
+  const charge = async ({ creator }: Placed) => {
+    const found = await orders.store.database.row<{ id: string; status: string }>(chargeOf, [creator.id]);
     if (found === undefined) throw new Error('The order has no charge.');
     return found;
   };
   const status = async (placed: Placed) => (await charge(placed)).status;
   const refundsOf = (placed: Placed) =>
-    orders.standIn.refunds.filter(({ payment_intent }) => payment_intent === placed.intents()[0]?.id);
+    orders.stripe.refunds.filter(({ payment_intent }) => payment_intent === placed.intents()[0]?.id);
   const cancelled = async (refundStatus: string) => {
     const placed = await orders.place('pm_card_visa');
     await orders.cancel(placed.order);
-    orders.standIn.refundWith(refundStatus);
+    orders.stripe.refundWith(refundStatus);
     await orders.store.resumeOrders();
     return placed;
   };
@@ -68,7 +68,7 @@ describe("Stripe's webhooks", () => {
   };
 
   it('make the completer ask Stripe about a pending charge at once, and are not believed', async () => {
-    orders.standIn.confirmWith('processing');
+    orders.stripe.confirmWith('processing');
     const placed = await orders.place('pm_card_visa');
     const { id } = await charge(placed);
     const says = { object: 'payment_intent', status: 'succeeded', metadata: { charge_id: id } };

@@ -1,9 +1,9 @@
 import { type Database, statement } from '@fulfilment/database';
 import { z } from 'zod';
 
-/** Zones, services and rate cards as the operator loads them. */
+/** The operator's file of zones, services and rate cards. */
 export const shippingFile = z.object({
-  /** Countries (ISO 3166-1 alpha-2) of each zone; a country is in one. */
+  /** Countries (ISO 3166-1 alpha-2) of each zone; a country is in one zone. */
   zones: z.record(z.string(), z.array(z.string().regex(/^[A-Z]{2}$/))),
   services: z.array(
     z.object({
@@ -51,7 +51,7 @@ const insertCards = statement(
    SELECT $1, * FROM json_to_recordset($2::json) AS card (zone text, currency text, max_weight_grams int, amount bigint, extra_500g_amount bigint)`,
 );
 
-/** Replaces the rate book in one transaction; quotes already given stay honoured. */
+/** Replaces zones, services and rate cards in one transaction. Existing quotes keep their prices. */
 export async function loadShipping(database: Database, { zones, services }: ShippingFile): Promise<void> {
   const places = Object.entries(zones).flatMap(([zone, countries]) =>
     countries.map((country) => ({ zone, country })),

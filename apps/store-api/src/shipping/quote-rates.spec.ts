@@ -54,8 +54,8 @@ describe('POST /v1/shipping-rates', () => {
 
   it('answers nothing for a country nobody serves, 422 when items should go there', async () => {
     expect((await quote({ country_code: 'FR' })).body).toEqual({ data: [] });
-    const refused = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
+    expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items.0.sku', reason: 'not_shippable_to_country' }],
     ]);
@@ -73,8 +73,8 @@ describe('POST /v1/shipping-rates', () => {
     const [item = ''] = (await store.release(owner.id)).skus;
     const rate = await store.quote(owner.token);
     await store.database.run(expire, [owner.id]);
-    const refused = await store.post('/store/v1/orders', owner.token, orderBody(item, rate));
-    expect([refused.status, refused.body.details]).toEqual([
+    const response = await store.post('/store/v1/orders', owner.token, orderBody(item, rate));
+    expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'shipping_rate_id', reason: 'expired' }],
     ]);
@@ -96,13 +96,13 @@ describe('POST /v1/shipping-rates', () => {
     ],
     [{ country_code: 'GB', items: [{ sku: 'prod_x', quantity: 1 }] }, 422, 'items.0.sku'],
   ])('refuses %j', async (body, status, field) => {
-    const refused = await quote(body);
-    expect([refused.status, refused.body.details[0].field]).toEqual([status, field]);
+    const response = await quote(body);
+    expect([response.status, response.body.details[0].field]).toEqual([status, field]);
   });
 
   it('refuses another currency than the four', async () => {
-    const refused = await quote({ country_code: 'GB' }, '?currency=CHF');
-    expect([refused.status, refused.body.details[0].field]).toEqual([400, 'currency']);
+    const response = await quote({ country_code: 'GB' }, '?currency=CHF');
+    expect([response.status, response.body.details[0].field]).toEqual([400, 'currency']);
   });
 
   it('rejects more pieces of a line than an order may have', async () => {

@@ -22,7 +22,7 @@ export interface PricedService {
 const bands = `json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
                                      'extra500gAmount', c.extra_500g_amount) ORDER BY c.max_weight_grams)`;
 
-/** SQL for the weight bands of one service to a country; null when it does not go there. */
+/** SQL for the weight bands of one service to a country; null when it does not ship there. */
 export const bandsOf = (serviceId: string, countryCode: string, currency: string): string => `(
   SELECT ${bands} FROM shipping_zone_countries z
   JOIN rate_cards c ON c.zone = z.zone AND c.currency = ${currency} AND c.service_id = ${serviceId}
@@ -39,7 +39,10 @@ const servicesToCountry = statement(
    GROUP BY s.id`,
 );
 
-/** Every service that goes to the country with the price of a parcel, cheapest first, then by name. @param weightGrams undefined: the lightest band */
+/**
+ * Prices a parcel with every service that ships to the country; cheapest first, then by name.
+ * @param weightGrams undefined for the lightest band
+ */
 export async function priceServices(
   sql: Sql,
   parcel: {

@@ -9,7 +9,7 @@ export interface WeightBand {
 const stepGrams = 500;
 
 /**
- * What a parcel costs, in minor units. Without a weight the lightest band holds.
+ * Returns the price of a parcel in minor units, by the lightest band without a weight.
  * @param bands at least one, lightest first
  */
 export function bandPrice(bands: readonly WeightBand[], weightGrams: number | undefined): number | undefined {
@@ -22,7 +22,7 @@ export function bandPrice(bands: readonly WeightBand[], weightGrams: number | un
   return heaviest.amount + steps * heaviest.extra500gAmount;
 }
 
-/** Grams of all pieces. */
+/** The weight of all pieces. */
 export function parcelWeightGrams(
   lines: readonly { readonly weightGrams: number; readonly quantity: number }[],
 ): number {

@@ -8,7 +8,7 @@ const allServices = statement(
   'SELECT id, name, description, regions FROM shipping_services ORDER BY position, id LIMIT 500',
 );
 
-/** The catalogue of shipping services. Every creator is eligible for every service. */
+/** Lists the shipping services. Every creator may use every service. */
 @Injectable()
 export class ReadServices {
   constructor(private readonly database: Database) {}

@@ -19,8 +19,8 @@ export class ShippingController {
   @RateLimit('quotes')
   @BodyLimit(64 * 1024)
   @Operation(reference.quoteRates)
-  quote(@Principal() who: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
-    return this.quoteRates.run(who, parcel, currency);
+  quote(@Principal() caller: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
+    return this.quoteRates.run(caller, parcel, currency);
   }
 
   @Get('shipping-services')

@@ -16,7 +16,7 @@ export class QuoteItemDto {
   @Description('Pieces, as many as a line of an order may have') @IntegerField(1, 1000) quantity: number;
 }
 
-/** After `UpperCaseCode`. Any two letters: where nobody ships to there is no rate, which is an answer. */
+/** Use with `UpperCaseCode`. Any two letters are valid: a country that no service reaches has no rates. */
 const twoLetters = Field({
   name: 'twoLetters',
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },

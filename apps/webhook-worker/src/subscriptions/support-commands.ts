@@ -1,6 +1,6 @@
 import { isUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { operatorCommand } from '@fulfilment/service-host/operator';
+import { defineCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { type DeletedReason, ending, endSubscriptions } from './end-subscriptions.js';
 import type { DisabledReason, SubscriptionStatus } from './subscription.rules.js';
@@ -98,7 +98,7 @@ const limits = `must be a whole number from 1 to ${most}`;
 
 /** For support: what a creator is told of webhooks, and the end of one that nobody else can delete. */
 export const supportCommands = {
-  'webhooks list': operatorCommand({
+  'webhooks list': defineCommand({
     flags: { creator: 'text', client: 'text', deleted: 'alone', after: 'text', limit: 'text' },
     arguments: z.object({
       creator: idOf('crt'),
@@ -109,7 +109,7 @@ export const supportCommands = {
     }),
     run: ({ database }: { readonly database: Database }, query) => listSubscriptions(database, query),
   }),
-  'webhooks delete': operatorCommand({
+  'webhooks delete': defineCommand({
     flags: { id: 'text' },
     arguments: z.object({ id: idOf('whk') }),
     run: ({ database }: { readonly database: Database }, { id }) => deleteForOwner(database, id),

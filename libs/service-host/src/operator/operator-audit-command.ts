@@ -1,13 +1,13 @@
 import type { Database } from '@fulfilment/database';
 import { z } from 'zod';
 import { readOperatorAudit } from './operator-audit.js';
-import { operatorCommand, type OperatorCommands } from './operator-command.js';
+import { defineCommand, type Commands } from './define-command.js';
 
 const limits = 'must be from 1 to 1000';
 
-/** Which operator ran which command on this service. Reading it is recorded like every command. */
-export const operatorAuditCommands: OperatorCommands<{ readonly database: Database }> = {
-  'operator-audit': operatorCommand({
+/** Reads the log of operator commands of this service. This command is recorded too. */
+export const operatorAuditCommands: Commands<{ readonly database: Database }> = {
+  'operator-audit': defineCommand({
     flags: { operator: 'text', limit: 'text', before: 'text' },
     arguments: z.object({
       operator: z.string().min(1, 'must not be empty').optional(),

@@ -1,6 +1,9 @@
 import { type Database, type Sql, statement } from '@fulfilment/database';
 
-/** What the migrations of each service make: which operator ran which command on its data. Each statement may be repeated. */
+/**
+ * DDL for the migrations of each service: the log of operator commands on its data. Both statements may be
+ * repeated.
+ */
 export const createOperatorAudit = `
   CREATE TABLE IF NOT EXISTS operator_audit (
     position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -33,8 +36,11 @@ const page = statement(
    ORDER BY position DESC LIMIT $3`,
 );
 
-/** A command as it is recorded: ids and the names of options, never their values, which may be secrets or personal data. */
-export interface RecordedCommand {
+/**
+ * The recorded part of a command: ids and names of options, never values, which may be secrets or personal
+ * data.
+ */
+export interface AuditedCommand {
   readonly name: string;
   readonly operands: readonly string[];
   readonly options: readonly string[];
@@ -52,13 +58,14 @@ export interface OperatorRecord {
 }
 
 /**
- * Records a command before it runs, and its outcome after: nothing is done without a record, reads included. A record that stays `started`
- * is of a command whose process died. @throws what the command throws
+ * Records every command, reads included, before it runs, and its outcome afterwards. A record that stays
+ * `started` belongs to a process that died.
+ * @throws the error of the command
  */
-export async function runRecorded(
+export async function runAudited(
   database: Database,
   operator: string,
-  { name, operands, options }: RecordedCommand,
+  { name, operands, options }: AuditedCommand,
   run: () => Promise<object>,
 ): Promise<object> {
   const record = await database.row<{ position: string }>(start, [
@@ -79,7 +86,7 @@ export async function runRecorded(
   }
 }
 
-/** Records what an operator had done by a message, in the transaction of its effect. */
+/** Records the effect of an operator's message, in the same transaction. */
 export async function recordOperatorMessage(
   sql: Sql,
   operator: string,
@@ -88,7 +95,7 @@ export async function recordOperatorMessage(
   await sql.run(insertMessage, [operator, type, [id]]);
 }
 
-/** The newest last. @param before `position` of the oldest record of a later page */
+/** Returns records in ascending order. @param before `position` of the oldest record of the next page */
 export async function readOperatorAudit(
   database: Database,
   query: {
@@ -109,12 +116,12 @@ export async function readOperatorAudit(
 
 const maxIdLength = 100;
 
-/** An e-mail address is personal data, and the service's own records know whom a command was about. */
+/** E-mail addresses are not recorded, as personal data. */
 function isId(operand: string): boolean {
   return operand.length <= maxIdLength && !operand.includes('@');
 }
 
-/** The ids that a command printed, such as `client_id`. */
+/** Returns the ids in the output of a command, such as `client_id`. */
 export function idsOf(result: object): string[] {
   return Object.entries(result).flatMap(([name, value]: [string, unknown]) =>
     /(^|_)(id|kid|uuid)$/.test(name) && typeof value === 'string' && isId(value) ? [value] : [],

@@ -1,25 +1,26 @@
 import { hasLoopbackHost } from '@fulfilment/runtime';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { userInfo } from 'node:os';
-import { WrongCommandLine } from './read-operator-command.js';
+import { UsageError } from './parse-command-line.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const current = new AsyncLocalStorage<string>();
 
-/** Runs a command in the name of an operator. */
-export function asOperator<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+/** Runs a command as an operator. */
+export function runAsOperator<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   return current.run(name, work);
 }
 
-/** Who runs the command of this moment; undefined outside of one. */
+/** The operator of the current command; undefined outside of a command. */
 export function currentOperator(): string | undefined {
   return current.getStore();
 }
 
 /**
- * Who runs this program, and the command line without that: `--as NAME`, or the environment variable OPERATOR. Only where the suite is on
- * this computer (BASE_URL) the account of the operating system will do. @throws WrongCommandLine
+ * Returns the operator (`--as NAME`, or the environment variable OPERATOR) and the other arguments. If the
+ * suite is on this computer (BASE_URL), the operating system's account is the default.
+ * @throws UsageError
  */
 export function readOperatorName(
   args: readonly string[],
@@ -31,11 +32,11 @@ export function readOperatorName(
   const rest = at === -1 ? args : args.toSpliced(at, inline ? 1 : 2);
   const operator = at === -1 ? environment['OPERATOR'] || accountName(environment) : given;
   if (operator === undefined)
-    throw new WrongCommandLine(
+    throw new UsageError(
       'Name the operator: --as NAME, or the environment variable OPERATOR. Every command is recorded with it.',
     );
   if (!/^[^\p{C}]{1,100}$/u.test(operator) || operator.startsWith('--'))
-    throw new WrongCommandLine('--as must be a name of 1 to 100 printable characters.');
+    throw new UsageError('--as must be a name of 1 to 100 printable characters.');
   return { operator, rest };
 }
 
@@ -44,6 +45,6 @@ function accountName({ BASE_URL: baseUrl }: Environment): string | undefined {
   try {
     return userInfo().username;
   } catch {
-    return 'developer'; // an account without a name
+    return 'developer'; // the account has no name
   }
 }

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /**
- * A secret from standard input: typed at a prompt that does not show it, or the first line of what another program writes. So it is in no
- * command line, which other users of the machine and the shell's history see.
+ * Reads a secret from standard input: typed at a prompt without echo, or the first line of piped input. A
+ * command line would be visible to other users of the machine and in the shell's history.
  */
 export async function readSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;

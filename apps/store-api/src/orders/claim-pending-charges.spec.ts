@@ -1,0 +1,71 @@
+import { statement } from '@fulfilment/database';
+import { z } from 'zod';
+import { unresponsivePaymentMethod } from '../payments/fake-stripe.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { orderDesk } from './order-desk.fixture.js';
+import { copyOrders } from './resume-orders.fixture.js';
+import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
+
+const node = z.looseObject({
+  'Node Type': z.string(),
+  'Index Name': z.string().optional(),
+  'Shared Hit Blocks': z.number(),
+  'Shared Read Blocks': z.number(),
+  get Plans() {
+    return z.array(node).optional();
+  },
+});
+type Node = z.infer<typeof node>;
+const explained = z.tuple([z.object({ Plan: node })]);
+
+const tried = 20_000;
+const setTries = statement('test.set-tries', 'UPDATE orders SET resume_tries = 1');
+const analyse = statement('test.analyse', 'ANALYZE orders');
+const leaseMs = 15_000;
+const limit = 20;
+
+/** The nodes of a plan, those that read before those that are given what was read. */
+function nodesOf(plan: Node): Node[] {
+  return [...(plan.Plans ?? []).flatMap(nodesOf), plan];
+}
+
+describe('the statements that take orders whose payment is not known, while 20,000 were asked for in vain', () => {
+  let store: StoreApiUnderTest;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    const creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    await orderDesk(store).place(creator, orderBody(sku, await store.quote(creator.token)));
+    await store.database.run(setTries);
+    await store.database.run(copyOrders, [creator.id, tried, unresponsivePaymentMethod]);
+  }, 60_000);
+  afterAll(() => store.stop());
+
+  const indexScanOf = async (name: string, text: string) => {
+    const [row] = await store.database.rows<{ 'QUERY PLAN': unknown }>(
+      { name: `test.explain-${name}`, text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}` },
+      [leaseMs, limit],
+    );
+    const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
+    const scan = nodesOf(plan).find((one) => one['Index Name']?.startsWith('orders_to_resume'));
+    return {
+      index: scan?.['Index Name'],
+      rows: scan?.['Actual Rows'],
+      filtered: scan?.['Rows Removed by Filter'] ?? 0,
+      blocks: (scan?.['Shared Hit Blocks'] ?? 0) + (scan?.['Shared Read Blocks'] ?? 0),
+    };
+  };
+
+  it.each([
+    ['before the statistics of the table know of them', false],
+    ['once the statistics of the table know of them', true],
+  ])('read only the orders they take, %s', async (_when, known) => {
+    if (known) await store.database.run(analyse);
+    const first = await indexScanOf(`first-${known}`, claimUnattempted.text);
+    expect(first).toMatchObject({ index: 'orders_to_resume_first', rows: 0, filtered: 0 });
+    expect(first.blocks).toBeLessThan(10);
+    const retries = await indexScanOf(`again-${known}`, claimRetries.text);
+    expect(retries).toMatchObject({ index: 'orders_to_resume_again', rows: limit, filtered: 0 });
+    expect(retries.blocks).toBeLessThan(10 * limit);
+  });
+});

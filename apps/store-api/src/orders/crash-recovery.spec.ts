@@ -1,0 +1,159 @@
+import { messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { Stock } from '../catalogue/stock.js';
+import {
+  key,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { startStoreProcess } from '../store-process.fixture.js';
+import type { FaultPoint } from './fault-point.rules.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { RechargeOrder } from './recharge-order.js';
+
+const completionTimeoutMs = 15_000;
+const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
+/** Processes that are killed where it hurts most, and what another process makes of what they left. */
+describe('a store-api that is killed', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let started: { stop(): Promise<void> }[];
+
+  beforeAll(async () => {
+    store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '400', RESUME_AFTER_MS: '100' });
+    desk = orderDesk(store);
+  });
+  afterAll(() => store.stop());
+  beforeEach(() => {
+    started = [];
+  });
+  afterEach(async () => {
+    for (const one of started) await one.stop();
+  });
+
+  const start = async (environment: Readonly<Record<string, string>> = {}) => {
+    const process = await startStoreProcess(store, environment);
+    started.push(process);
+    return process;
+  };
+  const dyingAt = (point: FaultPoint) => start({ FAULT_POINT: point });
+  const buyer = async (method: 'pm_ok' | 'pm_declined') => {
+    const creator = await store.creator(method);
+    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
+  };
+  const statusOf = async (token: string, id: string) =>
+    (await store.get(`/store/v1/orders/${id}`, token)).body.status;
+  const nothingOpen = (creator: TestCreator) =>
+    eventually(async () => ((await desk.open(creator)) === 0 ? true : undefined), completionTimeoutMs);
+
+  const ends = {
+    processing: {
+      method: 'pm_ok',
+      outcome: 'succeeded',
+      stock: 7,
+      events: ['order.created', 'order.processing'],
+    },
+    payment_failed: {
+      method: 'pm_declined',
+      outcome: 'declined',
+      stock: 10,
+      events: ['order.created', 'order.payment_failed'],
+    },
+  } as const;
+  it.each<[FaultPoint, keyof typeof ends]>([
+    ['key-claimed', 'processing'],
+    ['order-written', 'processing'],
+    ['order-placed', 'processing'],
+    ['charged', 'processing'],
+    ['order-settled-uncommitted', 'processing'],
+    ['order-settled', 'processing'],
+    ['charged', 'payment_failed'],
+    ['order-settled-uncommitted', 'payment_failed'],
+  ])(
+    'at %s: a request that is repeated makes one order, which ends %s, and one charge',
+    async (point, end) => {
+      const expected = ends[end];
+      const { creator, body } = await buyer(expected.method);
+      const idempotencyKey = key();
+      const dying = await dyingAt(point);
+      await dying.untilReady();
+      await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
+      expect(await dying.ended).toBe('SIGKILL');
+
+      const next = await start();
+      await next.untilReady();
+      const response = await eventually(async () => {
+        const repeated = await next.place(creator, body, idempotencyKey);
+        if (repeated.status === 409) return undefined; // until the lease of the dead one ends
+        return repeated.body.status === 'pending' ? undefined : repeated;
+      }, completionTimeoutMs);
+      expect([response.status, response.body.status]).toEqual([201, end]);
+      expect(await desk.orders(creator)).toBe(1);
+      expect(await statusOf(creator.token, response.body.id)).toBe(end);
+      expect(await desk.ledger(creator)).toEqual([
+        { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
+      ]);
+      expect(await desk.stock(creator)).toEqual([expected.stock]);
+      expect(await desk.events(creator, 'order.')).toEqual(expected.events);
+    },
+  );
+
+  it.each<FaultPoint>(['order-placed', 'charged', 'order-settled-uncommitted'])(
+    'at %s: the completer finishes the order when nobody repeats the request',
+    async (point) => {
+      const { creator, body } = await buyer('pm_ok');
+      const dying = await dyingAt(point);
+      await dying.untilReady();
+      await expect(dying.place(creator, body, key())).rejects.toThrow();
+      expect(await dying.ended).toBe('SIGKILL');
+
+      await start();
+      await nothingOpen(creator);
+      expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
+      expect([await desk.orders(creator), await desk.stock(creator)]).toEqual([1, [7]]);
+      expect(await desk.ledger(creator)).toHaveLength(1);
+    },
+  );
+
+  it('at charged, while charging again: one charge succeeds', async () => {
+    const { creator, body } = await buyer('pm_declined');
+    const { body: order } = await desk.place(creator, body);
+    await store.database.run(payBy, [creator.id, 'pm_ok']);
+    await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
+    expect(await (await dyingAt('charged')).ended).toBe('SIGKILL');
+    expect(await statusOf(creator.token, order.id)).toBe('payment_failed');
+
+    await start();
+    await nothingOpen(creator);
+    expect(await statusOf(creator.token, order.id)).toBe('processing');
+    expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'declined' }, { outcome: 'succeeded' }]);
+    expect(await desk.stock(creator)).toEqual([7]);
+  });
+
+  it('at refunded: the money is given back once, and the stock', async () => {
+    const { creator, body } = await buyer('pm_ok');
+    const { body: order } = await desk.place(creator, body);
+    const cancelled = messages.fulfilmentCancelled.make(
+      { order_id: order.id, reason: 'pressing fault' },
+      { occurredAt: new Date() },
+    );
+    await store.broker.publish(cancelled);
+    await eventually(() => messageOutcomes(store.database)(`/messages/${cancelled.id}`));
+    expect(await (await dyingAt('refunded')).ended).toBe('SIGKILL');
+
+    await start();
+    await nothingOpen(creator);
+    expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await desk.stock(creator)).toEqual([10]);
+    expect(await desk.events(creator, 'order.')).toEqual([
+      'order.created',
+      'order.processing',
+      'order.cancelled',
+    ]);
+  });
+});

@@ -1,0 +1,200 @@
+import { InvalidMessage, type Message, parseEnvelope, parseMessage } from '@fulfilment/contracts';
+import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
+import { Outbox, recordOutcome, RefusedMessage } from '@fulfilment/messaging';
+import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type StoreApiSettings } from '../config.js';
+import { OutOfOrderEvent } from './out-of-order-event.js';
+
+const queue = 'store-api.fulfilment';
+const maxPerOrder = 100;
+const pollIntervalMs = 2_000;
+const batchSize = 50;
+
+const readWaiting = statement(
+  'deferred.waiting',
+  `SELECT count(*) FILTER (WHERE message_id <> $2) AS others,
+          bool_or(message_id = $2 AND held_at + $3::bigint * interval '1 millisecond' <= now()) AS overdue
+   FROM held_reports WHERE order_id = $1`,
+);
+// Retried after 30 s, then at growing intervals up to an hour, and when its time is over.
+const upsertDeferred = statement(
+  'deferred.upsert',
+  `INSERT INTO held_reports AS held (message_id, order_id, occurred_at, body, retry_at)
+   VALUES ($1, $2, $3, $4, now() + least(interval '30 seconds', $5::bigint * interval '1 millisecond'))
+   ON CONFLICT (message_id) DO UPDATE SET
+     retry_at = least(now() + greatest(interval '30 seconds', least(now() - held.held_at, interval '1 hour')),
+                      held.held_at + $5::bigint * interval '1 millisecond')`,
+);
+const readDeferred = statement(
+  'deferred.read',
+  'SELECT message_id, body::text AS body FROM held_reports WHERE order_id = $1 ORDER BY occurred_at, message_id',
+);
+const deleteDeferred = statement('deferred.delete', 'DELETE FROM held_reports WHERE message_id = $1');
+const retryNow = statement(
+  'deferred.retry-now',
+  'UPDATE held_reports SET retry_at = now() WHERE message_id = $1',
+);
+// Published once more after 5 minutes, in case this message is lost. One whose time is over is rejected, so
+// it is the last.
+const claimDue = statement(
+  'deferred.claim-due',
+  `UPDATE held_reports h SET retry_at = CASE WHEN held_at + $1::bigint * interval '1 millisecond' <= now()
+                                        THEN 'infinity' ELSE now() + interval '5 minutes' END
+   FROM (SELECT message_id FROM held_reports WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
+   WHERE h.message_id = due.message_id RETURNING h.message_id, h.body::text AS body`,
+);
+// A rejection rolls back its transaction, so the row is still here. Locked rows are skipped: their
+// transaction handles them.
+const deleteRejected = statement(
+  'deferred.delete-rejected',
+  `DELETE FROM held_reports WHERE message_id IN (
+     SELECT h.message_id FROM held_reports h JOIN inbox i ON i.message_id = h.message_id AND i.queue = $1
+     WHERE (h.retry_at <= now() OR h.retry_at = 'infinity') AND i.outcome = 'refused'
+     LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`,
+);
+const deleteExpired = statement(
+  'deferred.delete-expired',
+  `DELETE FROM held_reports WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM held_reports
+     WHERE retry_at = 'infinity' AND held_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond' LIMIT 1000))`,
+);
+
+interface DeferredRow {
+  readonly message_id: string;
+  readonly body: string;
+}
+
+/**
+ * Fulfilment events that arrived before an event they need. They wait in PostgreSQL: each is applied in the
+ * transaction of the event that it needs, published again at intervals, and rejected when its time is over.
+ */
+@Injectable()
+export class DeferredEvents {
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly outbox: Outbox,
+    @Inject(CONFIG) private readonly config: StoreApiSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop({
+      name: 'deferred-events',
+      intervalMs: pollIntervalMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** @throws RefusedMessage when the event has waited long enough, or too many events of the order wait */
+  async defer(tx: Transaction, message: Message, cause: OutOfOrderEvent): Promise<void> {
+    const ttlMs = this.config.REPORT_HELD_MS;
+    const waiting = await tx.row<{ others: number; overdue: boolean | null }>(readWaiting, [
+      cause.orderId,
+      message.id,
+      ttlMs,
+    ]);
+    if (waiting?.overdue === true) throw new RefusedMessage(`${cause.message}; waited ${ttlMs / 1000} s`);
+    if ((waiting?.others ?? 0) >= maxPerOrder)
+      throw new RefusedMessage(`${cause.message}; ${maxPerOrder} reports of the order wait already`);
+    await tx.run(upsertDeferred, [
+      message.id,
+      cause.orderId,
+      message.occurred_at,
+      JSON.stringify(message),
+      ttlMs,
+    ]);
+    await recordOutcome(tx, queue, message.id, 'held', cause.message);
+  }
+
+  /**
+   * Applies the deferred events of an order, by time, until no more can be applied: one event may enable
+   * another.
+   * @param apply throws before it writes anything
+   */
+  async applyDeferred(
+    tx: Transaction,
+    orderId: string,
+    apply: (message: Message) => Promise<void>,
+  ): Promise<void> {
+    for (let progress = true; progress;) {
+      progress = false;
+      for (const { message_id: id, body } of await tx.rows<DeferredRow>(readDeferred, [orderId])) {
+        const outcome = await attempt(() => apply(parseMessage(body)));
+        if (outcome === 'invalid') await tx.run(retryNow, [id]); // rejected on its own, not with this event
+        if (outcome !== 'applied') continue;
+        await tx.run(deleteDeferred, [id]);
+        await recordOutcome(tx, queue, id, 'applied');
+        progress = true;
+      }
+    }
+  }
+
+  /** Deletes a deferred event that arrived again and was applied. */
+  async delete(tx: Transaction, messageId: string): Promise<void> {
+    await tx.run(deleteDeferred, [messageId]);
+  }
+
+  /**
+   * Publishes due events to their queue under their own ids, except rejected ones. Returns whether there may
+   * be more.
+   */
+  async round(): Promise<boolean> {
+    const ttlMs = this.config.REPORT_HELD_MS;
+    if ((await this.database.run(deleteRejected, [queue])) === batchSize) return true;
+    const published = await this.database.transaction(async (tx) => {
+      const due = await tx.rows<DeferredRow>(claimDue, [ttlMs]);
+      for (const row of due) await this.republish(tx, row);
+      return due.length;
+    });
+    const deleted = await this.database.run(deleteExpired, [ttlMs]);
+    return published === batchSize || deleted === 1000;
+  }
+
+  /**
+   * A body that the catalogue of messages no longer accepts is published too, so that it reaches the
+   * dead-letter queue; its row is deleted.
+   */
+  private async republish(tx: Transaction, { message_id: id, body }: DeferredRow): Promise<void> {
+    const message = tryRead(() => parseMessage(body));
+    if (message instanceof InvalidMessage) {
+      this.logger.error(
+        { message_id: id, reason: message.message },
+        'A held report cannot be read any more.',
+      );
+      await tx.run(deleteDeferred, [id]);
+      await recordOutcome(tx, queue, id, 'refused', message.message);
+    }
+    const envelope = tryRead(() => parseEnvelope(body));
+    if (!(envelope instanceof InvalidMessage)) await this.outbox.add(tx, envelope);
+  }
+}
+
+async function attempt(apply: () => Promise<void>): Promise<'applied' | 'out-of-order' | 'invalid'> {
+  try {
+    await apply();
+    return 'applied';
+  } catch (error) {
+    if (error instanceof OutOfOrderEvent) return 'out-of-order';
+    if (error instanceof RefusedMessage || error instanceof InvalidMessage) return 'invalid';
+    throw error;
+  }
+}
+
+function tryRead(read: () => Message): Message | InvalidMessage {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidMessage) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { statement } from '@fulfilment/database';
+import { eventually, type SeverableProxy, severableProxy } from '@fulfilment/testing';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+const working = statement(
+  'test.working-over-line',
+  "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'line' AND state <> 'idle'",
+);
+
+/** More than the packets of an order that is placed. */
+const packets = Array.from({ length: 12 }, (_, index) => index + 1);
+
+describe('when the line to PostgreSQL is lost while an order is placed', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let line: SeverableProxy;
+  let creator: TestCreator;
+  let body: object;
+
+  beforeAll(async () => {
+    store = await startStoreApi({}, async (url) => (line = await severableProxy(url)));
+    desk = orderDesk(store);
+  });
+  beforeEach(async () => {
+    creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id, [{ quantity: 100 }])).skus;
+    body = orderBody(sku, await store.quote(creator.token));
+  });
+  afterAll(() => store.stop());
+
+  /** What PostgreSQL was asked before the line was lost, it does. */
+  const workEnded = () =>
+    eventually(async () => ((await store.database.row(working)) === undefined ? true : undefined));
+
+  it.each(packets)(
+    'after %i packets: 201 exactly when there is an order, which is charged once',
+    async (count) => {
+      line.severAfter(count);
+      const response = await desk.place(creator, body);
+      expect([201, 503]).toContain(response.status);
+      await workEnded();
+      expect(await desk.orders(creator)).toBe(response.status === 201 ? 1 : 0);
+      line.severAfter(Infinity);
+      await desk.complete(creator);
+      const ledger = await desk.ledger(creator);
+      expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(
+        response.status === 201 ? 1 : 0,
+      );
+      expect(await desk.stock(creator)).toEqual([response.status === 201 ? 99 : 100]);
+    },
+  );
+});

@@ -1,0 +1,149 @@
+import { statement } from '@fulfilment/database';
+import request from 'supertest';
+import {
+  key,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+/** What a request leaves behind that died nearly a day ago, before there was an order. */
+const claimThatDied = statement(
+  'test.claim-that-died',
+  `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, created_at)
+   SELECT $1, client_id, $2, decode(repeat('00', 32), 'hex'), gen_random_uuid(), now() - interval '1 day', now() - interval '23 hours 59 minutes'
+   FROM idempotency_keys WHERE creator_id = $1 LIMIT 1`,
+);
+const asIfRunning = statement(
+  'test.as-if-running',
+  "UPDATE idempotency_keys SET response = NULL, lease_until = now() + interval '1 minute' WHERE key = $1",
+);
+const touch = statement('test.touch', 'UPDATE idempotency_keys SET lease_until = lease_until WHERE key = $1');
+const later = statement(
+  'test.two-minutes-later',
+  "UPDATE idempotency_keys SET created_at = created_at - interval '2 minutes' WHERE key = $1",
+);
+
+describe('POST /v1/orders with an idempotency key', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let creator: TestCreator;
+  let sku: string;
+  let rate: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+    rate = await store.quote(creator.token);
+  });
+  afterAll(() => store.stop());
+
+  it('replays the first answer when the same key and body come again', async () => {
+    const idempotencyKey = key();
+    const body = orderBody(sku, rate);
+    const first = await desk.place(creator, body, idempotencyKey);
+    const { shipping_address, items, shipping_rate_id } = body;
+    const replay = await desk.place(
+      creator,
+      { shipping_rate_id, unknown: 1, items, shipping_address: { ...shipping_address, company: null } },
+      `"${idempotencyKey}"`,
+    );
+    expect([replay.status, replay.body]).toEqual([201, first.body]);
+    expect(replay.headers['idempotent-replayed']).toBe('true');
+    expect(first.headers['idempotent-replayed']).toBeUndefined();
+    expect(replay.headers['location']).toBe(first.headers['location']);
+  });
+
+  it('refuses the key for another body', async () => {
+    const idempotencyKey = key();
+    await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    const other = await desk.place(creator, orderBody(sku, rate, 3), idempotencyKey);
+    expect(other.status).toBe(409);
+    expect(other.body).toMatchObject({
+      code: 'CONFLICT',
+      details: [{ field: 'idempotency-key', reason: 'body_mismatch' }],
+    });
+  });
+
+  it('makes one order, one charge and one order.created of 50 parallel requests', async () => {
+    const buyer = await store.creator();
+    const [item = ''] = (await store.release(buyer.id, [{ quantity: 100 }])).skus;
+    const body = orderBody(item, await store.quote(buyer.token));
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => desk.place(buyer, body, 'parallel')),
+    );
+    for (const { status, body: result, headers } of responses) {
+      expect([201, 409]).toContain(status);
+      if (status === 409) {
+        expect(result.details).toEqual([{ field: 'idempotency-key', reason: 'in_progress' }]);
+        expect(headers['retry-after']).toBe('1');
+      }
+    }
+    const placed = responses.filter(({ status }) => status === 201).map(({ body: result }) => result.id);
+    expect(new Set(placed).size).toBe(1);
+    expect(await desk.orders(buyer)).toBe(1);
+    expect(await desk.ledger(buyer)).toEqual([
+      { amount: 2499 + 400, currency: 'GBP', outcome: 'succeeded', refunded: false },
+    ]);
+    expect(await desk.stock(buyer)).toEqual([99]);
+    expect(await desk.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);
+    expect(await desk.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
+  });
+
+  it('lets nobody wait for a key whose order is being written, neither its repetitions nor others', async () => {
+    const idempotencyKey = key();
+    await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    await store.database.run(asIfRunning, [idempotencyKey]);
+    const held = await store.database.begin();
+    try {
+      await held.tx.run(touch, [idempotencyKey]);
+      const responses = await Promise.all([
+        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), idempotencyKey)),
+        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), key())),
+      ]);
+      expect(responses.map(({ status }) => status)).toEqual([...Array(6).fill(409), ...Array(6).fill(201)]);
+    } finally {
+      await held.rollback();
+    }
+  });
+
+  it('frees the key when there is no order to remember', async () => {
+    const idempotencyKey = key();
+    expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
+    expect((await desk.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
+  });
+
+  it('is remembered for a day from the request that made the order, not from one that died before', async () => {
+    const idempotencyKey = key();
+    const place = () => desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
+    await store.database.run(claimThatDied, [creator.id, idempotencyKey]);
+    const first = await place();
+    await store.database.run(later, [idempotencyKey]);
+    const replay = await place();
+    expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
+  });
+
+  it('belongs to one client of one creator', async () => {
+    const idempotencyKey = key();
+    const other = await store.creator();
+    const [item = ''] = (await store.release(other.id)).skus;
+    const mine = await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    const theirs = await desk.place(other, orderBody(item, await store.quote(other.token)), idempotencyKey);
+    expect(theirs.status).toBe(201);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+  });
+
+  it.each(['', 'with space', 'ü', 'x'.repeat(256)])('refuses %p as a key', async (bad) => {
+    const response = await request(store.server)
+      .post('/store/v1/orders')
+      .auth(creator.token, { type: 'bearer' })
+      .set('idempotency-key', Buffer.from(bad).toString('latin1'))
+      .send(orderBody(sku, rate));
+    expect([response.status, response.body.details?.[0].field]).toEqual([400, 'idempotency-key']);
+  });
+});

@@ -1,0 +1,26 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
+import type { Caller, KeyScope } from '@fulfilment/http-service';
+import { requirementsOf } from './address-requirements.js';
+import { missingAddressParts } from './address.rules.js';
+import type { PlaceOrderDto } from './place-order.dto.js';
+
+/** A valid request to place an order, with the id that the order gets. */
+export interface Placement {
+  readonly caller: Caller;
+  readonly creatorId: string;
+  readonly order: PlaceOrderDto;
+  readonly orderId: string;
+  /** Undefined without an idempotency key. */
+  readonly scope: KeyScope | undefined;
+}
+
+/** @throws ValidationFailed for an incomplete address; NotFound without a connected creator */
+export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string | undefined): Placement {
+  const { shipping_address: address } = order;
+  const missing = missingAddressParts(address, requirementsOf(address.country_code));
+  if (missing.length > 0) throw new ValidationFailed(missing);
+  const creatorId = caller.creatorId ?? notFound('connected creator');
+  const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
+  return { caller, creatorId, order, orderId: uuidv7(), scope };
+}

@@ -1,0 +1,77 @@
+import { messages, parsePublicId, topologyOf } from '@fulfilment/contracts';
+import { systemClock } from '@fulfilment/runtime';
+import { publishReplay } from '@fulfilment/service-host/operator';
+import { eventually } from '@fulfilment/testing';
+import { connect } from 'amqplib';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { replayOrders } from './replay-orders.js';
+
+describe('orders that are told again', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let creator: TestCreator;
+  let sku: string;
+  let rate: string;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+    rate = await store.quote(creator.token);
+  });
+  afterAll(() => store.stop());
+
+  const place = async (): Promise<string> => {
+    const { body } = await store.post('/store/v1/orders', creator.token, orderBody(sku, rate));
+    return parsePublicId('ord', body.id) ?? '';
+  };
+  const newestOf = (id: string) =>
+    store
+      .published('order.processing')
+      .find((message) => messages.orderProcessing.is(message) && message.data.order.id === id);
+  const ordersIn = (pages: readonly (readonly unknown[])[]) =>
+    pages.flat().flatMap((message) => (isReplay(message) ? [message.data.order] : []));
+
+  it('are each there once, as their newest message tells them, while others are placed', async () => {
+    const ids = [await place(), await place(), await place(), await place(), await place()];
+    const pages = [];
+    for await (const page of replayOrders(store.database, systemClock, 2)) {
+      pages.push(page);
+      if (pages.length === 1) ids.push(await place());
+    }
+    expect(pages.map((page) => page.length)).toEqual([2, 2, 2, 0]);
+    const publishedOrders = ordersIn(pages);
+    expect(publishedOrders.map(({ id }) => id)).toEqual(ids.sort());
+    for (const order of publishedOrders) {
+      const own = await eventually(() => newestOf(order.id)); // its event may be on its way
+      expect(own).toMatchObject({ data: { order } });
+    }
+  });
+
+  it('go to one queue only, and its consumer is known by the last of them', async () => {
+    await desk.events(creator, 'order.'); // all that is on its way
+    const before = store.broker.published.length;
+    const { told: published, last_message_id: last } = await publishReplay(
+      { RABBITMQ_URL: store.broker.url, RABBITMQ_NAMESPACE: store.broker.namespace },
+      'creator-api.replay',
+      replayOrders(store.database, systemClock, 4),
+    );
+    expect(published).toBe(6);
+    const connection = await connect(store.broker.url);
+    const channel = await connection.createChannel();
+    const taken: unknown[] = [];
+    const queue = topologyOf(store.broker.namespace).queue('creator-api.replay');
+    await channel.consume(queue, (raw) => taken.push(raw?.properties.messageId), { noAck: true });
+    await eventually(() => (taken.length === published ? true : undefined));
+    await connection.close();
+    expect(taken.at(-1)).toBe(last);
+    expect(store.broker.published.length).toBe(before);
+  });
+});
+
+function isReplay(message: unknown): message is ReturnType<typeof messages.replayOrder.make> {
+  return (
+    typeof message === 'object' && message !== null && 'type' in message && message.type === 'replay.order'
+  );
+}

@@ -1,0 +1,259 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import { z } from 'zod';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+
+const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
+const refundsOf = statement(
+  'test.refunds',
+  `SELECT count(*) AS refunds FROM sandbox_charges s JOIN charges c ON c.id::text = s.idempotency_key JOIN orders o ON o.id = c.order_id
+   WHERE o.creator_id = $1 AND s.refunded_at IS NOT NULL`,
+);
+
+const stockChange = z.object({
+  product: z.object({ creator_id: z.string(), quantity: z.number(), updated_at: z.string() }),
+  previous_quantity: z.number().nullable(),
+});
+
+describe('what the warehouse reports', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let sku: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+  });
+  afterAll(() => store.stop());
+  beforeEach(async () => {
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+  });
+
+  const placed = async (quantity = 1): Promise<string> => {
+    const response = await store.post(
+      '/store/v1/orders',
+      creator.token,
+      orderBody(sku, await store.quote(creator.token), quantity),
+    );
+    return response.body.id;
+  };
+  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
+  /** Publishes and waits until it was applied or refused. */
+  const publishReports = async (...reports: Message[]): Promise<(string | undefined)[]> => {
+    await store.broker.publish(...reports);
+    const outcomeOf = messageOutcomes(store.database);
+    const outcomes = await Promise.all(
+      reports.map(({ id }) => eventually(() => outcomeOf(`/messages/${id}`))),
+    );
+    return outcomes.map((outcome) =>
+      String(Reflect.get(outcome, 'reason') ?? Reflect.get(outcome, 'outcome')),
+    );
+  };
+  const at = { occurredAt: new Date() };
+  const parcel = (order_id: string, tracking_number = 'TEST1') => ({
+    order_id,
+    carrier: 'Royal Mail',
+    tracking_number,
+    tracking_url: `https://track.example/${tracking_number}`,
+  });
+  const ship = (id: string, number?: string) => messages.fulfilmentShipped.make(parcel(id, number), at);
+  const eventsOf = (id: string): Promise<string[]> => {
+    const types = () =>
+      store.broker.published
+        .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(id))
+        .map(({ type }) => type);
+    return eventually(async () => {
+      // The queue is ordered, so all earlier events are applied when this one is.
+      await publishReports(messages.fulfilmentStockSet.make({ sku, quantity: 10 }, at));
+      return types();
+    });
+  };
+
+  it('ships on the first package, updates tracking on later ones, delivers with the last', async () => {
+    const id = await placed();
+    expect(await publishReports(ship(id, 'TEST1'), ship(id, 'TEST2'))).toEqual(['applied', 'applied']);
+    expect(await read(id)).toMatchObject({
+      status: 'shipped',
+      tracking: {
+        carrier: 'Royal Mail',
+        tracking_number: 'TEST2',
+        tracking_url: 'https://track.example/TEST2',
+        updated_at: expect.any(String),
+        shipped_at: expect.any(String),
+        delivered_at: null,
+        packages: [{ tracking_number: 'TEST1' }, { tracking_number: 'TEST2' }],
+      },
+    });
+    await publishReports(messages.fulfilmentDelivered.make({ order_id: id, tracking_number: 'TEST1' }, at));
+    expect((await read(id)).status).toBe('shipped');
+    await publishReports(messages.fulfilmentDelivered.make({ order_id: id }, at));
+    const order = await read(id);
+    expect(order.status).toBe('delivered');
+    expect(order.tracking.delivered_at).toEqual(expect.any(String));
+    expect(await eventsOf(id)).toEqual([
+      'order.created',
+      'order.processing',
+      'order.shipped',
+      'order.tracking_updated',
+      'order.delivered',
+    ]);
+  });
+
+  it('corrects the newest package, or the one that is named', async () => {
+    const id = await placed();
+    await publishReports(ship(id, 'TEST1'), ship(id, 'TEST2'));
+    await publishReports(messages.fulfilmentTrackingCorrected.make(parcel(id, 'TEST3'), at));
+    await publishReports(
+      messages.fulfilmentTrackingCorrected.make(
+        { ...parcel(id, 'TEST4'), replaces_tracking_number: 'TEST1' },
+        at,
+      ),
+    );
+    const { tracking } = await read(id);
+    expect(tracking.packages.map((one: { tracking_number: string }) => one.tracking_number)).toEqual([
+      'TEST4',
+      'TEST3',
+    ]);
+    expect(tracking.tracking_number).toBe('TEST3');
+  });
+
+  it('makes one move of a report that comes twice, under one id or two', async () => {
+    const id = await placed();
+    const shipped = ship(id);
+    await publishReports(shipped, shipped, ship(id));
+    expect((await eventsOf(id)).filter((type) => type === 'order.shipped')).toHaveLength(1);
+    expect((await read(id)).tracking.packages).toHaveLength(1);
+  });
+
+  it('makes one correction of one that is said twice', async () => {
+    const id = await placed();
+    await publishReports(ship(id, 'TEST1'));
+    const correct = () =>
+      messages.fulfilmentTrackingCorrected.make(
+        { ...parcel(id, 'TEST2'), replaces_tracking_number: 'TEST1' },
+        at,
+      );
+    expect(await publishReports(correct(), correct())).toEqual(['applied', 'applied']);
+    expect((await read(id)).tracking.packages).toHaveLength(1);
+    expect((await eventsOf(id)).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
+  });
+
+  it('cancels before it ships: refunds and restocks once', async () => {
+    const id = await placed(3);
+    expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
+    const cancelled = () => messages.fulfilmentCancelled.make({ order_id: id, reason: 'pressing fault' }, at);
+    await publishReports(cancelled(), cancelled());
+    expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
+    expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 10 });
+    await store.resumeOrders();
+    await store.resumeOrders();
+    expect(await store.database.row(refundsOf, [creator.id])).toEqual({ refunds: 1 });
+  });
+
+  it('refuses what makes no sense, with its reason, and changes nothing', async () => {
+    const id = await placed();
+    await publishReports(ship(id));
+    const refusals = await publishReports(
+      messages.fulfilmentCancelled.make({ order_id: id, reason: 'too late' }, at),
+      ship('ord_00000000000000000000000000'),
+      ship('nonsense'),
+      messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, at),
+    );
+    expect(refusals).toEqual([
+      'cannot cancel an order that is shipped',
+      'there is no order ord_00000000000000000000000000',
+      'there is no order nonsense',
+      'there is no product prod_00000000000000000000000000',
+    ]);
+    expect((await read(id)).status).toBe('shipped');
+    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(4);
+  });
+
+  it('tells each crossing of zero exactly once', async () => {
+    const { skus, uuid } = await store.release(creator.id, [{}]);
+    const counted = (quantity: number, index: number) =>
+      messages.fulfilmentStockSet.make(
+        { sku: skus[0] ?? '', quantity },
+        { occurredAt: new Date(at.occurredAt.getTime() + index) },
+      );
+    for (const count of [5, 5, 0, 0, 4].map(counted)) await publishReports(count);
+    const productEvents = () =>
+      store.broker.published
+        .filter(({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid))
+        .map(({ type }) => type);
+    await eventually(() => (productEvents().length >= 5 ? true : undefined));
+    expect(productEvents()).toEqual([
+      'product.inventory_changed',
+      'product.inventory_changed',
+      'product.out_of_stock',
+      'product.inventory_changed',
+      'product.in_stock',
+    ]);
+    const previous = store
+      .published('product.inventory_changed')
+      .filter(({ data }) => JSON.stringify(data).includes(uuid))
+      .map(({ data }) => stockChange.parse(data).previous_quantity);
+    expect(previous).toEqual([null, 5, 0]); // it had no limit before
+  });
+
+  it('gives each change of stock a later updated_at, so that the newest tells the truth', async () => {
+    const rate = await store.quote(creator.token);
+    await Promise.all(
+      Array.from({ length: 8 }, () => store.post('/store/v1/orders', creator.token, orderBody(sku, rate))),
+    );
+    const changes = () =>
+      store
+        .published('product.inventory_changed')
+        .map(({ data }) => stockChange.parse(data).product)
+        .filter(({ creator_id }) => creator_id === creator.id);
+    await eventually(() => (changes().length === 8 ? true : undefined));
+    const byTime = changes().sort((one, other) => (one.updated_at < other.updated_at ? -1 : 1));
+    expect(byTime.map(({ quantity }) => quantity)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
+    expect(new Set(byTime.map(({ updated_at }) => updated_at)).size).toBe(8);
+  });
+
+  it('withdraws and releases a product, and approves a pending release', async () => {
+    const { id, skus } = await store.release(creator.id, [{ status: 'pending' }]);
+    const sku0 = skus[0] ?? '';
+    const status = async () => (await store.get(`/store/v1/releases/${id}`, creator.token)).body.status;
+    expect(await status()).toBe('pending');
+    await publishReports(messages.catalogueReleaseApproved.make({ release_id: id }, at));
+    expect(await status()).toBe('available');
+    await publishReports(messages.fulfilmentProductWithdrawn.make({ sku: sku0 }, at));
+    expect(await status()).toBe('unavailable');
+    const response = await store.post(
+      '/store/v1/orders',
+      creator.token,
+      orderBody(sku0, await store.quote(creator.token)),
+    );
+    expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
+    await publishReports(messages.fulfilmentProductReleased.make({ sku: sku0 }, at));
+    expect(await status()).toBe('available');
+  });
+
+  it('shows an edition of the Creator API as a pending release with one pending product', async () => {
+    const edition = {
+      id: '01900000-0000-7000-8000-00000000ed17',
+      creator_id: creator.id,
+      title: 'Night Ferry',
+      release_type_id: 1,
+      ean: '2000000000022',
+      created_at: new Date().toISOString(),
+    };
+    await publishReports(
+      messages.editionCreated.make({ edition }, at),
+      messages.editionCreated.make({ edition }, at),
+    );
+    const { body } = await store.get('/store/v1/releases?search=night', creator.token);
+    expect(body.data).toMatchObject([
+      { name: 'Night Ferry', artist_name: 'Harbour Lights', price_range: null },
+    ]);
+    const { body: release } = await store.get(`/store/v1/releases/${body.data[0].id}`, creator.token);
+    expect(release).toMatchObject({
+      status: 'pending',
+      products: [{ status: 'pending', barcode: '2000000000022' }],
+    });
+  });
+});

@@ -1,0 +1,241 @@
+import { messages, type Message, type OrderStatus, parsePublicId } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { Outbox, RefusedMessage } from '@fulfilment/messaging';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { Stock } from '../catalogue/stock.js';
+import { itemsOf, orderColumns, type OrderRow, orderSnapshot, type PackageRow } from './order-row.js';
+import { OutOfOrderEvent } from './out-of-order-event.js';
+import { canTransition } from './order.rules.js';
+import { eventsIn, type PackageHistory, storedHistory } from './package-history.js';
+import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
+import { nextUpdateTime } from '../next-update-time.js';
+
+interface Tracking {
+  readonly carrier: string;
+  readonly tracking_number: string;
+  readonly tracking_url: string;
+}
+
+/** The order with the events of its packages. */
+interface LockedOrder extends OrderRow {
+  package_history: PackageHistory;
+}
+
+/** Maximum of package events that an order stores. */
+const maxPackageEvents = 1000;
+
+const lockOrder = statement(
+  'orders.lock',
+  `SELECT ${orderColumns}, package_history FROM orders WHERE id = $1 FOR UPDATE`,
+);
+const setPackages = statement(
+  'orders.set-packages',
+  `UPDATE orders SET packages = $2, package_history = $3, status = $4, delivered_at = coalesce($5::timestamptz, delivered_at),
+                     tracking_updated_at = CASE WHEN $6 THEN ${nextUpdateTime} ELSE tracking_updated_at END,
+                     version = version + 1, updated_at = ${nextUpdateTime}
+   WHERE id = $1 RETURNING ${orderColumns}`,
+);
+const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
+const cancel = statement(
+  'orders.cancel',
+  `UPDATE orders SET status = 'cancelled', reason = $2,
+                     payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' ELSE payment_status END,
+                     refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
+                     version = version + 1, updated_at = ${nextUpdateTime}
+   WHERE id = $1 AND status IN ('processing', 'payment_failed') RETURNING ${orderColumns}`,
+);
+const markRefundDue = statement(
+  'charges.mark-refund-due',
+  "UPDATE charges SET status = 'refund_due' WHERE order_id = $1 AND status = 'succeeded'",
+);
+
+/**
+ * Applies events of the warehouse to an order. Each transition and its message share a transaction.
+ * Idempotent.
+ */
+@Injectable()
+export class TransitionOrder {
+  constructor(
+    private readonly stock: Stock,
+    private readonly outbox: Outbox,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * A package was handed over; the first one ships the order. Returns the order's UUID.
+   * @throws RefusedMessage, OutOfOrderEvent
+   */
+  async ship(
+    tx: Transaction,
+    report: Tracking & { readonly order_id: string; readonly shipped_at?: string | undefined },
+    occurredAt: string,
+  ): Promise<string> {
+    const order = await this.lock(tx, report.order_id);
+    if (order.status === 'pending') throw outOfOrder(order, 'ship');
+    if (order.packages.length === 0 && !canTransition(order.status, 'shipped'))
+      throw rejection(order, 'ship');
+    const { shipped_at = occurredAt } = report;
+    return this.applyPackageEvent(tx, order, {
+      kind: 'shipped',
+      ...trackingOf(report),
+      shipped_at,
+      occurred_at: occurredAt,
+    });
+  }
+
+  /** Corrects the tracking of a package. Returns the order's UUID. @throws RefusedMessage, OutOfOrderEvent */
+  async correctTracking(
+    tx: Transaction,
+    report: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
+    occurredAt: string,
+  ): Promise<string> {
+    const order = await this.lock(tx, report.order_id);
+    if (order.status === 'payment_failed' || order.status === 'cancelled')
+      throw rejection(order, 'correct the tracking of');
+    const { replaces_tracking_number: replaces = null } = report;
+    return this.applyPackageEvent(tx, order, {
+      kind: 'corrected',
+      ...trackingOf(report),
+      replaces,
+      occurred_at: occurredAt,
+    });
+  }
+
+  /**
+   * A package arrived, or all of them; the last one delivers the order. Returns the order's UUID.
+   * @throws RefusedMessage, OutOfOrderEvent
+   */
+  async deliver(
+    tx: Transaction,
+    report: {
+      readonly order_id: string;
+      readonly tracking_number?: string | undefined;
+      readonly delivered_at?: string | undefined;
+    },
+    occurredAt: string,
+  ): Promise<string> {
+    const order = await this.lock(tx, report.order_id);
+    if (order.status === 'pending' || order.status === 'processing') throw outOfOrder(order, 'deliver');
+    if (order.status !== 'shipped' && order.status !== 'delivered') throw rejection(order, 'deliver');
+    const { tracking_number = null, delivered_at = occurredAt } = report;
+    return this.applyPackageEvent(tx, order, {
+      kind: 'delivered',
+      tracking_number,
+      delivered_at,
+      occurred_at: occurredAt,
+    });
+  }
+
+  /**
+   * Cancels the order: marks its charge as refund_due and returns the stock, once. Returns the order's UUID.
+   * @throws RefusedMessage, OutOfOrderEvent
+   */
+  async cancel(
+    tx: Transaction,
+    report: { readonly order_id: string; readonly reason: string },
+  ): Promise<string> {
+    const order = await this.lock(tx, report.order_id);
+    if (order.status === 'cancelled') return order.id;
+    if (order.status === 'pending') throw outOfOrder(order, 'cancel');
+    if (!canTransition(order.status, 'cancelled')) throw rejection(order, 'cancel');
+    const after = await tx.row<OrderRow>(cancel, [order.id, report.reason]);
+    if (after === undefined) throw new Error('A locked order changed its status.');
+    await tx.run(markRefundDue, [order.id]);
+    await this.stock.returnStock(tx, order.id);
+    const data = { order: await this.snapshot(tx, after), reason: report.reason };
+    await this.publish(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
+    return order.id;
+  }
+
+  private async lock(tx: Transaction, name: string): Promise<LockedOrder> {
+    const id = parsePublicId('ord', name);
+    const order = id === undefined ? undefined : await tx.row<LockedOrder>(lockOrder, [id]);
+    if (order === undefined) throw new RefusedMessage(`there is no order ${name.slice(0, 40)}`);
+    return order;
+  }
+
+  /**
+   * Writes the packages that result from all events, and publishes the change. The first package ships the
+   * order, the last arrival delivers it.
+   */
+  private async applyPackageEvent(tx: Transaction, order: LockedOrder, event: PackageEvent): Promise<string> {
+    const known = eventsIn(order.package_history, order.packages);
+    const events = withEvent(known, event);
+    if (events === known) return order.id; // a repetition
+    if (events.length > maxPackageEvents) throw new RefusedMessage('the order has too many reports');
+    const { packages, misplaced } = packagesOf(events);
+    const why = misplaced.get(event);
+    if (why === 'number_taken') throw new RefusedMessage('another package has this tracking number');
+    if (why === 'unknown_package') throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
+    const history = JSON.stringify(storedHistory(events));
+    if (isDeepStrictEqual(packages, order.packages)) {
+      await tx.run(saveHistory, [order.id, history]);
+      return order.id;
+    }
+    const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
+    const status = statusWith(packages, order.status);
+    const kind = eventOf(order.status, status, tracked);
+    const after = await tx.row<OrderRow>(setPackages, [
+      order.id,
+      JSON.stringify(packages),
+      history,
+      status,
+      status === 'delivered' ? lastArrival(packages) : null,
+      tracked || kind === messages.orderTrackingUpdated, // each published time is newer than the last
+    ]);
+    if (after === undefined) throw new Error('A locked order is gone.');
+    if (kind !== undefined)
+      await this.publish(
+        tx,
+        kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }),
+      );
+    return order.id;
+  }
+
+  private async snapshot(tx: Transaction, row: OrderRow) {
+    return orderSnapshot(row, await itemsOf(tx, row.id));
+  }
+
+  private publish(tx: Transaction, message: Message): Promise<void> {
+    return this.outbox.add(tx, message);
+  }
+}
+
+function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
+  return { carrier, tracking_number, tracking_url };
+}
+
+/** Delivered when all packages have arrived; never back to an earlier status. */
+function statusWith(packages: readonly PackageRow[], before: OrderStatus): OrderStatus {
+  if (before === 'delivered') return before;
+  return packages.every(({ delivered_at }) => delivered_at !== null) ? 'delivered' : 'shipped';
+}
+
+/** The latest arrival. */
+function lastArrival(packages: readonly PackageRow[]): string | null {
+  return packages.reduce<string | null>(
+    (last, { delivered_at: at }) =>
+      at !== null && (last === null || Date.parse(at) > Date.parse(last)) ? at : last,
+    null,
+  );
+}
+
+/**
+ * Partial deliveries publish no message, unless the order is already `delivered`: then
+ * `order.tracking_updated` is the only way to report them.
+ */
+function eventOf(before: OrderStatus, after: OrderStatus, tracked: boolean) {
+  if (before === 'processing') return messages.orderShipped;
+  if (before !== after) return messages.orderDelivered;
+  return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
+}
+
+function rejection({ status }: OrderRow, what: string): RefusedMessage {
+  return new RefusedMessage(`cannot ${what} an order that is ${status}`);
+}
+
+function outOfOrder({ id, status }: OrderRow, what: string): OutOfOrderEvent {
+  return new OutOfOrderEvent(id, `cannot ${what} an order that is still ${status}`);
+}

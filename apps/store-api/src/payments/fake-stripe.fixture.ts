@@ -1,0 +1,257 @@
+import { listen, uniqueName } from '@fulfilment/testing';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import {
+  type FakeResponse,
+  broken,
+  drip,
+  found,
+  invalid,
+  metadataOf,
+  missing,
+  send,
+  shown,
+  type FakeIntent,
+  type FakeRefund,
+} from './stripe-responses.fixture.js';
+
+/** What goes wrong with a request: before it is worked on, while it is, or with its answer. */
+export type FakeStripeFault =
+  | { readonly status: number; readonly error: object } // by what stands before the API: no key remembers it
+  | 'broken-before' // worked on, given up with 500 before anything was done; the key remembers the 500
+  | 'broken-between' // as well, with the PaymentIntent made and not confirmed
+  | 'broken-after' // as well, with everything done
+  | 'lost-request' // the connection is cut before Stripe has done anything
+  | 'lost-response' // done, and the connection is cut
+  | 'silent' // done, and no answer comes
+  | 'dripping'; // done, and the answer comes a byte at a time without end
+
+export const fakeStripeKey = 'sk_test_standin';
+
+/** A payment method of which Stripe never says anything. */
+export const unresponsivePaymentMethod = 'pm_card_neverAnswered';
+
+/** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
+const largestAmount = 99_999_999;
+
+const cardErrors: Readonly<Record<string, object>> = {
+  pm_card_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
+  pm_card_insufficientFunds: { code: 'card_declined', decline_code: 'insufficient_funds' },
+  pm_card_authenticationRequired: { code: 'authentication_required' },
+};
+
+/**
+ * Stands in for Stripe's HTTP API as Stripe documents it: PaymentIntents that are created and confirmed at
+ * once, listing and searching them, refunds, and idempotent requests, whose first answer is remembered
+ * whatever it is once they are worked on.
+ */
+export async function fakeStripe() {
+  const intents = new Map<string, FakeIntent>();
+  const refunds: FakeRefund[] = [];
+  const requests: { method: string; path: string; key: string | undefined; form: URLSearchParams }[] = [];
+  const faults: { path: string; fault: FakeStripeFault }[] = [];
+  const remembered = new Map<string, { form: string; result: FakeResponse }>();
+  const unsearchable = new Set<string>();
+  let livemode = false;
+  let searchIsBehind = false;
+  let customerOfMethods: string | null = 'cus_standin';
+  const nextRefundStatuses: string[] = [];
+  const nextIntentStatuses: string[] = [];
+
+  const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+  const createIntent = (form: URLSearchParams, fault?: FakeStripeFault): FakeResponse => {
+    const amount = Number(form.get('amount'));
+    if (form.has('payment_method_types'))
+      return invalid('payment_method_types_no_longer_supported', 'payment_method_types');
+    if (!Number.isSafeInteger(amount) || amount < 1) return invalid('parameter_invalid_integer', 'amount');
+    if (amount > largestAmount) return invalid('amount_too_large', 'amount');
+    const paymentMethod = form.get('payment_method') ?? '';
+    if (!paymentMethod.startsWith('pm_card_')) return invalid('resource_missing', 'payment_method');
+    if (fault === 'broken-before') return broken();
+    const intent: FakeIntent = {
+      id: uniqueName('pi'),
+      object: 'payment_intent',
+      amount,
+      currency: form.get('currency') ?? '',
+      created: nowSeconds(),
+      customer: form.get('customer'),
+      metadata: metadataOf(form),
+      status: 'requires_confirmation',
+      last_payment_error: null,
+      latest_charge: null,
+    };
+    intents.set(intent.id, intent);
+    if (searchIsBehind) unsearchable.add(intent.id);
+    if (fault === 'broken-between') return broken();
+    const result = confirm(intent, form);
+    return fault === 'broken-after' ? broken() : result;
+  };
+
+  const confirm = (intent: FakeIntent, form: URLSearchParams): FakeResponse => {
+    if (intent.status !== 'requires_confirmation') return invalid('payment_intent_unexpected_state');
+    const cardError = cardErrors[form.get('payment_method') ?? ''];
+    intent.latest_charge = { id: uniqueName('ch'), object: 'charge', created: nowSeconds() };
+    intent.status =
+      cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method';
+    intent.last_payment_error = cardError ?? null;
+    if (cardError === undefined) return { status: 200, body: shown(intent, form) };
+    const error = {
+      type: 'card_error',
+      message: 'Your card was declined.',
+      ...cardError,
+      payment_intent: shown(intent),
+    };
+    return { status: 402, body: { error } };
+  };
+
+  const createRefund = (form: URLSearchParams, fault?: FakeStripeFault): FakeResponse => {
+    if (fault === 'broken-before') return broken();
+    const intent = intents.get(form.get('payment_intent') ?? '');
+    if (intent?.status !== 'succeeded') return invalid('payment_intent_unexpected_state', 'payment_intent');
+    const given = refunds.some((refund) => refund.payment_intent === intent.id && refund.status !== 'failed');
+    if (given) return invalid('charge_already_refunded');
+    const refund: FakeRefund = {
+      id: uniqueName('re'),
+      object: 'refund',
+      payment_intent: intent.id,
+      status: nextRefundStatuses.shift() ?? 'succeeded',
+    };
+    refunds.push(refund);
+    return fault === 'broken-after' ? broken() : { status: 200, body: { ...refund } };
+  };
+
+  const read = (path: string, query: URLSearchParams): FakeResponse => {
+    const [, , kind, name = ''] = path.split('/');
+    if (kind === 'payment_methods')
+      return name.startsWith('pm_card_')
+        ? { status: 200, body: { id: name, object: 'payment_method', customer: customerOfMethods } }
+        : missing();
+    if (kind === 'balance') return { status: 200, body: { object: 'balance', livemode } };
+    if (kind === 'refunds')
+      return name === '' ? listRefunds(query) : found(refunds.find(({ id }) => id === name));
+    if (kind !== 'payment_intents') return missing();
+    if (name === '') return list(query);
+    const intent = intents.get(name);
+    if (name !== 'search')
+      return intent === undefined ? missing() : { status: 200, body: shown(intent, query) };
+    const wanted = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
+    const data = [...intents.values()].filter(
+      ({ id, metadata }) => metadata['charge_id'] === wanted && !unsearchable.has(id),
+    );
+    return {
+      status: 200,
+      body: { object: 'search_result', data: data.map((one) => shown(one, query)), has_more: false },
+    };
+  };
+
+  const listRefunds = (query: URLSearchParams): FakeResponse => {
+    const wanted = query.get('payment_intent');
+    const data = refunds.filter(({ payment_intent }) => wanted === null || payment_intent === wanted);
+    return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
+  };
+
+  /** The newest first, in pages of at most 10, so that one who asks for more must turn them. */
+  const list = (query: URLSearchParams): FakeResponse => {
+    const matching = [...intents.values()]
+      .reverse()
+      .filter(({ customer }) => !query.has('customer') || customer === query.get('customer'))
+      .filter(({ created }) => created >= Number(query.get('created[gte]') ?? 0))
+      .filter(({ created }) => created < Number(query.get('created[lt]') ?? Infinity));
+    const after = matching.findIndex(({ id }) => id === query.get('starting_after'));
+    const rest = matching.slice(after + 1);
+    const data = rest.slice(0, 10).map((one) => shown(one, query));
+    return { status: 200, body: { object: 'list', data, has_more: rest.length > data.length } };
+  };
+
+  const write = (path: string, form: URLSearchParams, fault?: FakeStripeFault): FakeResponse => {
+    const [, , kind, name = '', action] = path.split('/');
+    if (kind === 'refunds') return createRefund(form, fault);
+    if (action !== 'confirm') return createIntent(form, fault);
+    const intent = intents.get(name);
+    return intent === undefined ? missing() : confirm(intent, form);
+  };
+
+  /** Under one key one request is worked on once; what was refused before it began is not remembered. */
+  const writeOnce = (
+    path: string,
+    key: string,
+    form: URLSearchParams,
+    fault?: FakeStripeFault,
+  ): FakeResponse & { replayed: boolean } => {
+    const known = remembered.get(key);
+    if (known !== undefined && known.form !== form.toString()) {
+      const message = 'Keys for idempotent requests can only be used with the same parameters.';
+      return { status: 400, body: { error: { type: 'idempotency_error', message } }, replayed: false };
+    }
+    if (known !== undefined) return { ...known.result, replayed: true };
+    const result = write(path, form, fault);
+    if (result.status !== 400) remembered.set(key, { form: form.toString(), result });
+    return { ...result, replayed: false };
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://stripe.example');
+    const method = request.method ?? 'GET';
+    const form = new URLSearchParams(await text(request));
+    const key = request.headers['idempotency-key']?.toString();
+    requests.push({ method, path: url.pathname, key, form });
+    if (
+      url.pathname.endsWith(`/${unresponsivePaymentMethod}`) ||
+      form.get('payment_method') === unresponsivePaymentMethod
+    )
+      return;
+    const fault = faults[0]?.path === url.pathname ? faults.shift()?.fault : undefined;
+    if (fault === 'lost-request') return void request.socket.destroy();
+    if (typeof fault === 'object')
+      return send(response, { status: fault.status, body: { error: fault.error } });
+    if (request.headers.authorization !== `Bearer ${fakeStripeKey}`) {
+      const error = { type: 'invalid_request_error', message: 'Invalid API Key provided.' };
+      return send(response, { status: 401, body: { error } });
+    }
+    const result =
+      method === 'POST'
+        ? writeOnce(url.pathname, key ?? uniqueName('key'), form, fault)
+        : read(url.pathname, url.searchParams);
+    if (fault === 'lost-response') return void request.socket.destroy();
+    if (fault === 'silent') return;
+    if (fault === 'dripping') return drip(response);
+    if ('replayed' in result && result.replayed) response.setHeader('Idempotent-Replayed', 'true');
+    send(response, result);
+  };
+
+  const server = createServer((request, response) => {
+    void handle(request, response);
+  });
+  const { port, close } = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    refunds,
+    intents: () => [...intents.values()],
+    add: (intent: FakeIntent) => void intents.set(intent.id, intent),
+    remove: (id: string) => void intents.delete(id),
+    /** The next request to the path fares so; several are taken in order. */
+    fail: (path: string, ...next: readonly FakeStripeFault[]) =>
+      void faults.push(...next.map((fault) => ({ path, fault }))),
+    refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
+    confirmWith: (...statuses: readonly string[]) => void nextIntentStatuses.push(...statuses),
+    /** What is made from now on is not found by searching, as in Stripe's outages. */
+    letSearchBeBehind: () => {
+      searchIsBehind = true;
+    },
+    /** Whose the payment methods are from now on. */
+    attachTo: (customer: string | null) => {
+      customerOfMethods = customer;
+    },
+    /** Of the account: every key here is a test key by its prefix. */
+    beLive: () => {
+      livemode = true;
+    },
+    /** As Stripe may when keys are 24 hours old. */
+    forgetKeys: () => remembered.clear(),
+    stop: close,
+  };
+}
+
+export type FakeStripe = Awaited<ReturnType<typeof fakeStripe>>;

@@ -1,0 +1,66 @@
+import type Stripe from 'stripe';
+import type { Charge, ChargeRequest } from './payment-gateway.js';
+import { pickConclusive } from './stripe-outcome.rules.js';
+
+/**
+ * A search finds a charge after a minute, during outages after up to an hour
+ * (https://docs.stripe.com/api/payment_intents/search); a list contains it at once.
+ */
+const searchDelayMs = 3_600_000;
+
+/** Maximum of pages of Stripe's list that are read for one charge: 500 PaymentIntents. */
+const maxPages = 5;
+
+/** Maximum by which Stripe's clock may be behind PostgreSQL's. */
+const maxClockSkewMs = 300_000;
+
+/** Includes the charge of each PaymentIntent, not only its id. */
+const expand = ['data.latest_charge'];
+
+/** Finds the PaymentIntent of a charge whose id is not known. */
+export class StripeChargeLookup {
+  constructor(private readonly stripe: Stripe) {}
+
+  /**
+   * Finds the PaymentIntent of any of the charge's keys, after the last one became unusable.
+   * @returns undefined when there is none; `unsure` when the list is too long and the search may not contain
+   * it yet
+   */
+  async find(
+    request: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<Stripe.PaymentIntent | undefined | 'unsure'> {
+    const intents = await this.list(request, signal);
+    if (intents !== 'too_many') return pickConclusive(intents);
+    return (request.keyUnusableForMs ?? 0) < searchDelayMs ? 'unsure' : this.search(request);
+  }
+
+  /** For a charge that was sent at least an hour ago, or whose key prevents a second charge. */
+  async search({ idempotencyKey }: Charge): Promise<Stripe.PaymentIntent | undefined> {
+    const query = `metadata['charge_id']:'${idempotencyKey}'`;
+    return pickConclusive((await this.stripe.paymentIntents.search({ query, limit: 100, expand })).data);
+  }
+
+  private async list(
+    { idempotencyKey, lookupCustomer, since }: ChargeRequest,
+    signal: AbortSignal,
+  ): Promise<Stripe.PaymentIntent[] | 'too_many'> {
+    const filter = {
+      ...(lookupCustomer === null ? {} : { customer: lookupCustomer }),
+      created: { gte: Math.floor((since.getTime() - maxClockSkewMs) / 1000) },
+      limit: 100,
+      expand,
+    };
+    const intents: Stripe.PaymentIntent[] = [];
+    let last: string | undefined;
+    for (let pages = 0; pages < maxPages; pages += 1) {
+      signal.throwIfAborted();
+      const from = last === undefined ? {} : { starting_after: last };
+      const { data, has_more } = await this.stripe.paymentIntents.list({ ...filter, ...from });
+      intents.push(...data.filter(({ metadata }) => metadata['charge_id'] === idempotencyKey));
+      last = data.at(-1)?.id;
+      if (!has_more || last === undefined) return intents;
+    }
+    return 'too_many';
+  }
+}

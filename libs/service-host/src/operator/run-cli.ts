@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { AuditedCommand } from './operator-audit.js';
+import type { Commands } from './define-command.js';
+import { readOperatorName } from './operator-name.js';
+import { usage } from './usage.js';
+import { parseCommandLine } from './parse-command-line.js';
+
+/** The open connections of a command. */
+export interface OpenedContext<Context> {
+  readonly context: Context;
+  /** Runs a command as the operator and records it. */
+  readonly runAudited: (command: AuditedCommand, run: () => Promise<object>) => Promise<object>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Cli<Context> {
+  readonly commands: Commands<Context>;
+  /** Called once per process, only for valid command lines. @param operator who runs the commands */
+  open(operator: string): Promise<OpenedContext<Context>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The output: one line (several for help) on standard output, or on standard error after a failure. */
+export interface CliOutput {
+  readonly ok: boolean;
+  readonly line: string;
+}
+
+const commandLines = z.array(z.array(z.string()));
+
+/**
+ * Runs one command line, or with `batch` a JSON array of command lines from standard input. A batch is
+ * validated as a whole first; the first command that fails ends it.
+ * @param input reads the standard input
+ */
+export async function runCli<Context>(
+  program: Cli<Context>,
+  args: readonly string[],
+  input: () => Promise<string>,
+): Promise<CliOutput> {
+  if (args.length === 0 || args.includes('--help')) return { ok: true, line: usage(program.commands) };
+  try {
+    return { ok: true, line: JSON.stringify(await execute(program, args, input)) };
+  } catch (error) {
+    return { ok: false, line: explain(error).replaceAll(/\s*\n\s*/g, ' ') };
+  }
+}
+
+async function execute<Context>(
+  program: Cli<Context>,
+  args: readonly string[],
+  input: () => Promise<string>,
+): Promise<object> {
+  const { operator, rest } = readOperatorName(args, program.environment);
+  const batch = rest[0] === 'batch';
+  const lines = batch ? commandLines.parse(JSON.parse(await input())) : [rest];
+  const parsed = lines.map((line) => parseCommandLine(program.commands, line));
+  const { context, runAudited, close } = await program.open(operator);
+  try {
+    const results: object[] = [];
+    for (const { audited, run } of parsed) results.push(await runAudited(audited, () => run(context)));
+    return batch ? { results } : (results[0] ?? {});
+  } finally {
+    await close();
+  }
+}
+
+/** Returns the message in one line, without a stack. */
+function explain(error: unknown): string {
+  if (error instanceof z.ZodError)
+    return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  // Node's error when no address accepts the connection.
+  if (error instanceof AggregateError && error.message === '') return explain(error.errors[0]);
+  return error instanceof Error && error.message !== '' ? error.message : 'The command failed.';
+}

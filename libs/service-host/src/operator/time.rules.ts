@@ -1,0 +1,19 @@
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/**
+ * Parses an ISO 8601 date or time (UTC without a zone), or a time ago: `90s`, `30m`, `2h`, `7d`.
+ * Returns undefined for anything else.
+ */
+export function parseTime(typed: string, now: Date): Date | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(typed) ?? [];
+  if (count !== undefined && isUnit(unit)) return new Date(now.getTime() - Number(count) * unitMs[unit]);
+  if (!isoDate.test(typed)) return undefined;
+  const zoned = /T/.test(typed) && !/(Z|[+-]\d{2}:\d{2})$/.test(typed) ? `${typed}Z` : typed;
+  const time = new Date(zoned);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+function isUnit(unit: string | undefined): unit is keyof typeof unitMs {
+  return unit !== undefined && Object.hasOwn(unitMs, unit);
+}
