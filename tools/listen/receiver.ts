@@ -1,8 +1,8 @@
 import {
   type ReceivedEvent,
-  type Refusal,
+  type WebhookVerificationErrorCode,
   verifyWebhook,
-  WebhookRefused,
+  WebhookVerificationError,
 } from '@fulfilment/webhook-verifier';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -12,7 +12,7 @@ import { Failure } from '../dev/failure.ts';
 export interface Arrival {
   readonly at: Date;
   readonly headers: IncomingHttpHeaders;
-  readonly verdict: { readonly event: ReceivedEvent } | { readonly refusal: Refusal };
+  readonly verdict: { readonly event: ReceivedEvent } | { readonly refusal: WebhookVerificationErrorCode };
 }
 
 export interface Answer {
@@ -70,7 +70,7 @@ function verdictOn(headers: IncomingHttpHeaders, body: Buffer, secret: string): 
   try {
     return { event: verifyWebhook({ headers, body }, { secrets: [secret] }) };
   } catch (error) {
-    if (error instanceof WebhookRefused) return { refusal: error.code };
+    if (error instanceof WebhookVerificationError) return { refusal: error.code };
     throw error;
   }
 }

@@ -3,11 +3,11 @@ import {
   isTestEvent,
   verifyWebhook,
   type WebhookEvent,
-  WebhookRefused,
+  WebhookVerificationError,
 } from '@fulfilment/webhook-verifier';
 import express, { type Express, type Request, raw } from 'express';
 
-/** The same in Express. `raw` keeps the bytes as they came; `express.json()` before it would leave none to verify. */
+/** The same in Express. `raw` keeps the received bytes; a preceding `express.json()` would consume them. */
 export function webhookApp(
   secrets: readonly string[],
   handle: (event: WebhookEvent) => Promise<void>,
@@ -19,11 +19,11 @@ export function webhookApp(
     async (request: Request<object, unknown, Buffer>, response) => {
       try {
         const event = verifyWebhook({ headers: request.headers, body: request.body }, { secrets });
-        const isToBeHandled = isKnownEvent(event) && !isTestEvent(event);
-        if (isToBeHandled) await handle(event); // once for each event.id: it may come again
+        const shouldHandle = isKnownEvent(event) && !isTestEvent(event);
+        if (shouldHandle) await handle(event); // once per event.id: it may be delivered again
         response.sendStatus(204);
       } catch (error) {
-        response.sendStatus(error instanceof WebhookRefused ? 400 : 500);
+        response.sendStatus(error instanceof WebhookVerificationError ? 400 : 500);
       }
     },
   );

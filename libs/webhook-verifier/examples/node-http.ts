@@ -3,13 +3,13 @@ import {
   isTestEvent,
   verifyWebhook,
   type WebhookEvent,
-  WebhookRefused,
+  WebhookVerificationError,
 } from '@fulfilment/webhook-verifier';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 
-const mostBytes = 1_000_000;
+const maxBytes = 1_000_000;
 
-/** Hands on each genuine event that is no test. What `handle` throws is answered with 500, and the event is sent again later. */
+/** Handles each genuine event except tests. If `handle` fails, the response is 500 and the event is retried later. */
 export function webhookServer(
   secrets: readonly string[],
   handle: (event: WebhookEvent) => Promise<void>,
@@ -19,26 +19,26 @@ export function webhookServer(
     if (body === undefined) return 413;
     const event = verifyWebhook({ headers: request.headers, body }, { secrets });
     if (isTestEvent(event) || !isKnownEvent(event)) return 204;
-    await handle(event); // once for each event.id: it may come again
+    await handle(event); // once per event.id: it may be delivered again
     return 204;
   };
   return createServer((request, response) => {
-    const answer = (status: number) =>
+    const respond = (status: number) =>
       response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end();
     receive(request)
-      .then(answer)
-      .catch((error: unknown) => answer(error instanceof WebhookRefused ? 400 : 500));
+      .then(respond)
+      .catch((error: unknown) => respond(error instanceof WebhookVerificationError ? 400 : 500));
   });
 }
 
-/** The bytes as they came; undefined when they are more than any event has. */
+/** Returns the raw body; undefined if it is larger than any event. */
 function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > mostBytes) resolve(undefined);
+      if (bytes > maxBytes) resolve(undefined);
       else chunks.push(chunk);
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));

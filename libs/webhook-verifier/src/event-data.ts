@@ -1,9 +1,9 @@
 /**
- * What each event tells, as `api_version` 2026-11-01 has it. Type aliases, not interfaces, so that they are still
- * records of unknown members to those who only pass them on. Members may be added to them, and states to their lists.
+ * The data of each event in `api_version` 2026-11-01. Type aliases rather than interfaces, so that they are assignable to
+ * records of unknown members. New members and new states may be added.
  */
 
-/** In minor units: 2999 and `GBP` are £29.99, 4800 and `JPY` are ¥4800. */
+/** `amount` is in minor units: 2999 `GBP` is £29.99, 4800 `JPY` is ¥4800. */
 export type Money = {
   readonly amount: number;
   readonly currency: 'EUR' | 'GBP' | 'USD' | 'JPY';
@@ -12,7 +12,7 @@ export type Money = {
 export type OrderStatus = 'pending' | 'processing' | 'payment_failed' | 'shipped' | 'delivered' | 'cancelled';
 export type CatalogueStatus = 'available' | 'pending' | 'unavailable';
 
-/** Where an order came from: the shop system, the shop, and its own number of the order. */
+/** Origin of an order: the shop system, the shop, and the shop's own order number. */
 export type OrderSource = {
   readonly platform: string;
   readonly store_id: string;
@@ -21,17 +21,17 @@ export type OrderSource = {
 
 type OrderState = {
   readonly order_id: string;
-  /** Where it stood when this happened. */
+  /** Status at the time of the event. */
   readonly status: OrderStatus;
-  /** ISO 8601 in UTC, growing with each change of the order: events may come out of order. */
+  /** ISO 8601 in UTC. Increases with each change of the order, since events may arrive out of order. */
   readonly updated_at: string;
 };
 
 export type OrderCreated = OrderState & {
   readonly source: OrderSource;
-  /** What the merchant charged. */
+  /** Amount that the merchant charged. */
   readonly total: Money;
-  /** Pieces, over all lines. */
+  /** Number of pieces in all lines. */
   readonly item_count: number;
 };
 export type OrderProcessing = OrderState;
@@ -51,12 +51,12 @@ export type OrderTracking = {
 type ProductState = {
   readonly product_id: string;
   readonly release_id: string;
-  /** ISO 8601 in UTC, growing with each change of the product: events may come out of order. */
+  /** ISO 8601 in UTC. Increases with each change of the product, since events may arrive out of order. */
   readonly updated_at: string;
 };
 
 export type ProductPurchasable = ProductState & { readonly status: CatalogueStatus };
-/** `quantity`: pieces left; null for what is no limited edition. */
+/** `quantity`: pieces left; null unless the product is a limited edition. */
 export type ProductInventory = ProductState & { readonly quantity: number | null };
-/** `previous_quantity`: null when it was no limited edition before, and had no limit. */
+/** `previous_quantity`: null if the product was not a limited edition before. */
 export type ProductInventoryChanged = ProductInventory & { readonly previous_quantity: number | null };

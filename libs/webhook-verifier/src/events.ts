@@ -10,7 +10,7 @@ import type {
   ProductPurchasable,
 } from './event-data.js';
 
-/** The form of payloads that these types tell. A subscription keeps the version it was made with. */
+/** The payload version that these types describe. A subscription keeps the version it was created with. */
 export const apiVersion = '2026-11-01';
 
 /** The data of each event. */
@@ -30,7 +30,7 @@ export type WebhookEventData = {
 };
 export type WebhookEventName = keyof WebhookEventData;
 
-/** All events there were when this version of the package was made. */
+/** All events known to this version of the package. */
 export const webhookEventNames = [
   'order.created',
   'order.processing',
@@ -46,18 +46,18 @@ export const webhookEventNames = [
   'product.out_of_stock',
 ] as const satisfies readonly WebhookEventName[];
 
-/** What every event has around its data. */
+/** The envelope of every event. */
 export type Envelope<Name extends string, Data> = {
-  /** The same for every attempt and for whatever is sent again: act on each once. */
+  /** The same for every attempt and retry: process each id once. */
   readonly id: string;
   readonly api_version: string;
-  /** When it happened, ISO 8601 in UTC. */
+  /** Time of the event, ISO 8601 in UTC. */
   readonly created_at: string;
   readonly event: Name;
   readonly data: Data;
 };
 
-/** One of the twelve events, told apart by `event`. */
+/** One of the twelve events, discriminated by `event`. */
 export type WebhookEvent = {
   [Name in WebhookEventName]: Envelope<Name, WebhookEventData[Name]>;
 }[WebhookEventName];

@@ -14,7 +14,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const secret = 'whsec_test';
 const vectorBody = vectors[0]?.body_base64 ?? '';
 
-/** Prints what becomes of each vector, and what is answered and handed on, as JSON: what another language's example is asked to do. */
+/** Programs that run another language's example on each vector, and print the outcomes and response statuses as JSON. */
 const programs = {
   python3: {
     file: 'verify_webhook.py',
@@ -29,7 +29,7 @@ def outcome(vector):
     try:
         example.verify_webhook(headers, base64.b64decode(vector["body_base64"]), vector["secrets"], vector["now"])
         return "accepted"
-    except example.Refused as refused: return str(refused)
+    except example.WebhookVerificationError as refused: return str(refused)
 def handled(id):
     now, handled, headers = str(int(time.time())), [], email.message.Message()
     body = json.dumps({"id": id, "api_version": "v", "created_at": "c", "event": "e", "data": {}}).encode()
@@ -47,7 +47,7 @@ $outcome = function (array $vector): string {
     try {
         verify_webhook($vector['headers'], base64_decode($vector['body_base64']), $vector['secrets'], $vector['now']);
         return 'accepted';
-    } catch (Refused $refused) { return $refused->getMessage(); }
+    } catch (WebhookVerificationError $refused) { return $refused->getMessage(); }
 };
 $handled = function (string $id): array {
     [$now, $count] = [(string) time(), 0];
@@ -67,14 +67,14 @@ function isInstalled(program: string): boolean {
 }
 
 describe.each(['node-http.ts', 'express.ts', programs.python3.file, programs.php.file])('%s', (name) => {
-  it('stands in the README as it is tested here', () => {
+  it('is in the README as it is tested here', () => {
     expect(readme).toContain(`\n${readFileSync(example(name), 'utf8').trim()}\n\`\`\`\n`);
   });
 });
 
-// `npm test` installs what is missing where it can; skipped where it cannot.
+// `npm test` installs missing interpreters where it can. Without them these tests are skipped.
 describe.each(Object.entries(programs))('the example for %s', (program, { file, code, argument }) => {
-  (isInstalled(program) ? it : it.skip)('agrees with every vector, and hands on no test event', () => {
+  (isInstalled(program) ? it : it.skip)('agrees with every vector, and handles no test event', () => {
     const output = execFileSync(program, [argument, code, example(file), fileURLToPath(vectorsFile)]);
     expect(JSON.parse(output.toString())).toEqual({
       outcomes: vectors.map(({ outcome }) => outcome),
@@ -107,46 +107,46 @@ describe.each([
   async function post(body: string, by = secret, inChunks = false): Promise<number> {
     const t = Math.floor(Date.now() / 1000);
     const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('hex');
-    const answer = await fetch(await listening, {
+    const response = await fetch(await listening, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-signature': `t=${t},v1=${v1}` },
       ...(inChunks ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }),
     });
-    await answer.arrayBuffer();
-    return answer.status;
+    await response.arrayBuffer();
+    return response.status;
   }
   const text = Buffer.from(vectorBody, 'base64').toString();
 
-  it('hands on what is genuine, and answers 204', async () => {
+  it('handles a genuine event, and responds with 204', async () => {
     expect(await post(text)).toBe(204);
     expect(events.splice(0)).toEqual([JSON.parse(text)]);
   });
 
-  it('answers 400 to what is forged, and hands nothing on', async () => {
+  it('rejects a forged request with 400, and does not handle it', async () => {
     expect(await post(text, 'other')).toBe(400);
     expect(events).toEqual([]);
   });
 
-  it('answers 204 to an event of the future, which sending again would not make known', async () => {
+  it('responds with 204 to an unknown event, since a retry would not make it known', async () => {
     expect(await post(text.replace('order.created', 'order.returned'))).toBe(204);
     expect(events).toEqual([]);
   });
 
-  it('answers 204 to a test event, and does no work for it', async () => {
+  it('responds with 204 to a test event, and does not handle it', async () => {
     expect(await post(text.replace(/evt_\w+/, 'evt_test_1'))).toBe(204);
     expect(events).toEqual([]);
   });
 
-  it('takes a body that comes in chunks and does not say its length', async () => {
+  it('accepts a chunked body without a content-length', async () => {
     expect(await post(text, secret, true)).toBe(204);
     expect(events.splice(0)).toEqual([JSON.parse(text)]);
   });
 
-  it('answers 500 when its work fails, so that the event is sent again', async () => {
+  it('responds with 500 when the handler fails, so that the event is retried', async () => {
     expect(await post(text.replace(/evt_\w+/, 'evt_bad'))).toBe(500);
   });
 
-  it('does not keep what is larger than any event, whether it says its length or not', async () => {
+  it('rejects a body larger than any event with 413, with and without a content-length', async () => {
     expect(await post(' '.repeat(1_100_000))).toBe(413);
     expect(await post(' '.repeat(1_100_000), secret, true)).toBe(413);
   });

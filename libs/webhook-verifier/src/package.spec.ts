@@ -6,12 +6,12 @@ const manifest: Record<string, unknown> = JSON.parse(readFileSync(new URL('../pa
 const sources = readdirSync(here).filter((name) => !/\.(spec|fixture)\.ts$/.test(name));
 
 describe('the package', () => {
-  it('needs no other package once it is installed', () => {
+  it('has no dependencies', () => {
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
       expect(manifest[kind]).toBeUndefined();
   });
 
-  it.each(sources)('%s imports nothing but its neighbours and Node', (name) => {
+  it.each(sources)('imports only its own files and Node modules in %s', (name) => {
     const source = readFileSync(new URL(name, here), 'utf8');
     const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, from = '']) => from);
     expect(imported.filter((from) => !/^(\.\/|node:)/.test(from))).toEqual([]);

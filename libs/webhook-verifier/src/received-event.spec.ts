@@ -10,23 +10,23 @@ const order: ReceivedEvent = {
 };
 
 describe('an event', () => {
-  it.each(webhookEventNames)('%s is known', (event) => {
+  it.each(webhookEventNames)('is known by the name %s', (event) => {
     expect(isKnownEvent({ ...order, event })).toBe(true);
   });
 
-  it('has the types of its data once it is known', () => {
+  it('has typed data once it is known', () => {
     if (!isKnownEvent(order) || order.event !== 'order.created') throw new Error('It is not known.');
     const { amount }: { amount: number } = order.data.total;
     expect(amount).toBe(2849);
   });
 
-  it('is not known by another name or version, and still there to be read', () => {
+  it('is unknown by another name or version', () => {
     expect(isKnownEvent({ ...order, event: 'order.returned' })).toBe(false);
     expect(isKnownEvent({ ...order, event: 'toString' })).toBe(false);
     expect(isKnownEvent({ ...order, api_version: '2031-01-01' })).toBe(false);
   });
 
-  it('is a test by its id', () => {
+  it('is a test event if its id starts with evt_test_', () => {
     expect(isTestEvent(order)).toBe(false);
     expect(isTestEvent({ ...order, id: 'evt_test_1' })).toBe(true);
   });

@@ -1,26 +1,26 @@
 import { apiVersion, type Envelope, type WebhookEvent, webhookEventNames } from './events.js';
-import { WebhookRefused } from './webhook-refused.js';
+import { WebhookVerificationError } from './webhook-verification-error.js';
 
-/** A verified event, known to this version of the package or not. */
+/** A verified event, which this version of the package may not know. */
 export type ReceivedEvent = Envelope<string, Readonly<Record<string, unknown>>>;
 
 /**
- * Whether the types of this package tell its data: its name and its `api_version` are known. Answer 2xx to an event
- * that is not: it was delivered, and sending it again would not make it known.
+ * Whether this package has types for the event: its name and `api_version` are known. Respond with 2xx to an unknown
+ * event: it was delivered, and a retry would not make it known.
  */
 export function isKnownEvent(event: ReceivedEvent): event is WebhookEvent {
   return event.api_version === apiVersion && webhookEventNames.some((name) => name === event.event);
 }
 
-/** Whether it is a sample that the owner of the subscription asked for; nothing has happened. Its id is signed, unlike `X-Service-Test`. */
+/** Whether the event is a sample that the subscription's owner requested. The id is signed, unlike `X-Service-Test`. */
 export function isTestEvent(event: ReceivedEvent): boolean {
   return event.id.startsWith('evt_test_');
 }
 
-/** Members that are not known are kept. @throws WebhookRefused `malformed_body` */
+/** Keeps unknown members. @throws WebhookVerificationError `malformed_body` */
 export function parseEvent(body: Uint8Array): ReceivedEvent {
   const value = parseJson(body);
-  if (!isEnvelope(value)) throw new WebhookRefused('malformed_body');
+  if (!isEnvelope(value)) throw new WebhookVerificationError('malformed_body');
   return value;
 }
 
@@ -28,7 +28,7 @@ function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw new WebhookRefused('malformed_body'); // without the cause, which quotes the body
+    throw new WebhookVerificationError('malformed_body'); // without the cause, whose message quotes the body
   }
 }
 

@@ -7,13 +7,13 @@ export interface Vector {
   readonly now: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body_base64: string;
-  /** `accepted`, or the check that fails. */
+  /** `accepted`, or the code of the failed check. */
   readonly outcome: string;
 }
 
 export const vectorsFile = new URL('../vectors.json', import.meta.url);
 
-/** What every implementation must agree on, whatever its language. */
+/** Test vectors for implementations in any language. */
 export const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(
   readFileSync(vectorsFile, 'utf8'),
 );

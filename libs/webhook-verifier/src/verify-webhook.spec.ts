@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { vectors, type Vector } from './vectors.fixture.js';
-import { verifyWebhook, WebhookRefused } from './index.js';
+import { verifyWebhook, WebhookVerificationError } from './index.js';
 
 const secret = 'whsec_test';
 const now = () => 1_795_253_400_000;
@@ -22,16 +22,16 @@ function outcomeOf({ headers, body_base64, secrets, now: seconds }: Vector): str
     );
     return 'accepted';
   } catch (error) {
-    if (error instanceof WebhookRefused) return error.code;
+    if (error instanceof WebhookVerificationError) return error.code;
     throw error;
   }
 }
 
-function refusalOf(run: () => unknown): WebhookRefused {
+function errorOf(run: () => unknown): WebhookVerificationError {
   try {
     run();
   } catch (error) {
-    if (error instanceof WebhookRefused) return error;
+    if (error instanceof WebhookVerificationError) return error;
     throw error;
   }
   throw new Error('It was accepted.');
@@ -42,14 +42,14 @@ describe('verifyWebhook', () => {
     expect(outcomeOf(vector)).toBe(vector.outcome);
   });
 
-  it('answers the event as it was sent, with members it does not know', () => {
+  it('returns the event as it was sent, including unknown members', () => {
     const vector = vectors.find(({ name }) => name === 'a member of the future');
     const raw = Buffer.from(vector?.body_base64 ?? '', 'base64');
     const { headers = {}, secrets = [] } = vector ?? {};
     expect(verifyWebhook({ headers, body: raw }, { secrets, now })).toEqual(JSON.parse(raw.toString()));
   });
 
-  it('takes the headers of fetch, of node:http in any case, and bytes of any kind', () => {
+  it('accepts headers of fetch and of node:http in any case, and any Uint8Array', () => {
     const header = signed();
     for (const headers of [
       new Headers({ 'X-Service-Signature': header }),
@@ -61,45 +61,45 @@ describe('verifyWebhook', () => {
       );
   });
 
-  it('refuses a signature that came twice, however the server tells it', () => {
+  it('rejects a repeated signature header, however the server represents it', () => {
     const header = signed();
     const twice = new Headers([
       ['x-service-signature', header],
       ['x-service-signature', header],
     ]);
     for (const headers of [twice, { 'x-service-signature': [header, header] }])
-      expect(refusalOf(() => verifyWebhook({ headers, body }, { secrets: [secret], now })).code).toBe(
+      expect(errorOf(() => verifyWebhook({ headers, body }, { secrets: [secret], now })).code).toBe(
         'malformed_signature',
       );
   });
 
-  it('measures the age by the tolerance and the clock it is given', () => {
+  it('checks the age with the given tolerance and clock', () => {
     const verify = (seconds: number, toleranceSeconds: number) =>
       verifyWebhook(
         { headers: { 'x-service-signature': signed(secret, seconds) }, body },
         { secrets: [secret], toleranceSeconds, now },
       );
     expect(verify(now() / 1000 - 10, 10).id).toBe('evt_1');
-    expect(refusalOf(() => verify(now() / 1000 - 11, 10)).code).toBe('too_old');
-    expect(refusalOf(() => verify(now() / 1000 + 11, 10)).code).toBe('too_new');
+    expect(errorOf(() => verify(now() / 1000 - 11, 10)).code).toBe('too_old');
+    expect(errorOf(() => verify(now() / 1000 + 11, 10)).code).toBe('too_new');
   });
 
-  it('takes the system clock when it is given none', () => {
+  it('uses the system clock by default', () => {
     const fresh = { 'x-service-signature': signed(secret, Math.floor(Date.now() / 1000)) };
     expect(verifyWebhook({ headers: fresh, body }, { secrets: [secret] }).id).toBe('evt_1');
   });
 
-  it('tells in its errors neither secrets nor signatures nor the body', () => {
+  it('throws errors that contain no secret, signature or body', () => {
     for (const { headers, body_base64, secrets, now: seconds } of vectors.filter(
       ({ outcome, secrets: [first = ''] }) => outcome !== 'accepted' && first.length > 3,
     )) {
       const raw = Buffer.from(body_base64, 'base64');
-      const error = refusalOf(() =>
+      const error = errorOf(() =>
         verifyWebhook({ headers, body: raw }, { secrets, now: () => seconds * 1000 }),
       );
-      const told = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
+      const visible = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
       for (const hidden of [...secrets, headers['X-Service-Signature'] ?? '', raw.toString()])
-        if (hidden.length > 5) expect(told).not.toContain(hidden);
+        if (hidden.length > 5) expect(visible).not.toContain(hidden);
     }
   });
 
@@ -109,7 +109,7 @@ describe('verifyWebhook', () => {
     ['an empty secret beside a good one', { secrets: [secret, ''] }],
     ['a tolerance that is no number', { secrets: [secret], toleranceSeconds: Number.NaN }],
     ['a negative tolerance', { secrets: [secret], toleranceSeconds: -1 }],
-  ])('is called wrongly with %s', (_what, options) => {
+  ])('throws a TypeError for %s', (_what, options) => {
     const request = { headers: { 'x-service-signature': signed('') }, body };
     expect(() => verifyWebhook(request, { ...options, now })).toThrow(TypeError);
   });
@@ -118,7 +118,7 @@ describe('verifyWebhook', () => {
     ['an object', JSON.parse(body.toString())],
     ['text', body.toString()],
     ['nothing', undefined],
-  ])('is called wrongly with a body that is %s', (_what, parsed) => {
+  ])('throws a TypeError for a body that is %s', (_what, parsed) => {
     const request = { headers: { 'x-service-signature': signed() }, body: parsed };
     expect(() => verifyWebhook(request, { secrets: [secret], now })).toThrow(/raw bytes/);
   });

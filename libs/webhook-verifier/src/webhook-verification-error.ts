@@ -1,0 +1,30 @@
+/**
+ * The check that failed:
+ * - `missing_signature`: the request has no `X-Service-Signature`
+ * - `malformed_signature`: a signature header is not `t=<unix_seconds>,v1=<64 hex digits>`, or is repeated
+ * - `wrong_signature`: none of the secrets produces the signature of these bytes
+ * - `too_old`, `too_new`: the signature is valid, but older or further in the future than the tolerance
+ * - `malformed_body`: the signature is valid, but the body is not an event
+ */
+export type WebhookVerificationErrorCode =
+  'missing_signature' | 'malformed_signature' | 'wrong_signature' | 'too_old' | 'too_new' | 'malformed_body';
+
+const messages: Readonly<Record<WebhookVerificationErrorCode, string>> = {
+  missing_signature: 'The request has no X-Service-Signature header.',
+  malformed_signature: 'A signature header has not the form t=<unix_seconds>,v1=<hex>.',
+  wrong_signature: 'No secret made this signature of these bytes: a wrong secret, or not the raw body.',
+  too_old: 'The delivery was signed longer ago than the tolerance: a replay, or a clock that is wrong.',
+  too_new: 'The delivery was signed further in the future than the tolerance: a clock is wrong.',
+  malformed_body: 'The body is signed, but no event.',
+};
+
+/** The request failed verification. The message contains no secret, signature or body, so it may be logged. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+  readonly code: WebhookVerificationErrorCode;
+
+  constructor(code: WebhookVerificationErrorCode) {
+    super(messages[code]);
+    this.code = code;
+  }
+}
