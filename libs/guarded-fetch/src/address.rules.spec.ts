@@ -13,7 +13,7 @@ describe('the address rule', () => {
     '100.63.255.255',
     '100.128.0.1',
     '2606:4700::1111',
-  ])('lets %s be reached', (address) => {
+  ])('allows %s', (address) => {
     expect(inProduction(address)).toBe(true);
   });
 
@@ -87,7 +87,7 @@ describe('the address rule', () => {
     );
   });
 
-  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])('lets %s be reached in development', (address) => {
+  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])('allows %s in development', (address) => {
     expect(inDevelopment(address)).toBe(true);
   });
 
@@ -98,7 +98,7 @@ describe('the address rule', () => {
     },
   );
 
-  it('names a network that is not CIDR', () => {
+  it('rejects a network that is not in CIDR form, and names it', () => {
     expect(() => addressRule({ allowLoopback: false, blockedNetworks: ['10.0.0.0'] })).toThrow('10.0.0.0');
   });
 });

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks no stranger may make us talk to (IANA special-purpose registries, and what clouds hide behind public-looking addresses). */
+/** Networks that untrusted URLs must not reach (IANA special-purpose registries, and cloud services with public-looking addresses). */
 const blockedIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  '168.63.129.16/32', // Azure's wire server: a public address that only answers inside
+  '168.63.129.16/32', // Azure's wire server: a public address that responds only inside Azure
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -19,37 +19,37 @@ const blockedIpv4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** Of IPv6 only global unicast counts; so ::1, fc00::/7, fe80::/10, ::ffff:0:0/96 and 64:ff9b::/96 need no line of their own. */
+/** IPv6 must be global unicast, which excludes ::1, fc00::/7, fe80::/10, ::ffff:0:0/96 and 64:ff9b::/96. */
 const globalIpv6 = '2000::/3';
 const blockedIpv6 = [
   '2001::/23', // Teredo, ORCHID, benchmarking
   '2001:db8::/32',
-  '2002::/16', // 6to4: an IPv4 address in disguise
+  '2002::/16', // 6to4: contains an IPv4 address
   '2620:4f:8000::/48',
   '3fff::/20',
 ];
 const loopback = ['127.0.0.0/8', '::1/128', '::ffff:127.0.0.0/104'];
 
 export interface AddressPolicy {
-  /** For development: the machine itself may be a target. */
+  /** For development: loopback addresses are allowed. */
   readonly allowLoopback: boolean;
-  /** Networks of the operator's own, in CIDR form, that are blocked as well. */
+  /** Further blocked networks of the operator, in CIDR form. */
   readonly blockedNetworks: readonly string[];
 }
 
-/** Decides whether an IP address (as a socket, the resolver or `URL.hostname` without brackets writes it) may be connected to. */
+/** Whether connections to an IP address are allowed. It is spelt as by a socket, a resolver, or `URL.hostname` without brackets. */
 export type AddressRule = (address: string) => boolean;
 
-/** @throws when a network of the operator's is not CIDR */
+/** @throws when a network of the operator is not in CIDR form */
 export function addressRule({ allowLoopback, blockedNetworks }: AddressPolicy): AddressRule {
   const blocked = blockList([...blockedIpv4, ...blockedIpv6, ...blockedNetworks]);
   const global6 = blockList([globalIpv6]);
-  const own = blockList(loopback);
+  const loopbackList = blockList(loopback);
   return (address) => {
     const family = isIP(address);
-    if (family === 0 || address.includes('%')) return false; // a zone is always a local one
+    if (family === 0 || address.includes('%')) return false; // an address with a zone is always local
     const type = family === 4 ? 'ipv4' : 'ipv6';
-    if (allowLoopback && own.check(address, type)) return true;
+    if (allowLoopback && loopbackList.check(address, type)) return true;
     if (family === 6 && !global6.check(address, type)) return false;
     return !blocked.check(address, type);
   };

@@ -1,78 +1,81 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { isOurFault, type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.rules.js';
+import { isLocalError, type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.rules.js';
 
-/** Names in small letters. Of a header that came more than once, the first. */
-export type AnswerHeaders = Readonly<Record<string, string | undefined>>;
+/** Lower-case names; for a repeated header, its first value. */
+export type ResponseHeaders = Readonly<Record<string, string | undefined>>;
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Exchange {
   readonly outcome: Outcome;
-  /** Of the answer, when one came. */
+  /** Undefined when there was no response. */
   readonly statusCode: number | undefined;
-  readonly headers: AnswerHeaders;
-  /** The first bytes of the answer's body, as they came: nothing is decompressed. */
+  readonly headers: ResponseHeaders;
+  /** The first bytes of the response body, not decompressed. */
   readonly body: Buffer;
   /** Whether the whole body was read. */
   readonly complete: boolean;
-  /** Whether `body` is less than the whole one, read or not. */
+  /** Whether `body` is not the whole response body. */
   readonly truncated: boolean;
-  /** What ended it early from our side; undefined when it came to its end, or the other side broke off. */
-  readonly cutBy: Cut | undefined;
+  /** Why this side aborted; undefined when the exchange completed or the server closed the connection. */
+  readonly abortReason: AbortReason | undefined;
   readonly durationMs: number;
-  /** It failed because of our name server or our own machine, and says nothing about the other side. */
-  readonly ourFault: boolean;
-  /** It ended so long after its deadline that this process must have stood still: how long it took says nothing either. */
-  readonly stoodStill: boolean;
+  /** The failure was caused by this machine or its name server, not by the remote server. */
+  readonly isLocalFailure: boolean;
+  /** The exchange ended so long after its deadline that this process must have stalled: `durationMs` is meaningless. */
+  readonly processStalled: boolean;
 }
 
-/** The time was over, it came too slowly, enough was read, or the caller wanted no more of it. */
-export type Cut = 'deadline' | 'slow' | 'limit' | 'caller';
+/** Deadline exceeded, body too slow, size limit reached, or aborted by the caller. */
+export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 
 export interface ExchangeLimits {
-  /** For everything: resolving, connecting, TLS, the answer. */
+  /** Limit of the whole exchange: resolution, connection, TLS, response. */
   readonly deadlineMs: number;
-  /** Once the status is known, how long the body may still take. The status alone decides the outcome. */
-  readonly bodyWithinMs: number;
+  /** Limit of the body after the status has arrived. The status alone decides the outcome. */
+  readonly bodyTimeoutMs: number;
   /**
-   * In each such stretch of time, from the first on, at least so many bytes of the body must come; else the exchange ends. One in which `onChunk` was
-   * waited for at the end is not judged: then it is ours to hurry.
+   * At least `bytes` of the body must arrive in each interval, from the first on; else the exchange is aborted.
+   * Intervals at whose end `onChunk` is still pending are not checked, since then the delay is local.
    */
-  readonly slowest?: { readonly bytes: number; readonly inMs: number };
-  /** Reading stops here, and the connection is closed. */
-  readonly readAtMostBytes: number;
-  /** How much of what is read is kept in `body`. */
-  readonly keepAtMostBytes: number;
+  readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
+  /** Beyond this size, reading stops and the connection is closed. */
+  readonly maxReadBytes: number;
+  /** Maximum size of `body`. */
+  readonly maxKeptBytes: number;
   /**
-   * Takes the body as it comes, for one too large to be kept. Nothing more is read until the promise it may answer has
-   * resolved; when that rejects, the exchange ends. The last one may be open when the exchange has ended.
+   * Receives the body in chunks, for one too large to keep. Reading pauses until the returned promise resolves; when
+   * it rejects, the exchange is aborted. The last promise may still be pending when the exchange has ended.
    */
   readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
-  /** Whether the body of such an answer is wanted; else it ends there. */
-  readonly wantsBody?: (statusCode: number, headers: AnswerHeaders) => boolean;
-  /** Ends the exchange when it aborts. */
+  /** Whether to read the body of a response with this status and these headers; else the exchange is aborted. */
+  readonly wantsBody?: (statusCode: number, headers: ResponseHeaders) => boolean;
+  /** Aborts the exchange. */
   readonly signal?: AbortSignal;
 }
 
-const mostInterimAnswers = 20;
+const maxInterimResponses = 20;
 /**
- * A timer that is later than that was not kept by the event loop: a process that was stopped, a machine without a turn for it. Busy is up to some
- * hundred milliseconds. What came from the other side in so long a time may not have been read before the deadline was said to be over.
+ * A timer that fires later than this shows that the process was stopped or got no CPU; a busy event loop is late by
+ * a few hundred milliseconds at most. Data that arrived in that time may have been unread at the deadline.
  */
-const stoodStillAfterMs = 1_000;
+const stallThresholdMs = 1_000;
 
-/** One request on undici's wire, with a deadline and limits of its own: an abort signal for each request costs a quarter of the speed, a stream more. */
+/**
+ * Handles one request of undici, with its own deadline and limits: an abort signal per request costs a quarter of the
+ * throughput, a stream even more.
+ */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
   private timer: NodeJS.Timeout;
-  private readonly pace: NodeJS.Timeout | undefined;
-  private paceBytes = 0;
-  private taking = false;
+  private readonly throughputTimer: NodeJS.Timeout | undefined;
+  private intervalBytes = 0;
+  private isConsuming = false;
   private controller: Dispatcher.DispatchController | undefined;
   private statusCode: number | undefined;
-  private headers: AnswerHeaders = {};
+  private headers: ResponseHeaders = {};
   private readonly kept: Buffer[] = [];
-  private interimAnswers = 0;
+  private interimResponses = 0;
   private keptBytes = 0;
   private readBytes = 0;
   private finished = false;
@@ -81,11 +84,15 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     private readonly limits: ExchangeLimits,
     private readonly done: (exchange: Exchange) => void,
   ) {
-    this.timer = setTimeout(() => this.cut('deadline'), limits.deadlineMs);
-    const { slowest } = limits;
-    if (slowest !== undefined) this.pace = setInterval(() => this.keepPace(slowest.bytes), slowest.inMs);
-    if (limits.signal?.aborted === true) this.cut('caller');
-    else limits.signal?.addEventListener('abort', this.leave);
+    this.timer = setTimeout(() => this.abort('deadline'), limits.deadlineMs);
+    const { minThroughput } = limits;
+    if (minThroughput !== undefined)
+      this.throughputTimer = setInterval(
+        () => this.checkThroughput(minThroughput.bytes),
+        minThroughput.intervalMs,
+      );
+    if (limits.signal?.aborted === true) this.abort('caller');
+    else limits.signal?.addEventListener('abort', this.abortByCaller);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -99,42 +106,43 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (statusCode < 200) {
-      // An interim answer decides nothing (RFC 9110 §15.2), but there is an end to them, or they would keep us busy until the deadline.
-      this.interimAnswers += 1;
-      if (this.interimAnswers > mostInterimAnswers) this.cut('limit');
+      // Interim responses decide nothing (RFC 9110 §15.2). Their number is limited, so that they cannot keep this
+      // process busy until the deadline.
+      this.interimResponses += 1;
+      if (this.interimResponses > maxInterimResponses) this.abort('limit');
       return;
     }
     this.statusCode = statusCode;
-    this.headers = firstOfEach(headers);
+    this.headers = firstValues(headers);
     const leftMs = this.limits.deadlineMs - (performance.now() - this.startedAtMs);
     clearTimeout(this.timer);
     this.timer = setTimeout(
-      () => this.cut('deadline'),
-      Math.max(0, Math.min(leftMs, this.limits.bodyWithinMs)),
+      () => this.abort('deadline'),
+      Math.max(0, Math.min(leftMs, this.limits.bodyTimeoutMs)),
     );
-    if (this.limits.wantsBody?.(statusCode, this.headers) === false) this.cut('caller');
+    if (this.limits.wantsBody?.(statusCode, this.headers) === false) this.abort('caller');
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // After a pause the parser tells of nothing, again and again for as long as that is paused for.
+    // After a pause the parser emits empty chunks; pausing on them would repeat that for ever.
     if (this.finished || chunk.length === 0) return;
-    const room = this.limits.readAtMostBytes - this.readBytes;
+    const room = this.limits.maxReadBytes - this.readBytes;
     this.readBytes += chunk.length;
-    this.paceBytes += chunk.length;
+    this.intervalBytes += chunk.length;
     const taken = chunk.subarray(0, room);
-    const taking = this.limits.onChunk?.(taken);
-    if (taking !== undefined) {
+    const consumed = this.limits.onChunk?.(taken);
+    if (consumed !== undefined) {
       controller.pause();
-      this.taking = true;
-      taking.then(() => {
-        this.taking = false;
+      this.isConsuming = true;
+      consumed.then(() => {
+        this.isConsuming = false;
         controller.resume();
-      }, this.leave);
+      }, this.abortByCaller);
     }
-    const keep = taken.subarray(0, this.limits.keepAtMostBytes - this.keptBytes);
+    const keep = taken.subarray(0, this.limits.maxKeptBytes - this.keptBytes);
     if (keep.length > 0) this.kept.push(Buffer.from(keep)); // a copy: undici's chunk is a view of its read buffer
     this.keptBytes += keep.length;
-    if (chunk.length > room) this.cut('limit');
+    if (chunk.length > room) this.abort('limit');
   }
 
   onResponseEnd(): void {
@@ -145,27 +153,27 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** For errors undici throws before it takes the request. */
+  /** Also called for errors that undici throws before it accepts the request. */
   fail(error: Error): void {
     if (this.statusCode === undefined)
-      this.finish(outcomeOfError(error), false, { ourFault: isOurFault(error) });
+      this.finish(outcomeOfError(error), false, { isLocalFailure: isLocalError(error) });
     else this.finish(outcomeOfStatus(this.statusCode), false);
   }
 
-  private keepPace(bytes: number): void {
-    if (!this.taking && this.paceBytes < bytes) this.cut('slow');
-    this.paceBytes = 0;
+  private checkThroughput(bytes: number): void {
+    if (!this.isConsuming && this.intervalBytes < bytes) this.abort('slow');
+    this.intervalBytes = 0;
   }
 
-  private readonly leave = (): void => this.cut('caller');
+  private readonly abortByCaller = (): void => this.abort('caller');
 
-  /** Ends it from our side. What the status said stands. */
-  private cut(by: Cut): void {
-    const outcomeWithoutStatus = by === 'deadline' || by === 'slow' ? 'timeout' : 'connection_failed';
+  /** Aborts from this side. An outcome that the status decided stays. */
+  private abort(reason: AbortReason): void {
+    const outcomeWithoutStatus = reason === 'deadline' || reason === 'slow' ? 'timeout' : 'connection_failed';
     this.finish(
       this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode),
       false,
-      { cutBy: by },
+      { abortReason: reason },
     );
     this.controller?.abort(new Error('Enough was read, or the deadline passed.'));
   }
@@ -173,15 +181,18 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private finish(
     outcome: Outcome,
     complete: boolean,
-    { cutBy, ourFault = false }: { readonly cutBy?: Cut; readonly ourFault?: boolean } = {},
+    {
+      abortReason,
+      isLocalFailure = false,
+    }: { readonly abortReason?: AbortReason; readonly isLocalFailure?: boolean } = {},
   ): void {
     if (this.finished) return;
     this.finished = true;
     clearTimeout(this.timer);
-    clearInterval(this.pace);
-    this.limits.signal?.removeEventListener('abort', this.leave);
+    clearInterval(this.throughputTimer);
+    this.limits.signal?.removeEventListener('abort', this.abortByCaller);
     const durationMs = performance.now() - this.startedAtMs;
-    const stoodStill = durationMs > this.limits.deadlineMs + stoodStillAfterMs;
+    const processStalled = durationMs > this.limits.deadlineMs + stallThresholdMs;
     this.done({
       outcome,
       statusCode: this.statusCode,
@@ -189,16 +200,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       body: Buffer.concat(this.kept),
       complete,
       truncated: !complete || this.readBytes > this.keptBytes,
-      cutBy,
+      abortReason,
       durationMs: Math.round(durationMs),
-      ourFault: ourFault || (stoodStill && this.statusCode === undefined), // a status is the other side's word, however late it was read
-      stoodStill,
+      isLocalFailure: isLocalFailure || (processStalled && this.statusCode === undefined), // a status is valid however late it was read
+      processStalled,
     });
   }
 }
 
-/** undici gives a header that came more than once as an array. */
-function firstOfEach(headers: IncomingHttpHeaders): AnswerHeaders {
+/** undici represents a repeated header as an array. */
+function firstValues(headers: IncomingHttpHeaders): ResponseHeaders {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );

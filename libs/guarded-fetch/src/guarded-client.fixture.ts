@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { GuardedClient, type GuardedRequest } from './guarded-client.js';
 
-const limits = { deadlineMs: 2_000, bodyWithinMs: 300, readAtMostBytes: 16_384, keepAtMostBytes: 4_096 };
+const limits = { deadlineMs: 2_000, bodyTimeoutMs: 300, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
 const stops: (() => Promise<void>)[] = [];
 
 /** A client that `stopAll` closes. */
@@ -35,7 +35,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** A server below HTTP: anything can be answered. */
+/** A raw TCP server, which can respond with anything. */
 export async function serveRaw(onConnection: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -56,7 +56,7 @@ export function post(url: string, changes: Partial<GuardedRequest> = {}): Guarde
   return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
 }
 
-/** Ends what a test has opened. */
+/** Closes everything that a test has opened. */
 export async function stopAll(): Promise<void> {
   for (const stop of stops.splice(0).toReversed()) await stop();
 }

@@ -4,13 +4,13 @@ import { client, portOf, post, serve, serveRaw, stopAll } from './guarded-client
 
 afterEach(stopAll);
 
-/** The whole process does nothing for so long, as if it was stopped. */
-function standStill(ms: number): void {
+/** Blocks the whole process for so long, as if it was stopped. */
+function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 describe('the guarded client', () => {
-  it('sends the bytes and headers it was given, and asks for no compression', async () => {
+  it('sends the given bytes and headers, and requests no compression', async () => {
     const seen: { body: string; headers: NodeJS.Dict<string | string[]>; url: string | undefined }[] = [];
     const url = await serve((request, response) => {
       const chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ describe('the guarded client', () => {
     [400, 'http_error'],
     [410, 'http_error'],
     [500, 'http_error'],
-  ])('calls status %i %s', async (status, outcome) => {
+  ])('reports status %i as %s', async (status, outcome) => {
     const url = await serve((_request, response) => response.writeHead(status).end());
     expect(await client().send(post(url))).toMatchObject({ outcome, statusCode: status });
   });
@@ -55,7 +55,7 @@ describe('the guarded client', () => {
     expect(other).toBe(0);
   });
 
-  it('does not connect to a blocked literal, although no look-up happens for it', async () => {
+  it('does not connect to a blocked IP literal, for which there is no lookup', async () => {
     const { url, connections } = await serveRaw(() => undefined);
     expect(await client(false).send(post(url))).toMatchObject({ outcome: 'blocked_address' });
     expect(await client(false).send(post(url.replace('127.0.0.1', '0x7f.1')))).toMatchObject({
@@ -81,20 +81,20 @@ describe('the guarded client', () => {
     expect(connections()).toBe(0);
   });
 
-  it('connects to the very addresses that were judged, asking once (DNS rebinding)', async () => {
+  it('resolves a name once, and connects to the addresses it has checked (DNS rebinding)', async () => {
     const url = await serve((_request, response) => response.end());
-    let asked = 0;
+    let lookups = 0;
     const rebinding = client(true, () => {
-      asked += 1;
-      return Promise.resolve([{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
+      lookups += 1;
+      return Promise.resolve([{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
     });
     expect(await rebinding.send(post(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
       outcome: 'succeeded',
     });
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
   });
 
-  it('says dns_error when a name has no address', async () => {
+  it('reports dns_error when a name has no address', async () => {
     const nowhere = client(true, () =>
       Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
     );
@@ -103,13 +103,13 @@ describe('the guarded client', () => {
 
   it.each([
     [
-      'there is no such name',
+      'the name does not exist',
       Object.assign(new Error(), { code: 'ENOTFOUND', syscall: 'queryA' }),
       'dns_error',
       false,
     ],
     [
-      'it has no address',
+      'the name has no address',
       Object.assign(new Error(), { code: 'ENODATA', syscall: 'queryA' }),
       'dns_error',
       false,
@@ -121,66 +121,69 @@ describe('the guarded client', () => {
       true,
     ],
     [
-      'it is away',
+      'the name server is unreachable',
       Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'queryA' }),
       'dns_error',
       true,
     ],
     [
-      'the machine cannot ask',
+      'this machine cannot resolve names',
       Object.assign(new Error(), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
       'dns_error',
       true,
     ],
     [
-      'there are no files left',
+      'this machine has no file descriptors left',
       Object.assign(new Error(), { code: 'EMFILE', syscall: 'connect' }),
       'connection_failed',
       true,
     ],
     [
-      'the host is away',
+      'the host is unreachable',
       Object.assign(new Error(), { code: 'EHOSTUNREACH', syscall: 'connect' }),
       'connection_failed',
       false,
     ],
-  ])('knows whose fault it is that %s', async (_what, error, outcome, ourFault) => {
+  ])('distinguishes local from remote failures when %s', async (_what, error, outcome, isLocalFailure) => {
     const failing = client(true, () => Promise.reject(error));
-    expect(await failing.send(post('http://receiver.example/'))).toMatchObject({ outcome, ourFault });
+    expect(await failing.send(post('http://receiver.example/'))).toMatchObject({ outcome, isLocalFailure });
   });
 
-  it('does not blame the host for a name server that is silent', async () => {
+  it('reports a silent name server as a local failure', async () => {
     const silent = client(true, () => new Promise(() => undefined));
     const exchange = await silent.send(post('http://receiver.example/', { deadlineMs: 10_000 }));
-    expect(exchange).toMatchObject({ outcome: 'dns_error', ourFault: true });
+    expect(exchange).toMatchObject({ outcome: 'dns_error', isLocalFailure: true });
   });
 
   it.each([
     [1_500, true],
     [300, false],
-  ])('blames nobody else when its own process stood still for %i ms: %j', async (ms, ours) => {
-    const { url } = await serveRaw(() => standStill(ms));
-    expect(await client().send(post(url, { deadlineMs: 200 }))).toMatchObject({
-      outcome: 'timeout',
-      ourFault: ours,
-      stoodStill: ours,
-    });
-  });
+  ])(
+    'reports a timeout after its own process stalled for %i ms as a local failure: %j',
+    async (ms, isLocal) => {
+      const { url } = await serveRaw(() => stall(ms));
+      expect(await client().send(post(url, { deadlineMs: 200 }))).toMatchObject({
+        outcome: 'timeout',
+        isLocalFailure: isLocal,
+        processStalled: isLocal,
+      });
+    },
+  );
 
-  it('takes the word of a host that has answered, although its own process stood still then', async () => {
+  it('reports the status of a host that has responded, although its own process stalled afterwards', async () => {
     const url = await serve((_request, response) => response.writeHead(500).write('x'));
     const wantsBody = (): boolean => {
-      standStill(1_500);
+      stall(1_500);
       return true;
     };
     expect(await client().send(post(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
       outcome: 'http_error',
-      ourFault: false,
-      stoodStill: true,
+      isLocalFailure: false,
+      processStalled: true,
     });
   });
 
-  it('says connection_failed when nobody listens, and when the connection is reset', async () => {
+  it('reports connection_failed when no server listens, and when the connection is reset', async () => {
     const server = createTcpServer();
     const port = await portOf(server);
     server.close();
@@ -192,19 +195,19 @@ describe('the guarded client', () => {
     expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
-  it('says tls_error when the peer does not speak TLS', async () => {
+  it('reports tls_error when the server does not speak TLS', async () => {
     const url = await serve((_request, response) => response.end());
     expect(await client().send(post(url.replace('http:', 'https:')))).toMatchObject({ outcome: 'tls_error' });
   });
 
-  it('ends a request that is never answered at the deadline', async () => {
+  it('aborts at the deadline when there is no response', async () => {
     const { url } = await serveRaw(() => undefined);
     const exchange = await client().send(post(url, { deadlineMs: 200 }));
     expect(exchange.outcome).toBe('timeout');
     expect(exchange.durationMs).toBeLessThan(1_000);
   });
 
-  it('ends headers that drip at the deadline, however regularly they come', async () => {
+  it('aborts at the deadline when headers drip, however regularly they arrive', async () => {
     const { url } = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const drip = setInterval(() => socket.write('x'), 20);
@@ -213,7 +216,7 @@ describe('the guarded client', () => {
     expect(await client().send(post(url, { deadlineMs: 300 }))).toMatchObject({ outcome: 'timeout' });
   });
 
-  it('refuses headers of more than 16 KiB', async () => {
+  it('rejects headers of more than 16 KiB', async () => {
     const { url } = await serveRaw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(20_000)}\r\ncontent-length: 0\r\n\r\n`);
     });
@@ -223,7 +226,7 @@ describe('the guarded client', () => {
   it.each([
     [5, 'succeeded'],
     [100, 'connection_failed'],
-  ])('after %i interim answers says %s', async (count, outcome) => {
+  ])('after %i interim responses reports %s', async (count, outcome) => {
     const { url } = await serveRaw((socket) => {
       const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count);
       socket.once('data', () => socket.write(`${hints}HTTP/1.1 204 Taken\r\n\r\n`));
@@ -231,12 +234,12 @@ describe('the guarded client', () => {
     expect(await client().send(post(url))).toMatchObject({ outcome });
   });
 
-  it('says connection_failed when the answer is not HTTP', async () => {
+  it('reports connection_failed when the response is not HTTP', async () => {
     const { url } = await serveRaw((socket) => socket.write('220 mail.example ESMTP\r\n'));
     expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
-  it('uses no proxy of the environment', async () => {
+  it('uses no proxy from the environment', async () => {
     const { url: proxy, connections } = await serveRaw(() => undefined);
     const url = await serve((_request, response) => response.end());
     process.env['HTTP_PROXY'] = proxy;
@@ -251,21 +254,21 @@ describe('the guarded client', () => {
   });
 });
 
-describe('a target given at creation', () => {
-  it('is refused when its name resolves to a blocked address', async () => {
+describe('a target URL that is checked before use', () => {
+  it('is rejected when its name resolves to a blocked address', async () => {
     const inside = client(false, () => Promise.resolve([{ address: '10.0.0.1', family: 4 }]));
-    expect(await inside.problemWith('https://hooks.example.com/')).toBe(
+    expect(await inside.findTargetProblem('https://hooks.example.com/')).toBe(
       'must not resolve to a private or reserved address',
     );
   });
 
-  it('is taken when its name does not resolve yet', async () => {
+  it('is accepted when its name does not resolve yet', async () => {
     const nowhere = client(false, () => Promise.reject(new Error('no such name')));
-    expect(await nowhere.problemWith('https://hooks.example.com/')).toBeUndefined();
+    expect(await nowhere.findTargetProblem('https://hooks.example.com/')).toBeUndefined();
   });
 
-  it('is taken when its addresses are public', async () => {
+  it('is accepted when its addresses are public', async () => {
     const outside = client(false, () => Promise.resolve([{ address: '8.8.8.8', family: 4 }]));
-    expect(await outside.problemWith('https://hooks.example.com/')).toBeUndefined();
+    expect(await outside.findTargetProblem('https://hooks.example.com/')).toBeUndefined();
   });
 });

@@ -4,19 +4,19 @@ import { isIP } from 'node:net';
 import { type AddressRule, addressRule } from './address.rules.js';
 import { type Exchange, ExchangeHandler, type ExchangeLimits } from './exchange.js';
 import { guardedConnector } from './guarded-connector.js';
-import { type ResolveAddresses, resolveByMachine, resolveByNameServer } from './resolve-addresses.js';
+import { type ResolveAddresses, resolveByNameServer, resolveBySystem } from './resolve-addresses.js';
 import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 
 const connectTimeoutMs = 3_000;
-const judgeNameWithinMs = 2_000;
+const nameCheckTimeoutMs = 2_000;
 const maxHeaderBytes = 16 * 1024;
-const keepIdleConnectionMs = 4_000;
+const idleConnectionTimeoutMs = 4_000;
 
 export interface GuardedClientSettings {
   readonly allowLoopback: boolean;
-  /** Further networks that are never connected to, in CIDR form. */
+  /** Further blocked networks, in CIDR form. */
   readonly blockedNetworks?: readonly string[];
-  /** Our own public addresses, never a target. */
+  /** Public URLs of this suite, which are rejected as targets. */
   readonly ownUrls?: readonly string[];
   readonly resolve?: ResolveAddresses;
 }
@@ -29,54 +29,59 @@ export interface GuardedRequest extends ExchangeLimits {
 }
 
 /**
- * HTTP to addresses that strangers gave us. Never to a private or reserved address, never through a proxy of the environment, never
- * after a redirect; nothing is decompressed, headers and body are bounded, and one deadline holds for the whole exchange.
+ * HTTP client for untrusted URLs. It never connects to a private or reserved address, uses no proxy from the
+ * environment and follows no redirect. It decompresses nothing, limits headers and body, and applies one deadline to
+ * the whole exchange.
  */
 export class GuardedClient {
   private readonly agent: Agent;
-  private readonly allowed: AddressRule;
+  private readonly isAllowedAddress: AddressRule;
   private readonly resolve: ResolveAddresses;
   private readonly policy: TargetPolicy;
 
   constructor(settings: GuardedClientSettings) {
     const { allowLoopback, blockedNetworks = [], ownUrls = [] } = settings;
-    this.allowed = addressRule({ allowLoopback, blockedNetworks });
-    this.resolve = settings.resolve ?? (allowLoopback ? resolveByMachine() : resolveByNameServer());
+    this.isAllowedAddress = addressRule({ allowLoopback, blockedNetworks });
+    this.resolve = settings.resolve ?? (allowLoopback ? resolveBySystem() : resolveByNameServer());
     this.policy = {
       allowLoopback,
-      allowedAddress: this.allowed,
+      isAllowedAddress: this.isAllowedAddress,
       ownHosts: new Set(ownUrls.map((url) => hostAndPort(new URL(url)))),
     };
     this.agent = new Agent({
-      connect: guardedConnector({ allowed: this.allowed, resolve: this.resolve, connectTimeoutMs }),
+      connect: guardedConnector({
+        isAllowedAddress: this.isAllowedAddress,
+        resolve: this.resolve,
+        connectTimeoutMs,
+      }),
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: 0, // the exchange's own deadline is the one that counts
+      headersTimeout: 0, // the deadline of the exchange applies instead
       bodyTimeout: 0,
-      keepAliveTimeout: keepIdleConnectionMs,
-      keepAliveMaxTimeout: keepIdleConnectionMs, // however long the other side would like
+      keepAliveTimeout: idleConnectionTimeoutMs,
+      keepAliveMaxTimeout: idleConnectionTimeoutMs, // overrides the server's keep-alive hint
     });
   }
 
-  /** Why this URL cannot be a target whatever its name resolves to, or undefined. Asks no name server. */
-  shapeProblem(url: string): string | undefined {
+  /** Returns why the URL itself is not allowed as a target, or undefined. Makes no DNS query. */
+  findUrlProblem(url: string): string | undefined {
     return targetUrlProblem(url, this.policy);
   }
 
   /**
-   * Why this URL cannot be a target, or undefined. A name that resolves to a blocked address is refused; one that does
-   * not resolve yet is not, and is judged again at each connection.
+   * Returns why this URL is not allowed as a target, or undefined. A name that resolves to a blocked address is
+   * rejected; one that does not resolve yet is accepted, since each connection checks the addresses again.
    */
-  async problemWith(url: string): Promise<string | undefined> {
-    const problem = this.shapeProblem(url);
+  async findTargetProblem(url: string): Promise<string | undefined> {
+    const problem = this.findUrlProblem(url);
     if (problem !== undefined) return problem;
     const host = hostOf(new URL(url));
     if (isIP(host) !== 0) return undefined;
-    const addresses = await this.resolveQuickly(host);
-    const blocked = addresses.some(({ address }) => !this.allowed(address));
+    const addresses = await this.resolveWithTimeout(host);
+    const blocked = addresses.some(({ address }) => !this.isAllowedAddress(address));
     return blocked ? 'must not resolve to a private or reserved address' : undefined;
   }
 
-  /** Sends one request. Never rejects: what went wrong is the outcome. */
+  /** Sends one request. Never rejects: failures are reported as outcomes. */
   send(request: GuardedRequest): Promise<Exchange> {
     return new Promise((resolve) => {
       const handler = new ExchangeHandler(request, resolve);
@@ -98,14 +103,14 @@ export class GuardedClient {
     });
   }
 
-  /** Closes idle connections; what is under way ends first. */
+  /** Waits for running exchanges, then closes the connections. */
   async close(): Promise<void> {
     await this.agent.close();
   }
 
-  private async resolveQuickly(host: string): Promise<Awaited<ReturnType<ResolveAddresses>>> {
+  private async resolveWithTimeout(host: string): Promise<Awaited<ReturnType<ResolveAddresses>>> {
     const timer = new AbortController();
-    const late = delay(judgeNameWithinMs, [], { signal: timer.signal }).catch(() => []);
+    const late = delay(nameCheckTimeoutMs, [], { signal: timer.signal }).catch(() => []);
     try {
       return await Promise.race([this.resolve(host), late]);
     } catch {

@@ -6,37 +6,38 @@ import { BlockedAddress } from './outcome.rules.js';
 import type { ResolveAddresses, ResolvedAddress } from './resolve-addresses.js';
 
 export interface ConnectorSettings {
-  readonly allowed: AddressRule;
+  readonly isAllowedAddress: AddressRule;
   readonly resolve: ResolveAddresses;
   readonly connectTimeoutMs: number;
 }
 
 /**
- * Opens connections to allowed addresses only. A name is resolved once, here; every address it has must be allowed, and the
- * connection goes to exactly those (no second look-up that could answer otherwise: DNS rebinding). The peer is checked once more.
+ * Opens connections to allowed addresses only. A name is resolved once, and all of its addresses must be allowed. The
+ * connection uses exactly these addresses, so that a second lookup cannot return others (DNS rebinding). The address
+ * of the connected peer is checked as well.
  */
 export function guardedConnector({
-  allowed,
+  isAllowedAddress,
   resolve,
   connectTimeoutMs,
 }: ConnectorSettings): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
-    lookup: pinnedLookup(resolve, allowed),
+    lookup: pinnedLookup(resolve, isAllowedAddress),
     autoSelectFamily: true,
     rejectUnauthorized: true,
   });
   return (options, callback) => {
-    // Node never asks `lookup` about an address, so a literal is judged before it.
+    // Node calls no `lookup` for an IP address, so a literal is checked here.
     const literal = options.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) !== 0 && !allowed(literal)) {
+    if (isIP(literal) !== 0 && !isAllowedAddress(literal)) {
       callback(new BlockedAddress(), null);
       return;
     }
     connect(options, (...[error, socket]) => {
       if (error !== null) {
         callback(error, null);
-      } else if (socket.remoteAddress === undefined || !allowed(socket.remoteAddress)) {
+      } else if (socket.remoteAddress === undefined || !isAllowedAddress(socket.remoteAddress)) {
         socket.destroy();
         callback(new BlockedAddress(), null);
       } else {
@@ -46,17 +47,17 @@ export function guardedConnector({
   };
 }
 
-/** Sooner than the time for connecting is over: a name server that is silent is not the host's fault. */
-const resolveWithinMs = 2_500;
+/** Shorter than the connect timeout, so that a silent name server is not attributed to the host. */
+const resolveTimeoutMs = 2_500;
 
-class NoAnswerFromNameServer extends Error {
+class NameServerTimeout extends Error {
   readonly code = 'ETIMEOUT';
 }
 
-async function resolveInTime(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
+async function resolveWithTimeout(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
   const timer = new AbortController();
-  const late = delay(resolveWithinMs, undefined, { signal: timer.signal }).then(() => {
-    throw new NoAnswerFromNameServer('The name server did not answer in time.');
+  const late = delay(resolveTimeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new NameServerTimeout('The name server did not answer in time.');
   });
   late.catch(() => undefined);
   try {
@@ -66,12 +67,12 @@ async function resolveInTime(resolve: ResolveAddresses, hostname: string): Promi
   }
 }
 
-function pinnedLookup(resolve: ResolveAddresses, allowed: AddressRule): LookupFunction {
+function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule): LookupFunction {
   return (hostname, options, callback) => {
-    resolveInTime(resolve, hostname).then(
+    resolveWithTimeout(resolve, hostname).then(
       (addresses) => {
         const first = addresses[0];
-        if (first === undefined || addresses.some(({ address }) => !allowed(address))) {
+        if (first === undefined || addresses.some(({ address }) => !isAllowedAddress(address))) {
           callback(new BlockedAddress(), '');
         } else if (options.all === true) {
           callback(null, [...addresses]);

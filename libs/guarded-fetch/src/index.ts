@@ -1,5 +1,5 @@
 export { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
-export type { Cut, Exchange, ExchangeLimits } from './exchange.js';
+export type { AbortReason, Exchange, ExchangeLimits } from './exchange.js';
 export { outcomes, type Outcome } from './outcome.rules.js';
 export { addressRule, type AddressPolicy, type AddressRule } from './address.rules.js';
 export { targetUri } from './target-uri.rules.js';

@@ -1,4 +1,4 @@
-/** How an exchange with a stranger's server ended, as coarse as it may be told to whoever named the server. */
+/** How an exchange ended: detailed enough for the owner of the URL, without facts about this network. */
 export const outcomes = [
   'succeeded',
   'http_error',
@@ -11,7 +11,7 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** The address is one nobody may make us talk to. */
+/** Connections to the address are not allowed. */
 export class BlockedAddress extends Error {
   override readonly name = 'BlockedAddress';
   constructor() {
@@ -30,10 +30,10 @@ const timeoutCodes = new Set([
   'UND_ERR_BODY_TIMEOUT',
   'ETIMEDOUT',
 ]);
-// The name's own doing: there is none, or it has no address.
-const nameCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NODATA', 'EAI_NONAME']);
-// We are out of files, ports or memory, or have no network. EHOSTUNREACH is not among them: a router near the host says it.
-const ownCodes = new Set([
+// The name does not exist or has no address: caused by the remote side.
+const nameNotFoundCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NODATA', 'EAI_NONAME']);
+// This machine is out of files, ports or memory, or has no network. EHOSTUNREACH is not listed: a remote router sends it.
+const localErrorCodes = new Set([
   'EMFILE',
   'ENFILE',
   'ENOBUFS',
@@ -67,26 +67,26 @@ export function outcomeOfError(error: Error): Outcome {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code !== 'string') return 'connection_failed';
   if (timeoutCodes.has(code)) return 'timeout';
-  if (isOfDns(error, code)) return 'dns_error';
+  if (isDnsError(error, code)) return 'dns_error';
   return tlsCodes.test(code) ? 'tls_error' : 'connection_failed';
 }
 
 /**
- * Whether an error says nothing about the other side: our name server did not answer for the name, or our own machine refused. A name
- * whose own servers are broken looks the same from here, and is taken for ours as well.
+ * Whether an error was caused by this machine or its name server, so that it says nothing about the remote server. A
+ * name whose authoritative servers are broken looks the same and counts as a local error as well.
  */
-export function isOurFault(error: Error): boolean {
-  // Of a host with several addresses, all must have failed because of us.
+export function isLocalError(error: Error): boolean {
+  // For a host with several addresses, every attempt must have failed for a local reason.
   if (error instanceof AggregateError && error.errors.length > 0) {
-    return error.errors.every((each: unknown) => each instanceof Error && isOurFault(each));
+    return error.errors.every((cause: unknown) => cause instanceof Error && isLocalError(cause));
   }
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code !== 'string') return false;
-  return ownCodes.has(code) || (isOfDns(error, code) && !nameCodes.has(code));
+  return localErrorCodes.has(code) || (isDnsError(error, code) && !nameNotFoundCodes.has(code));
 }
 
-/** c-ares says ECONNREFUSED, too, when it reaches no name server. */
-function isOfDns(error: Error, code: string): boolean {
+/** c-ares also reports ECONNREFUSED when it reaches no name server. */
+function isDnsError(error: Error, code: string): boolean {
   const syscall: unknown = Reflect.get(error, 'syscall');
   return dnsCodes.has(code) || (typeof syscall === 'string' && /^(getaddrinfo$|query)/.test(syscall));
 }

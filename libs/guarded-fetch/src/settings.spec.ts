@@ -15,14 +15,14 @@ describe('ALLOW_LOOPBACK_TARGETS', () => {
   );
 
   it.each(['https://suite.example', 'https://10.0.0.7', 'https://localhost.example'])(
-    'stops the start where the suite is at %s',
+    'is rejected at the start where the suite is at %s',
     (baseUrl) => {
       expect(rejected(baseUrl, 'true')).toEqual(['ALLOW_LOOPBACK_TARGETS']);
       expect(rejected(baseUrl, 'false')).toBeUndefined();
     },
   );
 
-  it('is reported as relaxed while it is true', () => {
+  it('is reported as a relaxed setting while it is true', () => {
     expect(relaxedTargetSettings({ ALLOW_LOOPBACK_TARGETS: true })).toMatchObject([
       { setting: 'ALLOW_LOOPBACK_TARGETS' },
     ]);

@@ -2,7 +2,7 @@ import { flag, hasLoopbackHost, type RelaxedSetting, type ServiceSettings } from
 import { z } from 'zod';
 import { GuardedClient } from './guarded-client.js';
 
-/** Further settings of a service that connects to addresses of strangers. */
+/** Settings of a service that connects to untrusted URLs. */
 export const guardedClientSettings = {
   ALLOW_LOOPBACK_TARGETS: flag().describe(
     'Development only: URLs that callers give may name this machine, over http too. Accepted only where the host of BASE_URL is loopback',
@@ -21,7 +21,7 @@ type Settings = Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'> & {
   readonly BLOCKED_NETWORKS: readonly string[];
 };
 
-/** For `superRefine` of the service's settings: a public suite cannot be opened to its own machine by mistake. */
+/** For `superRefine` of the service's settings: a public suite cannot allow loopback targets by mistake. */
 export function rejectLoopbackTargetsInPublic(
   settings: Pick<Settings, 'BASE_URL' | 'ALLOW_LOOPBACK_TARGETS'>,
   context: Pick<z.RefinementCtx, 'addIssue'>,
@@ -41,7 +41,7 @@ export function relaxedTargetSettings(settings: Pick<Settings, 'ALLOW_LOOPBACK_T
   return [{ setting: 'ALLOW_LOOPBACK_TARGETS', consequence }];
 }
 
-/** Opens the client as the settings say. The caller closes it. */
+/** Creates a client with these settings. The caller closes it. */
 export function openGuardedClient(settings: Settings): GuardedClient {
   return new GuardedClient({
     allowLoopback: settings.ALLOW_LOOPBACK_TARGETS,

@@ -6,14 +6,14 @@ import { targetUri } from './target-uri.rules.js';
 function policy(allowLoopback: boolean) {
   return {
     allowLoopback,
-    allowedAddress: addressRule({ allowLoopback, blockedNetworks: [] }),
+    isAllowedAddress: addressRule({ allowLoopback, blockedNetworks: [] }),
     ownHosts: new Set(['suite.example:443']),
   };
 }
 const production = policy(false);
 const development = policy(true);
 
-describe('the rule for target URLs', () => {
+describe('the check of target URLs', () => {
   it.each([
     'https://hooks.example.com/orders?key=1',
     'HTTPS://Hooks.Example.com',
@@ -25,7 +25,7 @@ describe('the rule for target URLs', () => {
     `https://${'a'.repeat(63)}.example.com/@home`,
     `https://${'a.'.repeat(121)}example.com./?by=@me`,
     'https://hooks.example.com./',
-  ])('takes %s', (url) => {
+  ])('accepts %s', (url) => {
     expect(targetUrlProblem(url, production)).toBeUndefined();
   });
 
@@ -60,7 +60,7 @@ describe('the rule for target URLs', () => {
     ['https://hooks.example.com/a|b', 'must be a URI (RFC 3986): other characters are percent-encoded'],
     ['https://hooks.example.com/?a[]=%', 'must be a URI (RFC 3986): other characters are percent-encoded'],
     [`https://hooks.example.com/${'a'.repeat(2048)}`, 'must be at most 2048 characters'],
-  ])('refuses %j: %s', (url, reason) => {
+  ])('rejects %j: %s', (url, reason) => {
     expect(targetUrlProblem(url, production)).toBe(reason);
   });
 
@@ -107,7 +107,7 @@ describe('the rule for target URLs', () => {
     ...['db', 'router.lan', 'nas.home.arpa'],
   ];
 
-  it.each(spellingsOfPrivateHosts)('refuses https://%s/', (host) => {
+  it.each(spellingsOfPrivateHosts)('rejects https://%s/', (host) => {
     expect(targetUrlProblem(`https://${host}/`, production)).toBeDefined();
   });
 
@@ -119,13 +119,13 @@ describe('the rule for target URLs', () => {
     '[::1]',
     '[::ffff:127.0.0.1]',
     'suite.localhost',
-  ])('knows its own port on this machine by the name of %s, too', (host) => {
+  ])('rejects its own port on this machine by the name of %s', (host) => {
     const own = { ...development, ownHosts: new Set([hostAndPort(new URL('https://localhost:8443'))]) };
     expect(targetUrlProblem(`https://${host}:8443/`, own)).toBe('must not be an address of this service');
     expect(targetUrlProblem(`https://${host}:8444/`, own)).toBeUndefined();
   });
 
-  it('refuses every spelling of every loopback address', () => {
+  it('rejects every spelling of every loopback address in production, and accepts them in development', () => {
     const byte = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(byte, byte, byte, (b, c, d) => {
@@ -147,7 +147,7 @@ describe('the rule for target URLs', () => {
     'http://[::1]:8080/',
     'http://0x7f.1/',
     'http://app.localhost/',
-  ])('takes %s in development', (url) => {
+  ])('accepts %s in development', (url) => {
     expect(targetUrlProblem(url, development)).toBeUndefined();
   });
 
@@ -156,7 +156,7 @@ describe('the rule for target URLs', () => {
     'http://hooks.example.com/',
     'https://169.254.169.254/',
     'http://127.0.0.1.example.com/',
-  ])('refuses %s in development too', (url) => {
+  ])('rejects %s in development too', (url) => {
     expect(targetUrlProblem(url, development)).toBeDefined();
   });
 });
@@ -174,11 +174,11 @@ describe('the URI of a target URL', () => {
     ['https://münchen.example/ä?ö=ü', 'https://xn--mnchen-3ya.example/%C3%A4?%C3%B6=%C3%BC'],
     ['https://hooks.example.com/{order}', 'https://hooks.example.com/%7Border%7D'],
     ['https:///hooks.example.com/a', 'https://hooks.example.com/a'],
-  ])('is %s percent-encoded and with an ASCII host', (url, expected) => {
+  ])('is %s with percent-encoding and an ASCII host', (url, expected) => {
     expect(targetUri(url)).toBe(expected);
   });
 
-  it('is its own URI, and has the same meaning as the URL', () => {
+  it('is idempotent, and has the same meaning as the URL', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), fc.string({ unit: 'grapheme' }), (url, more) => {
         const given = url + more;

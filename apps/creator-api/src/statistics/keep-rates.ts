@@ -81,19 +81,19 @@ export async function fetchRates({ database, config, client, logger }: RateParts
 type Fetched = { readonly file: string } | { readonly problem: string; readonly status?: number | undefined };
 
 async function readFile(client: GuardedClient, url: string): Promise<Fetched> {
-  const problem = await client.problemWith(url);
+  const problem = await client.findTargetProblem(url);
   if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
   const exchange = await client.send({
     method: 'GET',
     url,
     headers: { accept: 'application/xml, text/csv;q=0.9, */*;q=0.1', 'user-agent': 'Exchange-Rates/1' },
     deadlineMs: fetchTimeoutMs,
-    bodyWithinMs: fetchTimeoutMs,
-    readAtMostBytes: maxBytes,
-    keepAtMostBytes: maxBytes,
+    bodyTimeoutMs: fetchTimeoutMs,
+    maxReadBytes: maxBytes,
+    maxKeptBytes: maxBytes,
   });
   const { outcome, statusCode: status } = exchange;
   if (status !== 200) return { problem: outcome, status };
-  if (exchange.truncated) return { problem: exchange.cutBy ?? 'incomplete', status };
+  if (exchange.truncated) return { problem: exchange.abortReason ?? 'incomplete', status };
   return { file: exchange.body.toString('utf8') };
 }

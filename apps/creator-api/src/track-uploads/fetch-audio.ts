@@ -34,10 +34,10 @@ export class FetchAudio {
         'user-agent': 'Track-Uploads/1',
       },
       deadlineMs,
-      bodyWithinMs: deadlineMs,
-      slowest: { bytes: Math.ceil((slowest * slowForMs) / 1000), inMs: slowForMs },
-      readAtMostBytes: mostBytes + 1, // one more tells that there is more
-      keepAtMostBytes: 0,
+      bodyTimeoutMs: deadlineMs,
+      minThroughput: { bytes: Math.ceil((slowest * slowForMs) / 1000), intervalMs: slowForMs },
+      maxReadBytes: mostBytes + 1, // one more tells that there is more
+      maxKeptBytes: 0,
       wantsBody: (statusCode, headers) => holdsFile(statusCode, headers, mostBytes),
       onChunk: (chunk) => {
         writing = file.append(chunk);

@@ -5,7 +5,7 @@ import { forGood, forNow, type UploadProblem } from './upload-failure.rules.js';
 const passingStatuses = new Set([408, 425, 429]);
 const encodingsOfNothing = new Set([undefined, '', 'identity']);
 
-export type Fetch = Pick<Exchange, 'outcome' | 'statusCode' | 'headers' | 'complete' | 'cutBy'> & {
+export type Fetch = Pick<Exchange, 'outcome' | 'statusCode' | 'headers' | 'complete' | 'abortReason'> & {
   /** How many bytes of the file came. */
   readonly bytes: number;
 };
@@ -45,14 +45,15 @@ export function fetchProblem(fetch: Fetch, mostBytes: number): UploadProblem | u
 }
 
 function answerProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefined {
-  const { statusCode = 0, headers, complete, cutBy, bytes } = fetch;
+  const { statusCode = 0, headers, complete, abortReason, bytes } = fetch;
   if (statusCode !== 200) return forGood('http_error', `The server answered ${statusCode} instead of 200.`);
   if (isCompressed(headers))
     return forGood('compressed', 'The server sent the file compressed, although it was asked not to.');
   if (bytes > mostBytes || Number(headers['content-length']) > mostBytes)
     return forGood('too_large', `The file is larger than ${mostBytes} bytes.`);
   // Again it would hold a place for as long: whoever has it come faster registers it anew.
-  if (cutBy === 'slow' || cutBy === 'deadline') return forGood('too_slow', 'The file came too slowly.');
+  if (abortReason === 'slow' || abortReason === 'deadline')
+    return forGood('too_slow', 'The file came too slowly.');
   if (!complete) return forNow('connection_failed', 'The server broke off before the end of the file.');
   return bytes === 0 ? forGood('empty', 'The file is empty.') : undefined;
 }

@@ -169,7 +169,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   describe('with a name that may be private', () => {
     const asked: string[] = [];
     beforeAll(() => {
-      api.app.get(GuardedClient).problemWith = (url) => {
+      api.app.get(GuardedClient).findTargetProblem = (url) => {
         asked.push(url);
         const isPrivate = url.includes('private');
         return Promise.resolve(isPrivate ? 'must not resolve to a private or reserved address' : undefined);

@@ -75,7 +75,7 @@ export class RegisterTrackUpload {
     releaseId: string,
     { track_uuid: trackId, upload_url: given }: RegisterTrackUploadDto,
   ): Promise<Answer<RegistrationView>> {
-    rejectUrl(this.client.shapeProblem(given));
+    rejectUrl(this.client.findUrlProblem(given));
     const url = targetUri(given) ?? given;
     // Whose release it is, and whether there is room, comes first: only then may the caller learn what a name resolves to.
     const known = await this.visibility.as(who, (tx) => findOpen(tx, releaseId, trackId, url));
@@ -90,7 +90,7 @@ export class RegisterTrackUpload {
   private async requireTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
     const who = `${clientId}:${creatorId ?? subject}`; // as quotas count
     this.privateNames.check(who);
-    const problem = await this.client.problemWith(url);
+    const problem = await this.client.findTargetProblem(url);
     if (problem !== undefined) this.privateNames.add(who);
     rejectUrl(problem);
   }
