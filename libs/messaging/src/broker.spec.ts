@@ -21,7 +21,7 @@ describe('a connection to RabbitMQ', () => {
     await connection.close();
   });
 
-  it('is replaced when a user asks for another while its channel is being set up', async () => {
+  it('is replaced when a channel user requests a reconnect while its channel is being set up', async () => {
     let opened = 0;
     await new Promise<void>((resolve) => {
       broker.use(() => {

@@ -4,23 +4,23 @@ import { type ChannelModel, type ConfirmChannel, connect, type Replies } from 'a
 import { setTimeout as delay } from 'node:timers/promises';
 import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js';
 
-const firstRetryMs = 200;
-const lastRetryMs = 1_000; // a broker that is back should not be waited for: an attempt costs next to nothing
+const minRetryDelayMs = 200;
+const maxRetryDelayMs = 1_000; // short, since an attempt costs little and a recovered broker should be used at once
 const heartbeatSeconds = 10;
 
-/** Sets up its own channel (consumes, or keeps it to publish). Called with a new one after every reconnect. */
+/** Sets up its own channel, to consume or to publish. Called with a new channel after every reconnect. */
 export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
 
-/** Resolves when the connection may be opened; rejects while it may not. */
+/** Rejects while the connection must not be opened; resolves when it may be. */
 export type Gate = () => Promise<unknown>;
 
-/** One connection to RabbitMQ that comes back by itself. A channel that fails takes the connection with it, and both return. */
+/** One connection to RabbitMQ that reconnects by itself. A failed channel closes the connection, and both are reopened. */
 export class Broker {
   readonly topology: Topology;
-  /** From when it is open until it ends; `isReady` once its channels are set up. */
+  /** Set while the connection is open; `isReady` once its channels are set up. */
   private connection: ChannelModel | undefined;
   private isReady = false;
-  private alarmed = false;
+  private isBlocked = false;
   private readonly users: ChannelUser[] = [];
   private readonly queues: MessageQueue[] = [];
   private gate: Gate | undefined;
@@ -38,12 +38,12 @@ export class Broker {
     return this.isReady;
   }
 
-  /** RabbitMQ is short of memory or disk and takes nothing published: what is sent all the same would pile up in this process. */
+  /** RabbitMQ is short of memory or disk and accepts no messages: those sent anyway would pile up in this process. */
   get blocked(): boolean {
-    return this.alarmed;
+    return this.isBlocked;
   }
 
-  /** Call before `start`. @param queues what the user consumes; declared before it gets its channel */
+  /** Call before `start`. @param queues that the user consumes; declared before it gets its channel */
   use(user: ChannelUser, queues: readonly MessageQueue[] = []): void {
     this.users.push(user);
     this.queues.push(...queues);
@@ -54,22 +54,23 @@ export class Broker {
   }
 
   /**
-   * Ends the connection, also one whose channels are being set up, and opens another: RabbitMQ delivers what was not acknowledged once more, to this process or another.
-   * @param gate opens the next connection only once this resolves; polled each second
+   * Closes the connection, even while its channels are being set up, and opens another. RabbitMQ redelivers
+   * unacknowledged messages, to this process or another.
+   * @param gate the next connection is opened only once this resolves; polled every second
    */
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;
     void this.connection?.close().catch(() => undefined);
   }
 
-  /** How many messages and consumers a queue has; undefined when it does not exist or RabbitMQ cannot be reached. */
+  /** Returns the message and consumer counts; undefined when the queue does not exist or RabbitMQ is unreachable. */
   async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
     const { connection } = this;
     if (connection === undefined || !this.isReady) return undefined;
     try {
       return await onOwnChannel(connection, (channel) => channel.checkQueue(queue));
     } catch (error) {
-      if (this.connection !== connection) return undefined; // it ended meanwhile
+      if (this.connection !== connection) return undefined; // the connection ended during the call
       throw error;
     }
   }
@@ -80,28 +81,28 @@ export class Broker {
   }
 
   private async keepConnected(): Promise<void> {
-    let retryMs = firstRetryMs;
+    let retryDelayMs = minRetryDelayMs;
     while (!this.stopping) {
       try {
         await this.gate?.();
         this.gate = undefined;
-        await this.serveOneConnection(() => {
-          retryMs = firstRetryMs;
+        await this.runConnection(() => {
+          retryDelayMs = minRetryDelayMs;
         });
         if (!this.stopping) this.logger.warn('The connection to RabbitMQ ended; connecting again.');
       } catch (error) {
         if (this.stopping) return;
         const problem = this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is away';
-        this.logger.warn({ error, retry_ms: retryMs }, `${problem}; trying again.`);
+        this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; trying again.`);
       }
       this.connection = undefined;
       this.isReady = false;
-      if (!this.stopping) await delay(retryMs, undefined, { ref: false });
-      retryMs = Math.min(retryMs * 2, lastRetryMs);
+      if (!this.stopping) await delay(retryDelayMs, undefined, { ref: false });
+      retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs);
     }
   }
 
-  private async serveOneConnection(onReady: () => void): Promise<void> {
+  private async runConnection(onReady: () => void): Promise<void> {
     const url = new URL(this.settings.url);
     url.searchParams.set('heartbeat', String(heartbeatSeconds));
     const connection = await connect(url.href, {
@@ -109,16 +110,16 @@ export class Broker {
       timeout: 5_000,
     });
     this.connection = connection;
-    this.alarmed = false;
+    this.isBlocked = false;
     connection.on('blocked', () => {
-      this.alarmed = true;
+      this.isBlocked = true;
       this.logger.warn(
         { connection: this.settings.name },
         'RabbitMQ takes no messages: it is short of memory or disk.',
       );
     });
     connection.on('unblocked', () => {
-      this.alarmed = false;
+      this.isBlocked = false;
       this.logger.info({ connection: this.settings.name }, 'RabbitMQ takes messages again.');
     });
     connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));

@@ -8,41 +8,43 @@ import type { Broker } from './broker.js';
 import { type HandleMessages, MessageHandling } from './message-handling.js';
 import { QueueHandover } from './queue-handover.js';
 
-const handoverPollMs = 500;
-const leftBehindPollMs = 600_000;
-const pingWithinMs = 3_000;
-/** Below the limit of the broker, which would count the messages behind it as well. */
-const maxDeathsInOrder = 10;
+const handoverPollIntervalMs = 500;
+const leftBehindPollIntervalMs = 600_000;
+const pingTimeoutMs = 3_000;
+/** Below the broker's delivery limit, which also counts the messages behind the failing one. */
+const maxDeliveriesInOrder = 10;
 
 export interface ConsumerOptions {
   readonly queue: MessageQueue;
-  /** Most messages handled in one transaction. */
+  /** Maximum number of messages handled in one transaction. */
   readonly batchSize: number;
-  /** The effect of messages that were not handled before, in the order they came. In the same transaction as their inbox rows. */
+  /** Applies messages that were not handled before, in order, in the same transaction as their inbox rows. */
   readonly handle: HandleMessages;
-  /** Rejects while the database cannot be reached. */
+  /** Rejects while the database is unreachable. */
   readonly ping?: () => Promise<void>;
 }
 
 export interface ConsumerTimes {
   /**
-   * After this long without its database a replica returns its messages to RabbitMQ, for another replica. With a statement (9.6 s) and a
-   * ping (3 s) under way that is within 30 s.
+   * After this long without its database a replica returns its messages to RabbitMQ, for another replica. Together
+   * with a running statement (9.6 s) and a ping (3 s), this takes less than 30 s.
    */
   readonly returnAfterMs?: number;
-  /** Between two tries of one message. */
+  /** Delays between two tries of one message. */
   readonly retryMs?: { readonly first: number; readonly last: number };
 }
 
 /**
- * Takes messages from a queue: inbox rows and effects in one commit, then the acknowledgement. A message may come twice or late;
- * its effect happens once.
+ * Consumes a queue: inbox rows and effects in one commit, then the acknowledgement. A message may arrive twice or
+ * late; its effect happens once.
  *
- * A message that kills its process takes no other with it (ADR 23). A message that was delivered before is handled alone. From a shared
- * queue the consumer takes one message at a time after it connects, until one comes that was never delivered before: the one that
- * kills returns to RabbitMQ alone, and no other is counted with it. RabbitMQ keeps the order of returned messages only while the same
- * number is taken each time, so from an ordered queue the first message after connecting is set aside once it has returned too often: all
- * before it were acknowledged, so it is the one that was in work.
+ * A message that crashes its consumer affects no other message (ADR 23):
+ * - A redelivered message is handled alone.
+ * - On a shared queue the consumer prefetches one message at a time after it connects, until one arrives that was
+ *   never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery count grows.
+ * - On an ordered queue that is not possible, since RabbitMQ keeps the order of returned messages only while the
+ *   prefetch count stays the same. Instead, the first message after connecting is set aside once it was delivered
+ *   too often: all messages before it were acknowledged, so it was the one in work.
  */
 export class Consumer {
   private waiting: ConsumeMessage[] = [];
@@ -52,7 +54,7 @@ export class Consumer {
   private source = '';
   private isFirstInOrder = false;
   private readonly isOrdered: boolean;
-  private subscription: { readonly tag: string; readonly isCareful: boolean } | undefined;
+  private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
   private readonly handling: MessageHandling;
 
   constructor(
@@ -72,7 +74,7 @@ export class Consumer {
     broker.use((channel, connection) => this.open(channel, connection), [options.queue]);
   }
 
-  /** Takes nothing more and resolves when what was in hand is done. */
+  /** Takes no more messages, and resolves when those in work are done. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.waiting = [];
@@ -85,7 +87,7 @@ export class Consumer {
     channel.on('close', () => {
       if (this.channel === channel) this.channel = undefined;
     });
-    this.waiting = []; // unacknowledged on the old channel: the broker delivers them once more
+    this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
     const isIdle = () => this.waiting.length === 0 && this.working === undefined;
     const handover = new QueueHandover(connection, this.broker.topology, this.options.queue, {
       get isIdle() {
@@ -94,7 +96,7 @@ export class Consumer {
       subscribe: (queue) => {
         this.source = queue;
         this.isFirstInOrder = this.isOrdered;
-        return this.subscribe(channel, { isCareful: !this.isOrdered });
+        return this.subscribe(channel, { isSerial: !this.isOrdered });
       },
       unsubscribe: () => this.unsubscribe(channel),
     });
@@ -102,11 +104,13 @@ export class Consumer {
     void this.completeHandover(channel, handover);
   }
 
-  /** Until the channel ends. What fails ends the channel. */
+  /** Runs until the channel closes. A failure closes it. */
   private async completeHandover(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
     try {
       while (this.channel === channel && !this.stopping) {
-        await delay(handover.isOver ? leftBehindPollMs : handoverPollMs, undefined, { ref: false });
+        await delay(handover.isOver ? leftBehindPollIntervalMs : handoverPollIntervalMs, undefined, {
+          ref: false,
+        });
         if (this.channel !== channel || this.stopping) return;
         if (!handover.isOver) await handover.step();
         else if (await handover.isLeftBehind()) return this.broker.reconnect();
@@ -118,17 +122,17 @@ export class Consumer {
     }
   }
 
-  private async subscribe(channel: ConfirmChannel, { isCareful }: { isCareful: boolean }): Promise<void> {
-    await channel.prefetch(isCareful ? 1 : this.options.batchSize * 2);
+  private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
+    await channel.prefetch(isSerial ? 1 : this.options.batchSize * 2);
     const { consumerTag: tag } = await channel.consume(this.source, (raw) => {
-      if (raw === null) return this.broker.reconnect(); // the broker ended this consumer, as when its queue moves
+      if (raw === null) return this.broker.reconnect(); // the broker cancelled this consumer, e.g. because the queue moved
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
       this.working ??= this.work().finally(() => {
         this.working = undefined;
       });
     });
-    this.subscription = { tag, isCareful };
+    this.subscription = { tag, isSerial };
   }
 
   private async unsubscribe(channel: ConfirmChannel): Promise<void> {
@@ -137,7 +141,7 @@ export class Consumer {
   }
 
   private async work(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // what came in the same frame makes one batch
+    await new Promise((resolve) => setImmediate(resolve)); // messages of the same frame make one batch
     while (this.waiting.length > 0) {
       const channel = this.channel;
       const batch = this.waiting.splice(0, this.nextBatchSize());
@@ -145,19 +149,19 @@ export class Consumer {
     }
   }
 
-  /** A message that was delivered before may have killed its process: it is handled alone. */
+  /** A redelivered message may have crashed its consumer, so it is handled alone. */
   private nextBatchSize(): number {
     const { batchSize } = this.options;
     const redelivered = this.waiting.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
-  /** What could neither be handled nor set aside comes once more on a new connection. */
+  /** Messages that can neither be handled nor set aside are redelivered on a new connection. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
       const [first] = batch;
-      if (this.isFirstInOrder && first !== undefined && deathsOf(first) >= maxDeathsInOrder)
-        await this.handling.setAside(channel, first, `ended its consumer ${deathsOf(first)} times`);
+      if (this.isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
+        await this.handling.setAside(channel, first, `ended its consumer ${deliveryCountOf(first)} times`);
       else await this.handling.handle(channel, batch);
       this.isFirstInOrder = false;
     } catch (error) {
@@ -166,14 +170,14 @@ export class Consumer {
         'Messages could not be set aside; taking them again.',
       );
       this.waiting = [];
-      // Each return counts for all messages in hand: during an outage of the database they return once.
+      // Each return raises the delivery count of all messages in hand, so during a database outage they return once.
       this.broker.reconnect(isOutage(error) ? () => this.ping() : undefined);
     }
   }
 
   /**
-   * RabbitMQ is reached and the database is not: another replica may reach it. A database that responds to a ping is everybody's trouble, so
-   * the messages stay.
+   * Returns the messages if this replica cannot reach the database, since another one may. If the database responds
+   * to a ping, other replicas would have the same problem, so the messages stay.
    */
   private async returnMessages(): Promise<boolean> {
     const responds = await this.ping().then(
@@ -194,13 +198,13 @@ export class Consumer {
     const { ping = () => this.database.ping() } = this.options;
     return Promise.race([
       ping(),
-      delay(pingWithinMs, undefined, { ref: false }).then(() => {
+      delay(pingTimeoutMs, undefined, { ref: false }).then(() => {
         throw new Error('The database did not respond to a ping.');
       }),
     ]);
   }
 
-  /** On a channel that is gone nothing can be acknowledged: the broker delivers the message once more, and the inbox knows it. */
+  /** On a closed channel nothing can be acknowledged: the broker redelivers the message, and the inbox ignores it. */
   private async acknowledge(
     channel: ConfirmChannel,
     raw: ConsumeMessage,
@@ -208,12 +212,12 @@ export class Consumer {
   ): Promise<void> {
     if (this.channel !== channel) return;
     try {
-      // The subscription ends before the acknowledgement, while this message is the only one that may be in hand: else the next
-      // single active consumer and this one would each have one.
-      const isFirstNew = this.subscription?.isCareful === true && !raw.fields.redelivered;
+      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise the next single
+      // active consumer and this one could each have a message.
+      const isFirstNew = this.subscription?.isSerial === true && !raw.fields.redelivered;
       if (isFirstNew) await this.unsubscribe(channel);
       channel.ack(raw, andAllBefore);
-      if (isFirstNew) await this.subscribe(channel, { isCareful: false });
+      if (isFirstNew) await this.subscribe(channel, { isSerial: false });
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
@@ -223,8 +227,8 @@ export class Consumer {
   }
 }
 
-/** How often a connection ended with the message in hand. */
-function deathsOf(raw: ConsumeMessage): number {
+/** How often a connection closed while the message was in work. */
+function deliveryCountOf(raw: ConsumeMessage): number {
   const count: unknown = raw.properties.headers?.['x-delivery-count'];
   return typeof count === 'number' ? count : 0;
 }

@@ -1,19 +1,18 @@
 import { messageQueues, type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { confirmed } from './confirmed.js';
+import { waitForConfirmation } from './wait-for-confirmation.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
 
-/** In hand at one time. */
+/** Maximum number of messages in hand at one time. */
 const pageSize = 500;
-const mostListed = 1000;
-const waitForOthersMs = 60_000;
-const askAgainMs = 100;
+const maxListed = 1000;
+const lockTimeoutMs = 60_000;
+const retryDelayMs = 100;
 
-/** What is done with a letter that was looked at. */
-type Verdict = 'keep' | 'remove';
+type Action = 'keep' | 'remove';
 
-/** The messages that were refused, for an operator. Close it after use. */
+/** Rejected messages, for an operator. Close it after use. */
 export class DeadLetterQueues {
   private returned = false;
   private readonly channel: ConfirmChannel;
@@ -27,10 +26,10 @@ export class DeadLetterQueues {
     channel.on('return', () => {
       this.returned = true;
     });
-    channel.on('error', () => undefined); // the call under way says so
+    channel.on('error', () => undefined); // the current call rejects
   }
 
-  /** @throws Error when the broker cannot be reached */
+  /** @throws Error when the broker is unreachable */
   static async open(settings: {
     readonly url: string;
     readonly namespace: string;
@@ -42,30 +41,30 @@ export class DeadLetterQueues {
   }
 
   async close(): Promise<void> {
-    await this.channel.close(); // its acknowledgements come before its end; those of a connection need not
+    await this.channel.close(); // closing the channel flushes its acknowledgements; closing the connection may not
     await this.connection.close();
   }
 
-  /** How many wait. */
+  /** Returns the number of dead letters. */
   async count(queue: MessageQueue): Promise<number> {
     return (await this.channel.checkQueue(this.topology.deadLetterQueue(queue))).messageCount;
   }
 
-  /** The oldest, at most 1000. */
+  /** Returns the oldest dead letters, at most 1000. */
   async list(queue: MessageQueue): Promise<DeadLetter[]> {
     let letters: DeadLetter[] = [];
-    await this.look(queue, (letter) => {
+    await this.scan(queue, (letter) => {
       letters.push(letter);
-      if (letters.length === 2 * mostListed) letters = oldest(letters);
+      if (letters.length === 2 * maxListed) letters = oldest(letters);
       return 'keep';
     });
     return oldest(letters);
   }
 
-  /** The one of this id, wherever it stands. */
+  /** Finds a dead letter by id, at any position of the queue. */
   async find(queue: MessageQueue, id: string): Promise<DeadLetter | undefined> {
     let found: DeadLetter | undefined;
-    await this.look(queue, (letter) => {
+    await this.scan(queue, (letter) => {
       if (letter.id === id) found = letter;
       return 'keep';
     });
@@ -73,46 +72,47 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Sends refused messages to the queue that refused them, and to no other, under their own ids: the inbox of its consumer knows what
-   * it applied already. Each leaves the dead letters when RabbitMQ has it in its queue: a death in between sends it twice, never not at all.
-   * @param id of one, else all that wait now
+   * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own ids, so
+   * that the consumer's inbox ignores those it already applied. A message leaves the dead letters after RabbitMQ has
+   * confirmed it: a crash in between sends it twice, never loses it.
+   * @param id of one message; else all current ones
    * @returns the ids
    */
   replay(queue: MessageQueue, id?: string): Promise<string[]> {
-    return this.takeOut(queue, id, (raw) => this.send(this.topology.queue(queue), raw, {}));
+    return this.removeMatching(queue, id, (raw) => this.send(this.topology.queue(queue), raw, {}));
   }
 
-  /** Throws a refused message away. @returns its id, or nothing when it is not there */
+  /** Deletes a rejected message. @returns its id, or an empty array when it does not exist */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
-    return this.takeOut(queue, id, () => undefined);
+    return this.removeMatching(queue, id, () => undefined);
   }
 
-  private async takeOut(
+  private async removeMatching(
     queue: MessageQueue,
     id: string | undefined,
-    act: (raw: GetMessage) => void,
+    publish: (raw: GetMessage) => void,
   ): Promise<string[]> {
-    const taken: string[] = [];
-    await this.look(queue, (letter, raw) => {
+    const removed: string[] = [];
+    await this.scan(queue, (letter, raw) => {
       if (id !== undefined && letter.id !== id) return 'keep';
-      act(raw);
-      taken.push(letter.id);
+      publish(raw);
+      removed.push(letter.id);
       return 'remove';
     });
-    return taken;
+    return removed;
   }
 
   /**
-   * Goes once through all letters that wait now. Those that are kept go to the queue's end before they are taken off its head, so that after the
-   * last of them all stand as they stood: given back, they would be counted by the broker, and dropped after some times (RabbitMQ 4). One letter
-   * that stands there twice, after a death in between, is one again.
+   * Goes once through all current dead letters. Kept ones are republished to the end of the queue before they are
+   * acknowledged at its head, so that the order is the same afterwards. They are not requeued, because RabbitMQ 4
+   * counts that as a delivery and drops the message at its limit. Duplicates, left by a crash in between, are merged.
    */
-  private async look(
+  private async scan(
     queue: MessageQueue,
-    judge: (letter: DeadLetter, raw: GetMessage) => Verdict,
+    decide: (letter: DeadLetter, raw: GetMessage) => Action,
   ): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
-    await this.alone(`${name}.in-hand`, async () => {
+    await this.withExclusiveLock(`${name}.in-hand`, async () => {
       const seen = new Set<string>();
       for (let left = await this.count(queue); left > 0;) {
         const inHand = await this.take(name, Math.min(left, pageSize));
@@ -120,20 +120,20 @@ export class DeadLetterQueues {
         this.returned = false;
         for (const raw of inHand) {
           const letter = deadLetter(queue, raw);
-          if (!seen.has(letter.id) && judge(letter, raw) === 'keep')
+          if (!seen.has(letter.id) && decide(letter, raw) === 'keep')
             this.send(name, raw, raw.properties.headers ?? {});
           seen.add(letter.id);
         }
-        await confirmed(this.channel); // a return comes before its confirmation
+        await waitForConfirmation(this.channel); // an unroutable message is returned before its confirmation
         if (this.returned) throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
         for (const raw of inHand) this.channel.ack(raw);
       }
     });
   }
 
-  private async take(name: string, most: number): Promise<GetMessage[]> {
+  private async take(name: string, limit: number): Promise<GetMessage[]> {
     const inHand: GetMessage[] = [];
-    while (inHand.length < most) {
+    while (inHand.length < limit) {
       const raw = await this.channel.get(name);
       if (raw === false) break;
       inHand.push(raw);
@@ -142,36 +142,36 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Holds an exclusive queue meanwhile, which the broker gives to one connection at a time: two that go through the letters at once would
-   * take each other's for their own.
+   * Holds an exclusive queue during the work, which the broker grants to one connection at a time. Two concurrent
+   * scans would take each other's republished messages for their own.
    */
-  private async alone(lock: string, work: () => Promise<void>): Promise<void> {
-    const channel = await this.exclusively(lock);
+  private async withExclusiveLock(lock: string, work: () => Promise<void>): Promise<void> {
+    const channel = await this.acquireLock(lock);
     try {
       await work();
     } finally {
-      await channel.deleteQueue(lock).catch(() => undefined); // the end of the connection deletes it, too
+      await channel.deleteQueue(lock).catch(() => undefined); // closing the connection deletes it as well
       await channel.close().catch(() => undefined);
     }
   }
 
-  private async exclusively(lock: string): Promise<Channel> {
-    for (let waitedMs = 0; ; waitedMs += askAgainMs) {
+  private async acquireLock(lock: string): Promise<Channel> {
+    for (let waitedMs = 0; ; waitedMs += retryDelayMs) {
       const channel = await this.connection.createChannel();
       channel.on('error', () => undefined); // RESOURCE_LOCKED closes it
       try {
         await channel.assertQueue(lock, { exclusive: true, durable: false });
         return channel;
       } catch (error) {
-        if (waitedMs >= waitForOthersMs) throw error;
+        if (waitedMs >= lockTimeoutMs) throw error;
       }
-      await delay(askAgainMs);
+      await delay(retryDelayMs);
     }
   }
 
-  private send(to: string, raw: GetMessage, headers: object): void {
+  private send(queue: string, raw: GetMessage, headers: object): void {
     const messageId: unknown = raw.properties.messageId;
-    this.channel.publish('', to, raw.content, {
+    this.channel.publish('', queue, raw.content, {
       persistent: true,
       mandatory: true,
       contentType: 'application/json',
@@ -181,13 +181,13 @@ export class DeadLetterQueues {
   }
 }
 
-/** By when they were refused; what the broker itself set aside does not say so, and comes first. */
+/** Sorts by time of rejection. Messages that the broker itself dead-lettered have no such time and come first. */
 function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
   const at = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
-  return letters.toSorted((one, other) => at(one) - at(other)).slice(0, mostListed);
+  return letters.toSorted((a, b) => at(a) - at(b)).slice(0, maxListed);
 }
 
-/** A queue of the catalogue by its name. */
+/** Whether the catalogue has a queue with this name. */
 export function isMessageQueue(name: string): name is MessageQueue {
   return Object.hasOwn(messageQueues, name);
 }

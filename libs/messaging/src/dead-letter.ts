@@ -1,24 +1,24 @@
 import type { MessageQueue } from '@fulfilment/contracts';
 import type { GetMessage } from 'amqplib';
 import { createHash } from 'node:crypto';
-import { refusalReasonHeader, refusedAtHeader } from './dead-letters.js';
+import { rejectionReasonHeader, rejectedAtHeader } from './publish-dead-letter.js';
 
-/** A refused message as an operator sees it: what it is about by its ids, nothing of what people wrote. */
+/** A rejected message as shown to an operator: with the ids in it, without text that people wrote. */
 export interface DeadLetter {
   readonly queue: MessageQueue;
-  /** The message's id; of what has none and cannot be read, a name made of its bytes. */
+  /** The message's id; for a message without a readable id, a hash of its bytes. */
   readonly id: string;
   readonly type: string | null;
   readonly reason: string;
   readonly refused_at: string | null;
   readonly occurred_at: string | null;
   readonly bytes: number;
-  /** Order, product, release, creator: by the names they have in the message. */
+  /** Ids of the order, product, release and creator, by their names in the message. */
   readonly about: Readonly<Record<string, string>>;
 }
 
 const idNames = ['order_id', 'sku', 'release_id', 'track_id', 'creator_id'] as const;
-const thingNames = ['order', 'product', 'creator', 'edition'] as const;
+const entityNames = ['order', 'product', 'creator', 'edition'] as const;
 
 export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' | 'properties'>): DeadLetter {
   const message = jsonOf(raw.content);
@@ -26,33 +26,33 @@ export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' 
   const named: unknown = raw.properties.messageId ?? member(message, 'id');
   return {
     queue,
-    id: plain(named) ?? `sha256-${createHash('sha256').update(raw.content).digest('hex').slice(0, 32)}`,
-    type: plain(member(message, 'type')) ?? null,
-    reason: text(member(headers, refusalReasonHeader)) ?? brokersReason(headers),
-    refused_at: plain(member(headers, refusedAtHeader)) ?? null,
-    occurred_at: plain(member(message, 'occurred_at')) ?? null,
+    id: identifier(named) ?? `sha256-${createHash('sha256').update(raw.content).digest('hex').slice(0, 32)}`,
+    type: identifier(member(message, 'type')) ?? null,
+    reason: text(member(headers, rejectionReasonHeader)) ?? brokerReason(headers),
+    refused_at: identifier(member(headers, rejectedAtHeader)) ?? null,
+    occurred_at: identifier(member(message, 'occurred_at')) ?? null,
     bytes: raw.content.length,
     about: idsIn(member(message, 'data')),
   };
 }
 
-/** What the broker itself set aside, as after too many deaths of its consumer (`x-first-death-reason`). */
-function brokersReason(headers: unknown): string {
+/** Why the broker itself dead-lettered the message, e.g. after too many deliveries (`x-first-death-reason`). */
+function brokerReason(headers: unknown): string {
   const reason = text(member(headers, 'x-first-death-reason'));
   return reason === undefined ? 'unknown' : `set aside by RabbitMQ: ${reason}`;
 }
 
 function idsIn(data: unknown): Record<string, string> {
-  const places: [string, unknown][] = [
+  const candidates: [string, unknown][] = [
     ...idNames.map((name): [string, unknown] => [name, member(data, name)]),
-    ...thingNames.flatMap((thing): [string, unknown][] => [
-      [`${thing}_id`, member(member(data, thing), 'id')],
-      ['creator_id', member(member(data, thing), 'creator_id')],
+    ...entityNames.flatMap((entity): [string, unknown][] => [
+      [`${entity}_id`, member(member(data, entity), 'id')],
+      ['creator_id', member(member(data, entity), 'creator_id')],
     ]),
   ];
   return Object.fromEntries(
-    places.flatMap(([name, value]) => {
-      const id = plain(value);
+    candidates.flatMap(([name, value]) => {
+      const id = identifier(value);
       return id === undefined ? [] : [[name, id]];
     }),
   );
@@ -66,15 +66,15 @@ function jsonOf(content: Buffer): unknown {
   }
 }
 
-function member(of: unknown, name: string): unknown {
-  return typeof of === 'object' && of !== null ? Reflect.get(of, name) : undefined;
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** An id, a type or a time; anything else could be what a person wrote. */
-function plain(value: unknown): string | undefined {
+/** Returns the value if it is shaped like an id, a type or a time. Anything else could be text that a person wrote. */
+function identifier(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : undefined;
 }

@@ -2,8 +2,8 @@ import type { Message } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { inContext, WorkContext } from '@fulfilment/runtime';
 
-/** For handlers that take one message at a time: what they do, log and send goes on with its trace. */
-export function each(
+/** Adapts a handler of single messages. Its logs and outgoing messages carry the message's id and trace. */
+export function forEachMessage(
   handle: (tx: Transaction, message: Message) => Promise<void>,
 ): (tx: Transaction, messages: readonly Message[]) => Promise<void> {
   return async (tx, messages) => {

@@ -4,7 +4,7 @@ import type { InternalRoute } from '@fulfilment/runtime';
 
 const claim = statement(
   'inbox.claim',
-  // A refused message that an operator sends again gets its second chance; one that was held is looked at anew.
+  // A rejected message that an operator replays, and a held one, are handled again.
   `INSERT INTO inbox (message_id, queue, outcome)
    SELECT id, $2, 'applied' FROM unnest($1::uuid[]) AS id ORDER BY id
    ON CONFLICT (message_id, queue) DO UPDATE SET outcome = 'applied', reason = NULL, handled_at = now()
@@ -12,7 +12,7 @@ const claim = statement(
    RETURNING message_id`,
 );
 
-/** Writes the inbox rows of messages about to be handled. Answers the ids that were not handled before. */
+/** Writes the inbox rows of messages about to be handled. Returns the ids that were not handled before. */
 export async function claimMessages(
   tx: Transaction,
   queue: string,
@@ -22,20 +22,20 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
-const refuse = statement(
-  'inbox.refuse',
+const reject = statement(
+  'inbox.reject',
   `INSERT INTO inbox (message_id, queue, outcome, reason) VALUES ($1, $2, 'refused', $3)
    ON CONFLICT (message_id, queue) DO UPDATE SET outcome = 'refused', reason = excluded.reason, handled_at = now()
      WHERE inbox.outcome <> 'applied'`,
 );
 
-export async function recordRefusal(
+export async function recordRejection(
   database: Database,
   queue: string,
   messageId: string,
   reason: string,
 ): Promise<void> {
-  await database.run(refuse, [messageId, queue, reason]);
+  await database.run(reject, [messageId, queue, reason]);
 }
 
 const record = statement(
@@ -43,7 +43,7 @@ const record = statement(
   'UPDATE inbox SET outcome = $3, reason = $4, handled_at = now() WHERE message_id = $1 AND queue = $2',
 );
 
-/** What became of a message that its consumer has taken but not applied, or has judged later. In a table that knows `held`. */
+/** Updates the outcome of a message that was held, or is decided later. Needs an inbox table that allows `held`. */
 export async function recordOutcome(
   tx: Transaction,
   queue: MessageQueue,
@@ -56,7 +56,7 @@ export async function recordOutcome(
 
 const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1');
 
-/** `/messages/{message_id}` of the internal port: what became of a message here, by which a sender knows it was applied. */
+/** `/messages/{message_id}` on the internal port: the outcome of a message in this service, for its sender. */
 export function messageOutcomes(database: Database): InternalRoute {
   return async (path) => {
     const messageId = /^\/messages\/([0-9a-f-]{36})$/i.exec(path)?.[1]?.toLowerCase();
@@ -66,13 +66,13 @@ export function messageOutcomes(database: Database): InternalRoute {
   };
 }
 
-const prune = statement(
-  'inbox.prune',
+const deleteExpired = statement(
+  'inbox.delete-expired',
   `DELETE FROM inbox WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM inbox WHERE handled_at < now() - interval '30 days' LIMIT 5000))`,
 );
 
-/** Forgets messages of more than 30 days ago, a batch at a time. Answers whether there may be more. */
-export async function pruneInbox(database: Database): Promise<boolean> {
-  return (await database.run(prune)) === 5000;
+/** Deletes a batch of inbox rows that are older than 30 days. Returns whether there may be more. */
+export async function deleteExpiredInboxRows(database: Database): Promise<boolean> {
+  return (await database.run(deleteExpired)) === 5000;
 }

@@ -1,12 +1,12 @@
 export { Messaging } from './messaging.js';
 export { Outbox } from './outbox.js';
 export type { ConsumerOptions, ConsumerTimes } from './consumer.js';
-export { RefusedMessage } from './message-handling.js';
-export { each } from './each.js';
+export { RejectedMessage } from './message-handling.js';
+export { forEachMessage } from './for-each-message.js';
 export { messageOutcomes, recordOutcome } from './inbox.js';
 export type { DeadLetter } from './dead-letter.js';
 export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
 export { ReplayQueue } from './replay-queue.js';
-export { refusalReasonHeader } from './dead-letters.js';
+export { rejectionReasonHeader } from './publish-dead-letter.js';
 export { declareQueues, declareQueuesOf, ensureFactsExchange, queueNames, queuesOf } from './topology.js';
 export { createMessagingTables, dropMessagingTables } from './tables.js';

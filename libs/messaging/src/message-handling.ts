@@ -10,13 +10,13 @@ import { isOutage } from '@fulfilment/error-envelope';
 import { Counter, type Logger, metrics } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { publishDeadLetter } from './dead-letters.js';
-import { claimMessages, recordRefusal } from './inbox.js';
+import { publishDeadLetter } from './publish-dead-letter.js';
+import { claimMessages, recordRejection } from './inbox.js';
 
 const defaultRetryMs = { first: 100, last: 5_000 };
 const defaultReturnAfterMs = 15_000;
-const maxTriesOfUnforeseenError = 5;
-const maxTriesOfTimeLimit = 12;
+const maxUnexpectedErrorTries = 5;
+const maxTimeoutTries = 12;
 
 const handled = new Counter({
   name: 'messages_handled_total',
@@ -25,23 +25,23 @@ const handled = new Counter({
   registers: [metrics],
 });
 
-/** Thrown by a handler when a message makes no sense here: it is set aside with its reason, harms nothing and is not tried again. */
-export class RefusedMessage extends Error {
-  override readonly name = 'RefusedMessage';
+/** Thrown by a handler to reject a message: it is dead-lettered with the reason and not retried. */
+export class RejectedMessage extends Error {
+  override readonly name = 'RejectedMessage';
 }
 
 export type HandleMessages = (tx: Transaction, messages: readonly Message[]) => Promise<void>;
 
-/** What the handling of messages needs of their consumer. */
+/** Callbacks and limits that the consumer provides. */
 export interface HandlingOptions {
   readonly acknowledge: (
     channel: ConfirmChannel,
     raw: ConsumeMessage,
     scope?: { readonly andAllBefore: boolean },
   ) => Promise<void>;
-  /** Whether messages of this channel are still ours. */
+  /** Whether messages of this channel still belong to this consumer. */
   readonly isOpen: (channel: ConfirmChannel) => boolean;
-  /** Called when the database has been away for too long. Resolves to whether the messages were returned to RabbitMQ. */
+  /** Called after a long database outage. Resolves to whether the messages were returned to RabbitMQ. */
   readonly returnMessages: () => Promise<boolean>;
   readonly returnAfterMs?: number;
   readonly retryMs?: { readonly first: number; readonly last: number };
@@ -52,10 +52,10 @@ interface Delivery {
   readonly message: Message;
 }
 
-/** Applies messages in batches; finds the ones that fail, retries them and sets them aside with a reason. */
+/** Applies messages in batches. Retries those that fail one by one, and dead-letters them with a reason. */
 export class MessageHandling {
-  /** When the work began that an outage ended, until work succeeds; in ms of `performance.now()`. */
-  private awaySinceMs: number | undefined;
+  /** Start of the first work that failed by an outage, until work succeeds; in ms of `performance.now()`. */
+  private outageSinceMs: number | undefined;
 
   constructor(
     private readonly consumer: { readonly queue: MessageQueue; readonly handle: HandleMessages },
@@ -65,7 +65,7 @@ export class MessageHandling {
     private readonly options: HandlingOptions,
   ) {}
 
-  /** Resolves when each message is applied, set aside, or no longer ours. @throws when one could not be set aside */
+  /** Resolves when each message is applied, dead-lettered or returned. @throws when one could not be dead-lettered */
   async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     const deliveries: Delivery[] = [];
     for (const raw of batch) {
@@ -76,15 +76,15 @@ export class MessageHandling {
         await this.reject(channel, raw, error.message, error.messageId);
       }
     }
-    if (deliveries.length > 0) await this.handleTogether(channel, deliveries);
+    if (deliveries.length > 0) await this.handleBatch(channel, deliveries);
   }
 
-  /** Puts a message into the dead letters without trying it. */
+  /** Dead-letters a message without trying it. */
   async setAside(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
     await this.reject(channel, raw, reason, idOf(raw));
   }
 
-  private async handleTogether(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+  private async handleBatch(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     try {
       await this.apply(deliveries);
     } catch (error) {
@@ -100,25 +100,25 @@ export class MessageHandling {
     await this.acknowledge(channel, deliveries);
   }
 
-  /** The first is tried alone until its end. The others go together in halves: it may have been their number that took too long. */
+  /** Handles the first message alone. The others follow in two halves: the batch may have been too large for the timeout. */
   private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     await this.handleEach(channel, deliveries.slice(0, 1));
     const middle = Math.ceil((deliveries.length + 1) / 2);
     for (const part of [deliveries.slice(1, middle), deliveries.slice(middle)]) {
-      if (part.length > 0 && this.options.isOpen(channel)) await this.handleTogether(channel, part);
+      if (part.length > 0 && this.options.isOpen(channel)) await this.handleBatch(channel, part);
     }
   }
 
   private async handleEach(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    for (const delivery of deliveries) await this.handleAlone(channel, delivery);
+    for (const delivery of deliveries) await this.handleSingle(channel, delivery);
   }
 
-  /** One message until it is applied, set aside or returned. Only errors of its own count as tries, never an outage. */
-  private async handleAlone(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
+  /** Retries one message until it is applied, dead-lettered or returned. Outages do not count as tries. */
+  private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
     const { retryMs: { first, last } = defaultRetryMs } = this.options;
-    const tries = { unforeseen: 0, timeLimit: 0 };
+    const tries = { unexpected: 0, timeouts: 0 };
     for (let retryMs = first; this.options.isOpen(channel); retryMs = Math.min(retryMs * 2, last)) {
-      const error = await this.tryAlone(channel, delivery);
+      const error = await this.trySingle(channel, delivery);
       if (error === undefined) return;
       const reason = reasonToReject(error, tries);
       if (reason !== undefined) return this.reject(channel, delivery.raw, reason, delivery.message.id);
@@ -126,13 +126,13 @@ export class MessageHandling {
         { error, queue: this.consumer.queue, message_id: delivery.message.id },
         'A message could not be handled.',
       );
-      if (this.hasBeenAwayTooLong && (await this.options.returnMessages())) return;
+      if (this.isOutageTooLong && (await this.options.returnMessages())) return;
       await delay(retryMs);
     }
   }
 
-  /** @returns what failed; undefined when the message is applied */
-  private async tryAlone(channel: ConfirmChannel, delivery: Delivery): Promise<object | undefined> {
+  /** @returns the error; undefined when the message is applied */
+  private async trySingle(channel: ConfirmChannel, delivery: Delivery): Promise<object | undefined> {
     try {
       await this.apply([delivery]);
     } catch (error) {
@@ -142,26 +142,26 @@ export class MessageHandling {
     return undefined;
   }
 
-  private get hasBeenAwayTooLong(): boolean {
+  private get isOutageTooLong(): boolean {
     const { returnAfterMs = defaultReturnAfterMs } = this.options;
-    return this.awaySinceMs !== undefined && performance.now() - this.awaySinceMs >= returnAfterMs;
+    return this.outageSinceMs !== undefined && performance.now() - this.outageSinceMs >= returnAfterMs;
   }
 
   private async apply(deliveries: readonly Delivery[]): Promise<void> {
     const startedAtMs = performance.now();
     try {
       await this.applyInTransaction(deliveries);
-      this.awaySinceMs = undefined;
+      this.outageSinceMs = undefined;
     } catch (error) {
-      if (isOutage(error)) this.awaySinceMs ??= startedAtMs;
-      else this.awaySinceMs = undefined;
+      if (isOutage(error)) this.outageSinceMs ??= startedAtMs;
+      else this.outageSinceMs = undefined;
       throw error;
     }
   }
 
   private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const fresh = await claimMessages(
+      const newIds = await claimMessages(
         tx,
         this.consumer.queue,
         deliveries.map(({ message }) => message.id),
@@ -169,7 +169,7 @@ export class MessageHandling {
       const messages = new Map(deliveries.map(({ message }) => [message.id, message]));
       await this.consumer.handle(
         tx,
-        [...messages.values()].filter((message) => fresh.has(message.id)),
+        [...messages.values()].filter((message) => newIds.has(message.id)),
       );
     });
   }
@@ -177,7 +177,7 @@ export class MessageHandling {
   private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
     const last = deliveries.at(-1);
-    // With all before it: messages are handled in the order they came, so none of those is still in hand.
+    // Acknowledges all messages before it as well: messages are handled in order, so none of those is still in work.
     if (last !== undefined) await this.options.acknowledge(channel, last.raw, { andAllBefore: true });
   }
 
@@ -191,34 +191,34 @@ export class MessageHandling {
     this.logger.error({ queue, message_id: messageId, reason }, 'A message was refused.');
     handled.inc({ queue, outcome: 'refused' });
     await publishDeadLetter(channel, this.topology, queue, raw, reason);
-    if (messageId !== undefined) await recordRefusal(this.database, queue, messageId, reason);
+    if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
     await this.options.acknowledge(channel, raw);
   }
 }
 
-/** Counts a failed try. @returns why the message is set aside, once it has failed too often by an error of its own */
-function reasonToReject(error: object, tries: { unforeseen: number; timeLimit: number }): string | undefined {
-  if (error instanceof RefusedMessage) return error.message;
-  const limit = timeLimitOf(error);
-  if (limit !== undefined) {
-    tries.timeLimit += 1;
-    return tries.timeLimit < maxTriesOfTimeLimit
+/** Counts a failed try. @returns the reason for rejection once the limit of tries is reached */
+function reasonToReject(error: object, tries: { unexpected: number; timeouts: number }): string | undefined {
+  if (error instanceof RejectedMessage) return error.message;
+  const timeout = timeoutOf(error);
+  if (timeout !== undefined) {
+    tries.timeouts += 1;
+    return tries.timeouts < maxTimeoutTries
       ? undefined
-      : `took too long: ${limit} in ${maxTriesOfTimeLimit} tries`;
+      : `took too long: ${timeout} in ${maxTimeoutTries} tries`;
   }
   if (isOutage(error)) return undefined;
-  tries.unforeseen += 1;
-  return tries.unforeseen < maxTriesOfUnforeseenError ? undefined : 'failed: see the logs of the service';
+  tries.unexpected += 1;
+  return tries.unexpected < maxUnexpectedErrorTries ? undefined : 'failed: see the logs of the service';
 }
 
-/** SQLSTATEs that look like an outage, since a retry may succeed, and may as well be a fault of the one message. */
-const timeLimits: ReadonlyMap<unknown, string> = new Map([
+/** SQLSTATEs that may be caused by an outage or by the message itself. */
+const timeoutNames: ReadonlyMap<unknown, string> = new Map([
   ['57014', 'statement timeout'],
   ['55P03', 'lock timeout'],
 ]);
 
-function timeLimitOf(error: object): string | undefined {
-  return timeLimits.get(Reflect.get(error, 'code'));
+function timeoutOf(error: object): string | undefined {
+  return timeoutNames.get(Reflect.get(error, 'code'));
 }
 
 function idOf(raw: ConsumeMessage): string | undefined {

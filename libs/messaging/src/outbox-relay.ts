@@ -2,13 +2,13 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 import { BackgroundLoop, Counter, Gauge, type Logger, metrics } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
-import { confirmed } from './confirmed.js';
+import { waitForConfirmation } from './wait-for-confirmation.js';
 import type { Outbox } from './outbox.js';
-import { OutboxStart, type OutboxTimes } from './outbox-start.js';
+import { OutboxScanStart, type OutboxTimes } from './outbox-start.js';
 
 const batchSize = 500;
-const pollEveryMs = 500; // finds what a process that died left behind
-const restMs = 5; // under load, what is written meanwhile goes in one round: a round costs a commit
+const pollIntervalMs = 500; // finds messages that a crashed process left
+const restMs = 5; // under load, collects messages for the next round: each round costs a commit
 
 const published = new Counter({
   name: 'outbox_published_total',
@@ -42,13 +42,14 @@ const readOldest = statement(
 const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE position = ANY($1::bigint[])');
 
 /**
- * Carries the outbox to RabbitMQ: a batch is locked, published, confirmed, deleted, committed. A death on any line sends
- * the batch again under the same ids; it never loses one. Any number of replicas may run: each takes rows no other holds.
+ * Publishes the outbox to RabbitMQ: a batch is locked, published, confirmed, deleted, committed. After a crash at any
+ * point, the batch is published again under the same ids; no message is lost. Several replicas may run: each takes
+ * rows that no other has locked.
  */
 export class OutboxRelay {
   private channel: ConfirmChannel | undefined;
   private readonly loop: BackgroundLoop;
-  private readonly from: OutboxStart;
+  private readonly scanStart: OutboxScanStart;
   private position = 0;
 
   constructor(
@@ -58,10 +59,10 @@ export class OutboxRelay {
     logger: Logger,
     times?: OutboxTimes,
   ) {
-    this.from = new OutboxStart(times);
+    this.scanStart = new OutboxScanStart(times);
     this.loop = new BackgroundLoop({
       name: 'outbox-relay',
-      intervalMs: pollEveryMs,
+      intervalMs: pollIntervalMs,
       restMs,
       logger,
       round: () => this.round(),
@@ -81,7 +82,7 @@ export class OutboxRelay {
     this.loop.start();
   }
 
-  /** Ends after the batch in hand. */
+  /** Resolves after the current batch. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -93,22 +94,22 @@ export class OutboxRelay {
     return sent === batchSize;
   }
 
-  /** How many; undefined when they cannot be sent now. */
+  /** Returns the number of sent messages; undefined when none can be sent now. */
   private async send(): Promise<number | undefined> {
     const channel = this.channel;
     if (channel === undefined || this.broker.blocked) return undefined;
-    this.position = this.from.position();
+    this.position = this.scanStart.position();
     try {
       const positions = await this.database.transaction((tx) =>
         sendBatch(tx, channel, { exchange: this.broker.topology.factsExchange, from: this.position }),
       );
-      this.from.sent(positions);
+      this.scanStart.advance(positions);
       published.inc(positions.length);
       return positions.length;
     } catch (error) {
       await this.oldestSeconds().then(
         (seconds) => oldest.set(seconds),
-        () => undefined, // PostgreSQL is away, as the error says
+        () => undefined, // PostgreSQL is unreachable, as the thrown error says
       );
       throw error;
     }
@@ -119,7 +120,7 @@ export class OutboxRelay {
   }
 }
 
-/** @returns the positions of what was sent, in order */
+/** @returns the positions of the sent messages, in order */
 async function sendBatch(
   tx: Transaction,
   channel: ConfirmChannel,
@@ -134,7 +135,7 @@ async function sendBatch(
       contentType: 'application/json',
     });
   }
-  await confirmed(channel);
+  await waitForConfirmation(channel);
   const positions = rows.map((row) => row.position);
   tx.endWith(tx.run(deleteBatch, [positions]));
   return positions;

@@ -8,7 +8,7 @@ const insertMessages = statement(
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::jsonb[])`,
 );
 
-/** The messages a service will send. A message is written in the transaction of the fact it tells, so neither is there without the other. */
+/** The messages that a service will send. Each is written in the transaction of the change that it reports. */
 export class Outbox {
   private wakeRelay: () => void = () => undefined;
 

@@ -1,14 +1,14 @@
 import type { MessageQueue, Topology } from '@fulfilment/contracts';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import { confirmed } from './confirmed.js';
+import { waitForConfirmation } from './wait-for-confirmation.js';
 
-/** Header that says why a message was set aside. */
-export const refusalReasonHeader = 'x-refusal-reason';
+/** Header with the reason for the rejection. */
+export const rejectionReasonHeader = 'x-refusal-reason';
 
-/** Header that says when. */
-export const refusedAtHeader = 'x-refused-at';
+/** Header with the time of the rejection. */
+export const rejectedAtHeader = 'x-refused-at';
 
-/** Puts a message as it came into its queue's dead-letter queue, with the reason. Resolves when RabbitMQ has it. */
+/** Publishes an unchanged message to its dead-letter queue, with the reason. Resolves when RabbitMQ has confirmed it. */
 export async function publishDeadLetter(
   channel: ConfirmChannel,
   topology: Topology,
@@ -20,8 +20,8 @@ export async function publishDeadLetter(
   channel.publish(topology.deadLetterExchange(queue), topology.deadLetterQueue(queue), raw.content, {
     persistent: true,
     contentType: 'application/json',
-    headers: { [refusalReasonHeader]: reason, [refusedAtHeader]: new Date().toISOString() },
+    headers: { [rejectionReasonHeader]: reason, [rejectedAtHeader]: new Date().toISOString() },
     ...(typeof messageId === 'string' ? { messageId } : {}),
   });
-  await confirmed(channel);
+  await waitForConfirmation(channel);
 }

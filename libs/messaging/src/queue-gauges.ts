@@ -23,7 +23,7 @@ const nonEmptySeconds = new Gauge({
   registers: [metrics],
 });
 
-/** Reports how many messages wait in each queue that a service consumes: two passive declarations a queue, at an interval. */
+/** Reports how many messages wait in each queue that a service consumes, by two passive declarations per queue. */
 export class QueueGauges {
   private readonly loop: BackgroundLoop;
   private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
@@ -45,7 +45,7 @@ export class QueueGauges {
     return this.loop.stop();
   }
 
-  /** While RabbitMQ is away the numbers stay as they were; the readiness and the outbox report that. */
+  /** While RabbitMQ is unreachable the values stay unchanged; readiness and the outbox metrics report the outage. */
   private async round(): Promise<boolean> {
     for (const queue of this.queues) {
       const { topology } = this.broker;

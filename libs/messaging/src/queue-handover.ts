@@ -2,19 +2,20 @@ import { type MessageQueue, messageQueues, type Topology } from '@fulfilment/con
 import type { ChannelModel, Replies } from 'amqplib';
 import { onOwnChannel } from './topology.js';
 
-/** What a consumer does for the handover from the queues of earlier versions to the current one. */
+/** The consumer, as the handover from retired queues to the current one controls it. */
 export interface QueueReader {
-  /** Whether no message is in hand. */
+  /** Whether no message is in work. */
   readonly isIdle: boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;
 }
 
 /**
- * Which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of the earlier release while one of them
- * consumes it. When none does, this one unbinds it, reads what is left, deletes it, and goes on with the next. The current queue was bound
- * before, so it has everything since, and the inbox ignores what comes from both. Messages are never applied out of order:
- * the current queue is read only when the retired ones are gone.
+ * Decides which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of the earlier
+ * release while one of them consumes it. When none does, this replica unbinds it, reads the remaining messages,
+ * deletes it, and continues with the next. The current queue was bound earlier, so it has all newer messages, and the
+ * inbox ignores duplicates. Messages are never applied out of order: the current queue is read only when all retired
+ * queues are gone.
  */
 export class QueueHandover {
   private reading: string | undefined;
@@ -26,12 +27,12 @@ export class QueueHandover {
     private readonly reader: QueueReader,
   ) {}
 
-  /** Whether the current queue is read. */
+  /** Whether the current queue is being read. */
   get isOver(): boolean {
     return this.reading === this.topology.queue(this.name);
   }
 
-  /** One step. Call it until `isOver`. */
+  /** Makes one step. Call it until `isOver`. */
   async step(): Promise<void> {
     for (const retired of this.topology.retiredQueues(this.name)) {
       const found = await this.inspect(retired);
@@ -40,7 +41,7 @@ export class QueueHandover {
     await this.read(this.topology.queue(this.name));
   }
 
-  /** Whether a retired queue is there that no replica reads: one of the earlier release connected and left after the handover. */
+  /** Whether a retired queue has no consumer: a replica of the earlier release re-created it after the handover. */
   async isLeftBehind(): Promise<boolean> {
     for (const retired of this.topology.retiredQueues(this.name)) {
       if ((await this.inspect(retired))?.consumerCount === 0) return true;

@@ -1,53 +1,53 @@
 import { type Message, type MessageQueue, topologyOf } from '@fulfilment/contracts';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { confirmed } from './confirmed.js';
+import { waitForConfirmation } from './wait-for-confirmation.js';
 
-/** How many may wait in the queue before more are written: seconds of work for its consumer, and little for the broker to keep. */
-const room = 2_000;
-const lookEveryMs = 20;
-const stalledAfterMs = 60_000;
+/** Limit of waiting messages before more are written: seconds of work for the consumer, and little memory for the broker. */
+const maxQueued = 2_000;
+const pollIntervalMs = 20;
+const defaultStallTimeoutMs = 60_000;
 
-/** The way to one consumer's queue past the exchange, so that nobody else is told. Close it after use. */
+/** Publishes directly to the queue of one consumer, so that no other service receives the messages. Close it after use. */
 export class ReplayQueue {
   private returned = false;
   private readonly channel: ConfirmChannel;
   private readonly queue: string;
-  private readonly giveUpAfterMs: number;
+  private readonly stallTimeoutMs: number;
   readonly close: () => Promise<void>;
 
   private constructor(
     channel: ConfirmChannel,
-    { queue, giveUpAfterMs }: { queue: string; giveUpAfterMs: number },
+    { queue, stallTimeoutMs }: { queue: string; stallTimeoutMs: number },
     close: () => Promise<void>,
   ) {
     this.channel = channel;
     this.queue = queue;
-    this.giveUpAfterMs = giveUpAfterMs;
+    this.stallTimeoutMs = stallTimeoutMs;
     this.close = close;
     channel.on('return', () => {
       this.returned = true;
     });
-    channel.on('error', () => undefined); // the call under way says so
+    channel.on('error', () => undefined); // the current call rejects
   }
 
   /**
-   * @param settings.giveUpAfterMs how long a full queue may stay as it is before its consumer counts as away
-   * @throws Error when the broker cannot be reached
+   * @param settings.stallTimeoutMs how long a full queue may not shrink before `write` fails
+   * @throws Error when the broker is unreachable
    */
   static async open(
-    settings: { readonly url: string; readonly namespace: string; readonly giveUpAfterMs?: number },
+    settings: { readonly url: string; readonly namespace: string; readonly stallTimeoutMs?: number },
     queue: MessageQueue,
   ): Promise<ReplayQueue> {
     const connection = await connect(settings.url, { timeout: 5_000 });
     connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
-    const { giveUpAfterMs = stalledAfterMs } = settings;
+    const { stallTimeoutMs = defaultStallTimeoutMs } = settings;
     const name = topologyOf(settings.namespace).queue(queue);
-    return new ReplayQueue(channel, { queue: name, giveUpAfterMs }, () => connection.close());
+    return new ReplayQueue(channel, { queue: name, stallTimeoutMs }, () => connection.close());
   }
 
-  /** Resolves when RabbitMQ has the messages. Waits for room first. @throws Error when the consumer takes nothing for too long */
+  /** Waits for room, then resolves when RabbitMQ has confirmed the messages. @throws Error when the consumer is stalled */
   async write(messages: readonly Message[]): Promise<void> {
     await this.waitForRoom();
     for (const message of messages) {
@@ -58,22 +58,22 @@ export class ReplayQueue {
         contentType: 'application/json',
       });
     }
-    await confirmed(this.channel); // a return comes before its confirmation
+    await waitForConfirmation(this.channel); // an unroutable message is returned before its confirmation
     if (this.returned) throw new Error(`The broker has no queue ${this.queue}.`);
   }
 
   private async waitForRoom(): Promise<void> {
-    let least = Infinity;
-    let stalledAtMs = performance.now() + this.giveUpAfterMs;
+    let minCount = Infinity;
+    let stalledAtMs = performance.now() + this.stallTimeoutMs;
     for (;;) {
       const { messageCount } = await this.channel.checkQueue(this.queue);
-      if (messageCount < room) return;
-      if (messageCount < least) {
-        least = messageCount;
-        stalledAtMs = performance.now() + this.giveUpAfterMs;
+      if (messageCount < maxQueued) return;
+      if (messageCount < minCount) {
+        minCount = messageCount;
+        stalledAtMs = performance.now() + this.stallTimeoutMs;
       }
       if (performance.now() > stalledAtMs) throw new Error(`Nobody takes messages from ${this.queue}.`);
-      await delay(lookEveryMs);
+      await delay(pollIntervalMs);
     }
   }
 }

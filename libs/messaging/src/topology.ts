@@ -8,24 +8,24 @@ import {
 } from '@fulfilment/contracts';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 
-/** A message that ends its consumer's connection this often is set aside by the broker itself. */
+/** The broker itself dead-letters a message that was delivered this often without acknowledgement. */
 const deliveryLimit = 20;
 const quorum = { 'x-queue-type': 'quorum' };
 const notFound = 404;
 
-/** Every queue of the catalogue. */
+/** Returns all queues of the catalogue. */
 export function queueNames(): MessageQueue[] {
   return Object.keys(messageQueues).filter((name): name is MessageQueue =>
     Object.hasOwn(messageQueues, name),
   );
 }
 
-/** The queues that a service owns: it alone declares and reads them. */
+/** Returns the queues that only this service declares and reads. */
 export function queuesOf(service: string): MessageQueue[] {
   return queueNames().filter((name) => serviceOfQueue(name) === service);
 }
 
-/** Declares the queues of a service before it runs, so that they keep what others publish. @returns their names */
+/** Declares the queues of a service before it runs, so that they store what others publish. @returns their names */
 export async function declareQueuesOf(
   service: string,
   { url, namespace }: { readonly url: string; readonly namespace: string },
@@ -33,7 +33,7 @@ export async function declareQueuesOf(
   const names = queuesOf(service);
   const topology = topologyOf(namespace);
   const connection = await connect(url, { timeout: 5_000 });
-  connection.on('error', () => undefined); // the call under way rejects
+  connection.on('error', () => undefined); // the current call rejects
   try {
     await ensureFactsExchange(connection, topology);
     await declareQueues(connection, topology, names);
@@ -44,8 +44,8 @@ export async function declareQueuesOf(
 }
 
 /**
- * Makes sure that the exchange of facts exists. The user of a service may not declare it, since who may declare an exchange may also delete
- * it: it is declared only where it is missing.
+ * Declares the exchange only if it does not exist. The RabbitMQ user of a service has no permission to declare it,
+ * since that permission would also allow to delete it.
  */
 export async function ensureFactsExchange(connection: ChannelModel, topology: Topology): Promise<void> {
   const { factsExchange } = topology;
@@ -57,7 +57,7 @@ export async function ensureFactsExchange(connection: ChannelModel, topology: To
   await channel.close();
 }
 
-/** Declares each queue with its bindings and its dead-letter queue. Dead letters of the broker itself are at-least-once (ADR 23). */
+/** Declares each queue with its bindings and dead-letter queue. The broker dead-letters at least once (ADR 23). */
 export async function declareQueues(
   connection: ChannelModel,
   topology: Topology,
@@ -65,7 +65,7 @@ export async function declareQueues(
 ): Promise<void> {
   if (names.length === 0) return;
   const channel = await connection.createChannel();
-  channel.on('error', () => undefined); // the call under way rejects
+  channel.on('error', () => undefined); // the current call rejects
   for (const name of names) await declareQueue(channel, topology, name);
   await channel.close();
 }
@@ -93,8 +93,8 @@ async function declareQueue(channel: Channel, topology: Topology, name: MessageQ
 }
 
 /**
- * One call on a channel of its own, because RabbitMQ closes the channel of a call that fails.
- * @returns undefined when what the call names does not exist
+ * Makes one call on a channel of its own, because RabbitMQ closes the channel of a failed call.
+ * @returns undefined when the named queue or exchange does not exist
  */
 export async function onOwnChannel<Result>(
   connection: ChannelModel,

@@ -1,12 +1,12 @@
 import type { ConfirmChannel } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const withinMs = 10_000;
+const confirmTimeoutMs = 10_000;
 
-/** Resolves when RabbitMQ has everything published on the channel. Rejects when it refuses a message or says nothing for too long. */
-export async function confirmed(channel: ConfirmChannel): Promise<void> {
+/** Resolves when RabbitMQ has confirmed everything published on the channel. Rejects on a nack, and after 10 s. */
+export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
   const timer = new AbortController();
-  const late = delay(withinMs, undefined, { signal: timer.signal }).then(() => {
+  const late = delay(confirmTimeoutMs, undefined, { signal: timer.signal }).then(() => {
     throw new Error('RabbitMQ did not confirm in time.');
   });
   try {

@@ -1,6 +1,6 @@
 import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
-import { RefusedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { planAnew } from '../plan-anew.js';
 import { bookOrders } from '../statistics/book-orders.js';
 import { countMoves } from './count-moves.rules.js';
@@ -110,7 +110,7 @@ export async function projectOrders(
   if (snapshots.length === 0) return;
   const orders = snapshots.map(orderRow);
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
-    throw new RefusedMessage('The lines of the order come to more than the largest amount.');
+    throw new RejectedMessage('The lines of the order come to more than the largest amount.');
   const planning = planAnew(tx); // goes out with the next statement
   // Orders first, in the order of their ids, then releases, then counts, then the ledger: replicas that share orders wait, none deadlock.
   const [added] = await Promise.all([insertUnknown(tx, orders), planning]);

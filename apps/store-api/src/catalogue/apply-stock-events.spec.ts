@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { RefusedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { metrics } from '@fulfilment/runtime';
 import { migrations } from '../migrations/index.js';
@@ -154,7 +154,7 @@ describe('the stock that the warehouse reports', () => {
     const product = await shelf(1_000_000_000);
     await product.adjust(1_000_000_000, await product.now());
     const occurredAt = await product.now();
-    await expect(product.adjust(1, occurredAt)).rejects.toBeInstanceOf(RefusedMessage);
+    await expect(product.adjust(1, occurredAt)).rejects.toBeInstanceOf(RejectedMessage);
     expect(await product.read()).toMatchObject({ quantity: 2_000_000_000 });
   });
 });

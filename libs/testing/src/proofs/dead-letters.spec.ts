@@ -7,7 +7,7 @@ import {
   dropMessagingTables,
   each,
   Messaging,
-  RefusedMessage,
+  RejectedMessage,
 } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -48,7 +48,7 @@ describe('dead letters', () => {
     broker = await scratchBroker();
     letters = await DeadLetterQueues.open(broker);
     onHandle = () => {
-      throw new RefusedMessage('not now');
+      throw new RejectedMessage('not now');
     };
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace },

@@ -7,7 +7,7 @@ import {
   each,
   messageOutcomes,
   Messaging,
-  RefusedMessage,
+  RejectedMessage,
 } from '@fulfilment/messaging';
 import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -136,7 +136,7 @@ describe('messaging', () => {
   it('sets a refused message aside with its reason, says so, and handles the rest', async () => {
     const refused = stockSet(13);
     onHandle = (message) => {
-      if (message.id === refused.id) throw new RefusedMessage('thirteen is not a stock');
+      if (message.id === refused.id) throw new RejectedMessage('thirteen is not a stock');
     };
     await broker.publish(stockSet(1), refused, stockSet(2));
     await effectsReach(2);

@@ -1,6 +1,6 @@
 /** What a service reports about the queues that it consumes. */
 import { topologyOf } from '@fulfilment/contracts';
-import { RefusedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
 import { EffectsTables1700000000000, startReplica, stockReports } from '../effects-replica.js';
@@ -27,7 +27,7 @@ describe('the gauges of queues', () => {
       batchSize: 1,
       gaugeIntervalMs: 20,
       onHandle: (_, { id }) => {
-        if (id === sent[0]?.id) throw new RefusedMessage('not now');
+        if (id === sent[0]?.id) throw new RejectedMessage('not now');
         return released;
       },
     });

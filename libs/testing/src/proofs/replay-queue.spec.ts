@@ -17,7 +17,7 @@ describe('a replay queue', () => {
   afterEach(() => broker.drop());
 
   const inQueue = async (
-    settings: { giveUpAfterMs?: number },
+    settings: { stallTimeoutMs?: number },
     work: (queue: ReplayQueue) => Promise<void>,
   ) => {
     const queue = await ReplayQueue.open({ ...broker, ...settings }, 'creator-api.replay');
@@ -54,7 +54,7 @@ describe('a replay queue', () => {
   });
 
   it('says so when nobody takes from it', async () => {
-    await inQueue({ giveUpAfterMs: 100 }, async (queue) => {
+    await inQueue({ stallTimeoutMs: 100 }, async (queue) => {
       await queue.write(some(2_000));
       await expect(queue.write(some(1))).rejects.toThrow('Nobody takes messages from');
     });
