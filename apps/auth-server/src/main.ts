@@ -10,7 +10,7 @@ const service = openService({
   name: 'auth-server',
   settings: config,
   migrations,
-  onePlan: true,
+  forceGenericPlan: true,
   relaxed: relaxedAuthSettings(config),
 });
 const authServer = await startAuthServer({

@@ -65,7 +65,7 @@ export async function runningServer(
     url: databaseUrl,
     poolSize: 10,
     applicationName: 'test',
-    onePlan: true, // as main.ts
+    forceGenericPlan: true, // as main.ts
     migrations,
   });
   await dataSource.initialize();

@@ -1,10 +1,11 @@
 /**
- * Waits for statements that were asked for at the same time, which go out together. Of those that failed the first in order is what is
- * thrown, whichever was heard of first.
+ * Waits for statements that were sent together. If several fail, throws the error of the first in the given order,
+ * whichever failed first.
  */
-export async function together<const Asked extends readonly unknown[]>(
-  asked: Asked,
-): Promise<{ -readonly [Index in keyof Asked]: Awaited<Asked[Index]> }> {
-  for (const one of await Promise.allSettled(asked)) if (one.status === 'rejected') throw one.reason;
-  return Promise.all(asked);
+export async function allInOrder<const Pending extends readonly unknown[]>(
+  pending: Pending,
+): Promise<{ -readonly [Index in keyof Pending]: Awaited<Pending[Index]> }> {
+  for (const result of await Promise.allSettled(pending))
+    if (result.status === 'rejected') throw result.reason;
+  return Promise.all(pending);
 }

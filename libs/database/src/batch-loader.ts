@@ -1,72 +1,72 @@
-interface Asked<Key, Row> {
+interface PendingKey<Key, Row> {
   readonly key: Key;
-  readonly answer: PromiseWithResolvers<Row | undefined>;
+  readonly result: PromiseWithResolvers<Row | undefined>;
 }
 
-export interface GatheredStatementsOptions<Key, Row> {
-  /** Asks for many at once. Answers rows with the index of the key they belong to; keys without a row are left out. */
+export interface BatchLoaderOptions<Key, Row> {
+  /** Loads many keys with one statement. Each row has the index of its key; keys without a row are left out. */
   readonly run: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
-  /** Statements under way at once; what is asked meanwhile waits for one of them and goes together. */
-  readonly atOnce?: number;
-  /** Keys of one statement. */
-  readonly atMost?: number;
-  /** For reads: keys of one name in a statement are one, and who asked for them share its row, which nobody may change. */
-  readonly nameOf?: (key: Key) => string | undefined;
+  /** Maximum number of concurrent statements (1). Keys requested meanwhile wait and share the next statement. */
+  readonly maxConcurrent?: number;
+  /** Maximum number of keys in one statement (100). */
+  readonly maxBatchSize?: number;
+  /** For reads: waiting keys with the same dedupe key are loaded once and share one row, which must not be modified. */
+  readonly dedupeKey?: (key: Key) => string | undefined;
 }
 
 /**
- * Rows by key, read or written: those that are asked for at the same time go in one statement, since a round trip costs more than the
- * rows. A statement starts only after all it answers were asked, so nobody gets a row as it was before the question. Not for use
- * inside a transaction.
+ * Loads or writes rows by key. Keys requested at the same time share one statement, since a round trip costs more
+ * than the rows. A statement starts only after all of its keys were requested, so no caller gets a row that is older
+ * than its request. Not for use inside a transaction.
  */
-export class GatheredStatements<Key, Row> {
-  private readonly waiting = new Map<string | symbol, Asked<Key, Row>>();
-  private underWay = 0;
+export class BatchLoader<Key, Row> {
+  private readonly waiting = new Map<string | symbol, PendingKey<Key, Row>>();
+  private running = 0;
   private scheduled = false;
 
-  constructor(private readonly options: GatheredStatementsOptions<Key, Row>) {}
+  constructor(private readonly options: BatchLoaderOptions<Key, Row>) {}
 
-  row(key: Key): Promise<Row | undefined> {
-    const name = this.options.nameOf?.(key) ?? Symbol();
-    const same = this.waiting.get(name);
-    if (same !== undefined) return same.answer.promise;
-    const answer = Promise.withResolvers<Row | undefined>();
-    this.waiting.set(name, { key, answer });
+  load(key: Key): Promise<Row | undefined> {
+    const dedupeKey = this.options.dedupeKey?.(key) ?? Symbol();
+    const same = this.waiting.get(dedupeKey);
+    if (same !== undefined) return same.result.promise;
+    const result = Promise.withResolvers<Row | undefined>();
+    this.waiting.set(dedupeKey, { key, result });
     this.schedule();
-    return answer.promise;
+    return result.promise;
   }
 
-  /** Once what runs now has asked. */
+  /** Starts after the current tick, so that all keys requested in it share the statement. */
   private schedule(): void {
-    if (this.scheduled || this.underWay >= (this.options.atOnce ?? 1)) return;
+    if (this.scheduled || this.running >= (this.options.maxConcurrent ?? 1)) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      void this.send();
+      void this.runBatch();
     });
   }
 
-  private async send(): Promise<void> {
-    const asked = this.take();
-    if (asked.length === 0) return;
-    this.underWay += 1;
+  private async runBatch(): Promise<void> {
+    const batch = this.takeBatch();
+    if (batch.length === 0) return;
+    this.running += 1;
     if (this.waiting.size > 0) this.schedule();
     try {
-      const found = await this.options.run(asked.map(({ key }) => key));
-      for (const { index, row } of found) asked[index]?.answer.resolve(row);
-      for (const { answer } of asked) answer.resolve(undefined); // those without a row; the others have theirs
+      const rows = await this.options.run(batch.map(({ key }) => key));
+      for (const { index, row } of rows) batch[index]?.result.resolve(row);
+      for (const { result } of batch) result.resolve(undefined); // has no effect on keys with a row
     } catch (error) {
-      for (const { answer } of asked) answer.reject(error);
+      for (const { result } of batch) result.reject(error);
     } finally {
-      this.underWay -= 1;
+      this.running -= 1;
       if (this.waiting.size > 0) this.schedule();
     }
   }
 
-  /** What one statement asks for: the oldest. */
-  private take(): Asked<Key, Row>[] {
-    const asked = [...this.waiting].slice(0, this.options.atMost ?? 100);
-    for (const [name] of asked) this.waiting.delete(name);
-    return asked.map(([, one]) => one);
+  /** Takes the oldest waiting keys. */
+  private takeBatch(): PendingKey<Key, Row>[] {
+    const batch = [...this.waiting].slice(0, this.options.maxBatchSize ?? 100);
+    for (const [dedupeKey] of batch) this.waiting.delete(dedupeKey);
+    return batch.map(([, pending]) => pending);
   }
 }

@@ -1,23 +1,24 @@
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// Every statement that comes after a lock request has to wait behind it, so the request ends soon and is repeated: in between, they get on.
-// The last tries wait longer than PostgreSQL's deadlock_timeout, upon which an automatic vacuum gives way.
+// Every later statement on the table waits behind a pending lock request. The request therefore times out soon and
+// is retried, so that other statements proceed in between. The last tries wait longer than PostgreSQL's
+// deadlock_timeout, after which an automatic vacuum yields its lock.
 const phases = [
   { tries: 120, lockTimeout: '200ms' },
   { tries: 10, lockTimeout: '1500ms' },
 ];
 const retryDelayMs = 300;
-const lockWasNotFree = new Set(['55P03', '40P01']); // lock_not_available, deadlock_detected
+const lockConflictCodes = new Set(['55P03', '40P01']); // lock_not_available, deadlock_detected
 
-/** The longest that any statement of a migration waits for a lock, unless it sets another limit. */
-export const longestLockTimeout = '1500ms';
+/** Maximum time that a statement of a migration waits for a lock, unless it sets another limit. */
+export const maxLockTimeout = '1500ms';
 
 /**
- * Runs schema changes in one transaction that never waits long for a lock. The whole transaction is repeated while other transactions hold
- * the locks, for little more than a minute.
+ * Runs schema changes in one transaction that never waits long for a lock. While other transactions hold the locks,
+ * the whole transaction is retried for little more than a minute.
  *
- * @param description what was not done when the locks stay taken
+ * @param description of the change, for the error when the locks are never released
  */
 export async function inBriefTransaction<Result>(
   runner: QueryRunner,
@@ -36,7 +37,7 @@ export async function inBriefTransaction<Result>(
   );
 }
 
-/** Returns undefined when a lock was not free. */
+/** Returns undefined when a lock was not available. */
 async function attempt<Result>(
   runner: QueryRunner,
   lockTimeout: string,
@@ -59,5 +60,5 @@ function isLockConflict(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   const cause: unknown = error.driverError;
   if (typeof cause !== 'object' || cause === null) return false;
-  return 'code' in cause && typeof cause.code === 'string' && lockWasNotFree.has(cause.code);
+  return 'code' in cause && typeof cause.code === 'string' && lockConflictCodes.has(cause.code);
 }

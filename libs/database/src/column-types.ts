@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Exact integers only: a bigint that JavaScript cannot hold is a fault of ours, not something to round. */
+/** Parses safe integers only. A larger bigint is a bug in this suite and must not be rounded. */
 function readBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value))
@@ -8,7 +8,7 @@ function readBigint(text: string): number {
   return value;
 }
 
-/** How columns become JavaScript values: bigint a safe integer, date `YYYY-MM-DD`, timestamptz a Date. Process-wide in pg. */
+/** Sets how columns are parsed, process-wide in pg: bigint as a safe integer, date as `YYYY-MM-DD`, timestamptz as a Date. */
 export function setColumnTypes(): void {
   pg.types.setTypeParser(pg.types.builtins.INT8, readBigint);
   pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);

@@ -1,29 +1,30 @@
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { setColumnTypes } from './column-types.js';
 
-/** PostgreSQL ends a statement that takes too long by itself, and says so; only after that nothing is expected any more. */
-const answerFactor = 1.2;
+/** The client waits longer than PostgreSQL's own statement_timeout, so that PostgreSQL normally reports it first. */
+const clientTimeoutFactor = 1.2;
 
 /**
- * A named statement keeps its plan until its tables are analysed. One that is planned while a table is nearly empty would read the whole of it,
- * and go on doing so as it grows. Nor is a statement of a service ever worth compiling.
+ * A named statement keeps its plan until its tables are analysed. A plan made while a table is nearly empty would use
+ * a sequential scan and keep it as the table grows. JIT compilation never pays off for the statements of a service.
  */
-const plansByIndex = '-c enable_seqscan=off -c jit=off';
-const plansForAny = ' -c plan_cache_mode=force_generic_plan';
+const indexPlanOptions = '-c enable_seqscan=off -c jit=off';
+const genericPlanOptions = ' -c plan_cache_mode=force_generic_plan';
 
 export interface DataSourceSettings {
   readonly url: string;
   readonly poolSize: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** How long one statement may take; 0 is without end, for migrations and the operator's programs. */
+  /** Limit of one statement; 0 means none, for migrations and operator commands. */
   readonly statementTimeoutMs?: number;
   /**
-   * Whether a statement has one plan a connection, whatever it is given; else PostgreSQL may plan it each time, if it expects to win by that. It
-   * misjudges it where tables have many partitions (with a month of days such planning takes twenty times as long as the statement), and where
-   * arrays say what is wanted: fewer keys than it supposes look like a win, and planning costs twice what finding them does.
+   * Makes PostgreSQL use one generic plan per statement and connection. Otherwise it may plan each execution, if it
+   * estimates a gain. The estimate is wrong for tables with many partitions (with a month of daily partitions,
+   * planning takes twenty times as long as the statement) and for array parameters (an array shorter than assumed
+   * looks like a gain, but planning costs twice as much as the lookup).
    */
-  readonly onePlan?: boolean;
+  readonly forceGenericPlan?: boolean;
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
@@ -33,8 +34,8 @@ export function createDataSource({
   poolSize,
   applicationName,
   migrations,
-  onePlan = false,
-  statementTimeoutMs = 8_000, // well before the gateway gives a request up
+  forceGenericPlan = false,
+  statementTimeoutMs = 8_000, // well below the gateway's request timeout
 }: DataSourceSettings): DataSource {
   setColumnTypes();
   return new DataSource({
@@ -49,20 +50,20 @@ export function createDataSource({
     logging: false,
     connectTimeoutMS: 3_000,
     extra: {
-      // A connection takes a statement while another is under way; each still waits for its own answer.
+      // Statements are sent without waiting for the results of earlier ones; each still awaits its own result.
       pipeline: true,
-      // A lost network must not hold a request for ever; a forgotten transaction must not hold its locks.
+      // A lost network must not block a request for ever, and an abandoned transaction must not keep its locks.
       keepAlive: true,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 30_000,
-      // Nor a network that is lost without a word, on which PostgreSQL's own time-out never arrives.
+      // Covers a silently lost network, over which PostgreSQL's own timeout error never arrives.
       ...(statementTimeoutMs === 0
         ? {}
         : {
-            query_timeout: statementTimeoutMs * answerFactor,
-            options: onePlan ? plansByIndex + plansForAny : plansByIndex,
+            query_timeout: statementTimeoutMs * clientTimeoutFactor,
+            options: forceGenericPlan ? indexPlanOptions + genericPlanOptions : indexPlanOptions,
           }),
     },
-    poolErrorHandler: () => undefined, // an idle connection that died is replaced on the next use
+    poolErrorHandler: () => undefined, // the pool replaces a dead idle connection on the next use
   });
 }

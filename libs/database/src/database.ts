@@ -12,7 +12,7 @@ import {
 } from './sql.js';
 import { arrayParameter } from './array-parameter.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
-import { together } from './together.js';
+import { allInOrder } from './all-in-order.js';
 
 interface NamedQuery {
   readonly name: string;
@@ -23,62 +23,65 @@ interface Queryable {
   query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>>;
 }
 
-/** How long a commit whose answer was lost is asked after: a server that crashed is back by then. */
-const askAfterCommitMs = 8_000;
-const askAgainMs = 50;
+/** How long the outcome of a commit is queried after its response was lost. A crashed server is back by then. */
+const commitOutcomeTimeoutMs = 8_000;
+const retryDelayMs = 50;
 const invalidParameterValue = '22023';
 const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::xid8) AS status');
 
 export interface TransactionOptions {
   /**
-   * With it, a commit whose answer was lost with the connection is asked after before it counts as failed. For what cannot be
-   * done a second time: somebody has already got what the transaction writes down.
+   * With it, the outcome of a commit is queried when its response was lost with the connection, before the commit
+   * counts as failed. For transactions that must not be repeated, since the caller already has their result.
    */
-  readonly certain?: Trace;
+  readonly commitTrace?: Trace;
   /**
-   * All its statements see the database as it was at the first one, and none may write (REPEATABLE READ, READ ONLY): for an answer that takes
-   * several. It says so as it begins, which costs no round trip; PostgreSQL never refuses to commit it.
+   * All statements see the database as of the first one, and none may write (REPEATABLE READ, READ ONLY). For a
+   * response that takes several statements. It costs no round trip, and its commit never fails to serialise.
    */
   readonly snapshot?: boolean;
-  /** Ends each of its statements after this time, which is shorter than that of the pool. It is sent with BEGIN and costs no round trip. */
+  /** Timeout of each statement, shorter than that of the pool. It is sent with BEGIN and costs no round trip. */
   readonly statementTimeoutMs?: number;
 }
 
 /** The service has not reached its database since it started. */
-class DatabaseNotReached extends Error {
-  readonly code = 'ECONNREFUSED'; // by which isOutage knows what may pass
+class DatabaseNotConnected extends Error {
+  readonly code = 'ECONNREFUSED'; // isOutage classifies it as temporary by this code
   constructor() {
     super('The database was not reached yet.');
   }
 }
 
-/** A statement of the transaction failed, and whoever asked went on as if it had not. */
-class RolledBack extends Error {
+/** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
+class TransactionRolledBack extends Error {
   constructor() {
     super('The transaction was rolled back: one of its statements had failed.');
   }
 }
 
-/** How long PostgreSQL may take for a page of a list: a list that one tenant made slow must not keep the connections of requests (docs/adr/0022). */
+/**
+ * Timeout of the statement for a page of a list, so that the slow list of one tenant does not hold the connections
+ * of other requests (docs/adr/0022).
+ */
 export const listTimeoutMs = 2_000;
 
-/** Nest's token for the `Database` of consumers, background loops and jobs: requests use another pool and cannot exhaust this one. */
+/** Nest's token for the `Database` of consumers, background loops and jobs. Requests use another pool and cannot exhaust it. */
 export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**
- * Named SQL on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL would plan it anew
- * each time (0.44 of a bare server against 0.78 named: docs/adr/0003).
+ * Runs named statements on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL would plan
+ * it on each execution (0.44 of the throughput of a bare server, against 0.78 with names: docs/adr/0003).
  */
 export class Database implements Sql {
-  private knownPool: Pool | undefined;
+  private cachedPool: Pool | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @throws an outage while the database was not reached yet, which callers see as a 503 */
+  /** @throws an outage error before the first connection; clients get a 503 */
   private get pool(): Pool {
-    if (!this.dataSource.isInitialized) throw new DatabaseNotReached();
-    this.knownPool ??= poolOf(this.dataSource);
-    return this.knownPool;
+    if (!this.dataSource.isInitialized) throw new DatabaseNotConnected();
+    this.cachedPool ??= poolOf(this.dataSource);
+    return this.cachedPool;
   }
 
   /** For the readiness probe. */
@@ -104,8 +107,8 @@ export class Database implements Sql {
     return run(this.pool, statement, values);
   }
 
-  /** Rows that PostgreSQL must find within a time shorter than that of the pool. One round trip. @throws an outage when it takes longer */
-  async rowsWithin<Row extends QueryResultRow>(
+  /** Like `rows`, with a timeout shorter than that of the pool. One round trip. @throws an outage error on timeout */
+  async rowsWithTimeout<Row extends QueryResultRow>(
     statementTimeoutMs: number,
     statement: Statement,
     values: readonly unknown[] = [],
@@ -114,7 +117,7 @@ export class Database implements Sql {
     await this.transaction(
       (tx) => {
         reading = tx.rows<Row>(statement, values);
-        tx.endWith(reading);
+        tx.sendWithCommit(reading);
         return Promise.resolve();
       },
       { statementTimeoutMs },
@@ -123,15 +126,15 @@ export class Database implements Sql {
   }
 
   /**
-   * One transaction (READ COMMITTED, unless it is a snapshot). Commits what `work` did, or rolls all of it back and throws what `work` threw.
-   * A deadlock or serialisation failure is not retried here: statements lock rows in one order.
+   * Runs `work` in a transaction (READ COMMITTED, unless it is a snapshot). Rolls back and rethrows when `work`
+   * throws. Deadlocks and serialisation failures are not retried: all statements lock rows in the same order.
    */
   async transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
     const open = await this.begin({
-      askAfter: options.certain !== undefined,
+      returnId: options.commitTrace !== undefined,
       snapshot: options.snapshot,
       statementTimeoutMs: options.statementTimeoutMs,
     });
@@ -142,58 +145,59 @@ export class Database implements Sql {
       await open.rollback();
       throw error;
     }
-    await open.commit(options.certain);
+    await open.commit(options.commitTrace);
     return result;
   }
 
   /**
-   * Opens a transaction for work that has no single place. It holds a connection until it is ended. Its beginning goes out with the first
-   * statement, and statements that are asked for together go out together.
+   * Opens a transaction that the caller ends, for work that does not fit one function. It holds a connection until
+   * then. BEGIN is sent with the first statement, and statements issued in the same tick are sent together.
    *
-   * @param options `askAfter`: a commit that is given a trace will be asked after when its answer is lost; `snapshot` as of `transaction`
+   * @param options with `returnId`, `commit(trace)` can query the outcome when the response is lost; `snapshot` as in
+   *   `transaction`
    */
   async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
-    const last: Promise<unknown>[] = [];
+    const finalStatements: Promise<unknown>[] = [];
     let broken = false;
-    // pg tells a connection that dies between two statements by an event; unheard, it would end the process.
-    const noticeLost = (): void => {
+    // pg reports a connection that dies between two statements as an event. Unhandled, it would end the process.
+    const markBroken = (): void => {
       broken = true;
     };
-    client.on('error', noticeLost);
+    client.on('error', markBroken);
     const release = (): void => {
-      client.off('error', noticeLost);
+      client.off('error', markBroken);
       client.release(broken);
     };
     const rollback = async (): Promise<void> => {
-      if (!broken) await client.query('ROLLBACK').catch(noticeLost);
+      if (!broken) await client.query('ROLLBACK').catch(markBroken);
       release();
     };
-    // What got no answer in time gets none, and what is sent after it would wait for the same.
-    const noticeSilence = (error: unknown): never => {
+    // After a client-side timeout no response will arrive, and later statements on the connection would wait for it.
+    const markBrokenOnTimeout = (error: unknown): never => {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
     };
-    const began = sendTogether(client, () => beginTransaction(client, options));
-    began.catch(noticeLost); // the first statement fails for the same reason
+    const began = sendInOnePacket(client, () => beginTransaction(client, options));
+    began.catch(markBroken); // the first statement fails for the same reason
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
-      sendTogether(client, () => client.query<Row>(config)).catch(noticeSilence);
+      sendInOnePacket(client, () => client.query<Row>(config)).catch(markBrokenOnTimeout);
     return {
-      tx: transactionOn({ query }, callbacks, last),
+      tx: transactionOn({ query }, callbacks, finalStatements),
       rollback,
       commit: async (trace) => {
         let id: string | undefined;
         try {
           id = await began;
-          const committing = sendTogether(client, () => client.query('COMMIT')).catch(noticeSilence);
-          await together([...last, committing]);
-          // Of a transaction in which a statement failed, PostgreSQL answers that it was rolled back.
-          if ((await committing).command !== 'COMMIT') throw new RolledBack();
+          const committing = sendInOnePacket(client, () => client.query('COMMIT')).catch(markBrokenOnTimeout);
+          await allInOrder([...finalStatements, committing]);
+          // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
+          if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
           release();
         } catch (error) {
           await rollback();
-          if (error instanceof RolledBack || id === undefined || trace === undefined) throw error;
+          if (error instanceof TransactionRolledBack || id === undefined || trace === undefined) throw error;
           if (!(await this.wasCommitted(id, trace))) throw error;
         }
         for (const callback of callbacks) callback();
@@ -202,42 +206,43 @@ export class Database implements Sql {
   }
 
   /**
-   * PostgreSQL's word says when the transaction is over, and its row whether it was committed: one that crashed before it wrote its log
-   * gives the numbers of its last transactions to the next, and its word may be about another.
+   * Waits until PostgreSQL reports that the transaction has ended, then looks for the row it wrote. The row decides:
+   * a server that crashes before it writes its log reuses the last transaction ids, so the reported status may belong
+   * to another transaction.
    */
   private async wasCommitted(id: string, { written, values }: Trace): Promise<boolean> {
-    const endsAtMs = performance.now() + askAfterCommitMs;
+    const endsAtMs = performance.now() + commitOutcomeTimeoutMs;
     while (performance.now() < endsAtMs) {
       const status = await this.statusOf(id);
       if (status !== undefined && status !== 'in progress') {
         const found = await this.rows(written, values).catch(() => undefined);
         if (found !== undefined) return found.length > 0;
       }
-      await delay(askAgainMs);
+      await delay(retryDelayMs);
     }
     return false;
   }
 
-  /** What PostgreSQL says of a transaction; undefined while it says nothing. */
+  /** Returns undefined while PostgreSQL does not report a status, and null for an id it does not know. */
   private async statusOf(id: string): Promise<string | null | undefined> {
     try {
       return (await this.row<{ status: string | null }>(outcome, [id]))?.status;
     } catch (error) {
-      const unknownToIt = error instanceof Error && Reflect.get(error, 'code') === invalidParameterValue;
-      return unknownToIt ? null : undefined; // a number that a crash took back is one of the future
+      const isUnknownId = error instanceof Error && Reflect.get(error, 'code') === invalidParameterValue;
+      return isUnknownId ? null : undefined; // after a crash the id is not assigned yet
     }
   }
 }
 
-/** Keeps what is sent within one turn of the event loop for one packet: each one more wakes a process at the other end. */
-function sendTogether<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
+/** Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's process. */
+function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
   const stream = streamOf(client);
   stream.cork();
   process.nextTick(() => stream.uncork());
   return send();
 }
 
-/** The pool's clients are pg's `Client`, which shows its connection. */
+/** The pool's clients are instances of pg's `Client`, which exposes its connection. */
 function streamOf(client: PoolClient): Duplex {
   if ('connection' in client && isConnection(client.connection)) return client.connection.stream;
   throw new Error('pg no longer shows the connection of a client.');
@@ -247,11 +252,15 @@ function isConnection(value: unknown): value is Connection {
   return typeof value === 'object' && value !== null && 'stream' in value;
 }
 
-function transactionOn(client: Queryable, callbacks: (() => void)[], last: Promise<unknown>[]): Transaction {
+function transactionOn(
+  client: Queryable,
+  callbacks: (() => void)[],
+  finalStatements: Promise<unknown>[],
+): Transaction {
   return {
-    endWith: (...asked) => {
-      for (const one of asked) one.catch(() => undefined); // heard of when the commit is
-      last.push(...asked);
+    sendWithCommit: (...statements) => {
+      for (const sent of statements) sent.catch(() => undefined); // the commit reports the failure
+      finalStatements.push(...statements);
     },
     rows: (statement, values = []) => rows(client, statement, values),
     row: async <Row extends QueryResultRow>(statement: Statement, values: readonly unknown[] = []) =>
@@ -262,18 +271,22 @@ function transactionOn(client: Queryable, callbacks: (() => void)[], last: Promi
 }
 
 async function rows<Row extends QueryResultRow>(
-  on: Queryable,
+  queryable: Queryable,
   { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  return (await on.query<Row>({ name, text, values: values.map(arrayParameter) })).rows;
+  return (await queryable.query<Row>({ name, text, values: values.map(arrayParameter) })).rows;
 }
 
-async function run(on: Queryable, { name, text }: Statement, values: readonly unknown[]): Promise<number> {
-  return (await on.query({ name, text, values: values.map(arrayParameter) })).rowCount ?? 0;
+async function run(
+  queryable: Queryable,
+  { name, text }: Statement,
+  values: readonly unknown[],
+): Promise<number> {
+  return (await queryable.query({ name, text, values: values.map(arrayParameter) })).rowCount ?? 0;
 }
 
-/** TypeORM keeps its pg pool as the driver's `master`: internal, so a test pins it. */
+/** TypeORM keeps its pg pool in the internal field `driver.master`; a test pins that. */
 function poolOf(dataSource: DataSource): Pool {
   const pool: unknown = Reflect.get(dataSource.driver, 'master');
   if (!isPool(pool)) throw new Error('TypeORM no longer keeps its pg pool as driver.master.');

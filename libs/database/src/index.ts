@@ -6,7 +6,7 @@ export {
   type Trace,
   type Transaction,
 } from './sql.js';
-export { GatheredStatements, type GatheredStatementsOptions } from './gathered-statements.js';
+export { BatchLoader, type BatchLoaderOptions } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
@@ -20,4 +20,4 @@ export {
   type PartitionedIndex,
 } from './online-changes.js';
 export { connectWhenUp } from './wait-for-database.js';
-export { together } from './together.js';
+export { allInOrder } from './all-in-order.js';

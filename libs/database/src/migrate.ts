@@ -1,13 +1,14 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inBriefTransaction, longestLockTimeout } from './brief-transaction.js';
+import { inBriefTransaction, maxLockTimeout } from './brief-transaction.js';
 
 const migrationLock = 7_391_002; // any number, the same for all replicas of a service
 const retryDelayMs = 100;
 
 /**
- * Applies pending migrations once, however many replicas start it at the same time, while services read and write. Returns the names of those
- * it applied. A migration runs in one brief transaction, unless it says `transaction = false`; no statement waits long for a lock.
+ * Applies pending migrations once, even if several replicas start it at the same time, while services read and write.
+ * Returns the names of the applied migrations. A migration runs in one brief transaction, unless it sets
+ * `transaction = false`; no statement waits long for a lock.
  */
 export async function migrate(
   dataSource: DataSource,
@@ -15,9 +16,10 @@ export async function migrate(
 ): Promise<string[]> {
   await runner.connect();
   try {
-    // Polled: a session that waits for the lock has a snapshot, for whose end CREATE INDEX CONCURRENTLY of the other would wait in turn.
+    // Polls: a session that waits for the lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the session with the
+    // lock waits for that snapshot to end.
     while (!(await hasLock(runner))) await delay(retryDelayMs);
-    await runner.query(`SET lock_timeout = '${longestLockTimeout}'`);
+    await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
     return await applyPending(new MigrationExecutor(dataSource, runner), runner);
   } finally {
     if (!runner.isReleased) {
@@ -41,7 +43,7 @@ async function applyPending(executor: MigrationExecutor, runner: QueryRunner): P
 
 async function hasLock(runner: QueryRunner): Promise<boolean> {
   const rows: unknown = await runner.query(
-    'SELECT FROM (SELECT pg_try_advisory_lock($1) AS mine) AS asked WHERE mine',
+    'SELECT FROM (SELECT pg_try_advisory_lock($1) AS acquired) AS attempt WHERE acquired',
     [migrationLock],
   );
   return Array.isArray(rows) && rows.length === 1;

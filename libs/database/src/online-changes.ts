@@ -1,21 +1,21 @@
 import type { QueryRunner } from 'typeorm';
 import { inBriefTransaction } from './brief-transaction.js';
 
-/** An index of a partitioned table; each partition has its own, named as PostgreSQL names it in those that are made later. */
+/** An index of a partitioned table. Each partition has its own, named as PostgreSQL names it in later partitions. */
 export interface PartitionedIndex {
   readonly table: string;
   readonly name: string;
-  /** A partition's is named by the partition and this. */
+  /** The index of a partition is named `<partition><suffix>`. */
   readonly suffix: string;
   readonly kind: 'PRIMARY KEY' | 'UNIQUE INDEX' | 'INDEX';
   readonly columns: string;
-  /** Of a partial index. */
+  /** The WHERE clause of a partial index. */
   readonly condition?: string;
 }
 
 interface Partition {
   readonly name: string;
-  /** Null while it has no such index. */
+  /** Null while the partition does not have the index. */
   readonly valid: boolean | null;
   readonly constrained: boolean;
   readonly attached: boolean;
@@ -38,7 +38,7 @@ export async function changeBriefly(runner: QueryRunner, change: string): Promis
   await inBriefTransaction(runner, change, () => runner.query(change));
 }
 
-/** Builds an index while others read and write the table. An invalid one, which an interrupted build left, is built again. */
+/** Builds an index while services read and write the table. Rebuilds an invalid index that an interrupted build left. */
 export async function buildConcurrently(
   runner: QueryRunner,
   name: string,
@@ -50,14 +50,15 @@ export async function buildConcurrently(
   await withoutLockTimeout(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${on}`);
 }
 
-/** Drops an index, if it exists, while others read and write the table. */
+/** Drops an index, if it exists, while services read and write the table. */
 export async function dropConcurrently(runner: QueryRunner, name: string): Promise<void> {
   await withoutLockTimeout(runner, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }
 
 /**
- * Builds an index of a partitioned table while others read and write it: first those of the partitions, then the table's, of which they become
- * a part (PostgreSQL builds none concurrently for all partitions at once). May be repeated wherever it was interrupted.
+ * Builds an index of a partitioned table while services read and write it. Builds the index of each partition first,
+ * then that of the table, and attaches them (PostgreSQL cannot build one concurrently for all partitions at once).
+ * Can be repeated after an interruption at any point.
  */
 export async function buildForPartitions(runner: QueryRunner, index: PartitionedIndex): Promise<void> {
   for (;;) {
@@ -65,25 +66,26 @@ export async function buildForPartitions(runner: QueryRunner, index: Partitioned
       if (!partition.attached) await buildForPartition(runner, index, partition);
     }
     if ((await ask(runner, validity, [index.name])) === undefined) {
-      await changeBriefly(runner, ofTableAlone(index));
+      await changeBriefly(runner, createOnTableOnly(index));
     }
-    const apart = (await partitionsOf(runner, index)).filter((partition) => !partition.attached);
-    for (const { name } of apart.filter((partition) => partition.valid)) {
+    const detached = (await partitionsOf(runner, index)).filter((partition) => !partition.attached);
+    for (const { name } of detached.filter((partition) => partition.valid)) {
       await changeBriefly(runner, `ALTER INDEX ${index.name} ATTACH PARTITION ${name}${index.suffix}`);
     }
     if (await ask(runner, validity, [index.name])) return;
-    // The partition whose index was missing has been dropped since an earlier run, and PostgreSQL validates only when a partition is attached.
-    if (apart.length === 0) await changeBriefly(runner, withoutIndex(index));
+    // All partitions are attached but the index is invalid: the partition whose index was missing was dropped since an
+    // earlier run, and PostgreSQL validates an index only when a partition is attached.
+    if (detached.length === 0) await changeBriefly(runner, dropFromTable(index));
   }
 }
 
-/** The `answer` column of the single row; undefined when there is no row. */
+/** Returns the `answer` column of the single row; undefined when there is no row. */
 export async function ask(
   runner: QueryRunner,
-  question: string,
+  query: string,
   parameters: readonly (string | number)[] = [],
 ): Promise<boolean | undefined> {
-  const [row] = await rowsOf(runner, question, parameters);
+  const [row] = await rowsOf(runner, query, parameters);
   return row && booleanIn(row, 'answer');
 }
 
@@ -91,9 +93,7 @@ export async function hasColumn(runner: QueryRunner, table: string, column: stri
   return (await ask(runner, columnExists, [table, column])) ?? false;
 }
 
-/**
- * CONCURRENTLY waits for every open transaction; nobody waits behind it, and one that gave up would leave an invalid index.
- */
+/** CONCURRENTLY waits for every open transaction. It blocks no other statement, and a timeout would leave an invalid index. */
 async function withoutLockTimeout(runner: QueryRunner, change: string): Promise<void> {
   const [setting] = await rowsOf(runner, currentLockTimeout, []);
   const before = typeof setting?.['value'] === 'string' ? setting['value'] : '0';
@@ -122,7 +122,7 @@ async function buildForPartition(
   await changeBriefly(runner, `ALTER TABLE ${name} ADD CONSTRAINT ${index} PRIMARY KEY USING INDEX ${index}`);
 }
 
-function ofTableAlone({ table, name, kind, columns, condition }: PartitionedIndex): string {
+function createOnTableOnly({ table, name, kind, columns, condition }: PartitionedIndex): string {
   return kind === 'PRIMARY KEY'
     ? `ALTER TABLE ONLY ${table} ADD CONSTRAINT ${name} PRIMARY KEY (${columns})`
     : `CREATE ${kind} ${name} ON ONLY ${table} (${columns})${where(condition)}`;
@@ -132,7 +132,7 @@ function where(condition: string | undefined): string {
   return condition === undefined ? '' : ` WHERE ${condition}`;
 }
 
-function withoutIndex({ table, name, kind }: PartitionedIndex): string {
+function dropFromTable({ table, name, kind }: PartitionedIndex): string {
   return kind === 'PRIMARY KEY' ? `ALTER TABLE ${table} DROP CONSTRAINT ${name}` : `DROP INDEX ${name}`;
 }
 

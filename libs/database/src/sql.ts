@@ -1,12 +1,12 @@
 import type { QueryResultRow } from 'pg';
 
-/** A named SQL text. PostgreSQL parses and plans it once a connection; the name is what makes it fast. */
+/** A named SQL text. Because of its name, PostgreSQL parses and plans it once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** @param name unique in the service, `feature.what` */
+/** @param name unique in the service, `<feature>.<action>` */
 export function statement(name: string, text: string): Statement {
   return { name, text };
 }
@@ -14,35 +14,35 @@ export function statement(name: string, text: string): Statement {
 /** Runs statements: on the pool, or inside one transaction. */
 export interface Sql {
   rows<Row extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
-  /** The first row, if there is one. */
+  /** Returns the first row, if there is one. */
   row<Row extends QueryResultRow>(
     statement: Statement,
     values?: readonly unknown[],
   ): Promise<Row | undefined>;
-  /** How many rows it touched. */
+  /** Returns the number of affected rows. */
   run(statement: Statement, values?: readonly unknown[]): Promise<number>;
 }
 
 /** One open transaction. */
 export interface Transaction extends Sql {
-  /** The last statements, asked for just now: they go out with the commit, which is none when one of them fails. */
-  endWith(...asked: readonly Promise<unknown>[]): void;
-  /** Calls back once the commit has succeeded; never when the transaction rolls back. */
+  /** Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is committed. */
+  sendWithCommit(...statements: readonly Promise<unknown>[]): void;
+  /** Calls back after the commit has succeeded; never when the transaction rolls back. */
   afterCommit(callback: () => void): void;
 }
 
-/** Finds a row that a transaction wrote, and no other transaction would. */
+/** Finds a row that only this transaction would have written. */
 export interface Trace {
   readonly written: Statement;
   readonly values: readonly unknown[];
 }
 
-/** A transaction whose end somebody else decides. Exactly one of both must be called. */
+/** A transaction that its caller ends, by exactly one call of `commit` or `rollback`. */
 export interface OpenTransaction {
   readonly tx: Transaction;
   /**
    * Rolls back and rejects when it fails.
-   * @param trace tells whether it was made when its answer is lost; without, that is a failure
+   * @param trace decides the outcome when the response is lost; without it, a lost response counts as a failure
    */
   commit(trace?: Trace): Promise<void>;
   rollback(): Promise<void>;

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const retryAfterMs = 500;
+const retryDelayMs = 500;
 
-/** Connects, as often as it takes: a service may start before its database. */
+/** Retries until it connects: a service may start before its database. */
 export async function connectWhenUp(
   dataSource: DataSource,
   onFailure: (error: unknown) => void,
@@ -13,7 +13,7 @@ export async function connectWhenUp(
       await dataSource.initialize();
     } catch (error) {
       onFailure(error);
-      await delay(retryAfterMs);
+      await delay(retryDelayMs);
     }
   }
 }

@@ -16,7 +16,7 @@ export interface ScratchDatabase {
 /** A migrated database of the test's own. */
 export async function scratchDatabase(
   migrations: readonly (new () => MigrationInterface)[],
-  settings: Pick<DataSourceSettings, 'onePlan'> = {},
+  settings: Pick<DataSourceSettings, 'forceGenericPlan'> = {},
 ): Promise<ScratchDatabase> {
   const name = uniqueName('test');
   await administer(`CREATE DATABASE ${name}`);

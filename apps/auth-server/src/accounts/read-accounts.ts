@@ -1,4 +1,4 @@
-import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
+import { type Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 
 /** Who a user is, seen from one authorization. */
 export interface Person {
@@ -105,16 +105,16 @@ interface PersonKey {
 
 /** What the rest of the service asks about people. */
 export class ReadAccounts {
-  private readonly people: GatheredStatements<PersonKey, Person>;
+  private readonly people: BatchLoader<PersonKey, Person>;
 
   constructor(private readonly database: Database) {
-    this.people = new GatheredStatements({ run: (keys) => readPeople(database, keys) });
+    this.people = new BatchLoader({ run: (keys) => readPeople(database, keys) });
   }
 
   /** @param open a transaction that is open already: its request takes no second connection */
   async person(userId: string, creatorId: string | undefined, open?: Sql): Promise<Person | undefined> {
     const key = { userId, creatorId };
-    if (open === undefined) return this.people.row(key);
+    if (open === undefined) return this.people.load(key);
     return (await readPeople(open, [key]))[0]?.row;
   }
 

@@ -1,4 +1,4 @@
-import { type Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
+import { type Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 import Provider, { type AdapterPayload } from 'oidc-provider';
 import { type Person, selectPerson } from '../accounts/read-accounts.js';
 
@@ -51,16 +51,16 @@ const findRows = statement(
 
 /** Reads records by their model and stored id, with few statements: those asked for at once together, and what comes next along. */
 export class StoredRows {
-  private readonly gathered: GatheredStatements<Key, RowWithCompany>;
+  private readonly gathered: BatchLoader<Key, RowWithCompany>;
   /** By request: read ahead or with the record before, and taken once. */
   private readonly ahead = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
   private readonly people = new WeakMap<object, Person>();
 
   constructor(database: Database) {
-    this.gathered = new GatheredStatements({
+    this.gathered = new BatchLoader({
       run: (keys) => readRows(database, keys),
       // Many ask with one client. Other records are changed by the request that reads them; clients oidc-provider shares itself.
-      nameOf: ({ model, id }) => (model === 'Client' ? id : undefined),
+      dedupeKey: ({ model, id }) => (model === 'Client' ? id : undefined),
     });
   }
 
@@ -75,7 +75,7 @@ export class StoredRows {
   async find(model: string, id: string, open: Sql | undefined): Promise<StoredRow | undefined> {
     if (open !== undefined) return (await readRows(open, [{ model, id }]))[0]?.row;
     const request = Provider.ctx?.req;
-    if (request === undefined) return this.gathered.row({ model, id });
+    if (request === undefined) return this.gathered.load({ model, id });
     const known = this.ahead.get(request);
     const ready = known?.get(keyOf(model, id));
     known?.delete(keyOf(model, id));
@@ -90,7 +90,7 @@ export class StoredRows {
   }
 
   private async read(request: object, model: string, id: string): Promise<StoredRow | undefined> {
-    const row = await this.gathered.row({ model, id });
+    const row = await this.gathered.load({ model, id });
     if (row === undefined) return undefined;
     const { grant_id, grant, client_id, client, person } = row;
     if (person !== null) this.people.set(request, person);

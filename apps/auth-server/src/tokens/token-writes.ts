@@ -1,4 +1,4 @@
-import { type Database, GatheredStatements, type Sql, statement, type Trace } from '@fulfilment/database';
+import { type Database, BatchLoader, type Sql, statement, type Trace } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
@@ -90,16 +90,16 @@ const tryAgainMs = 50;
 
 /** Stores what requests write, those that come at the same time by one statement and one commit. */
 export class TokenWriter {
-  private readonly gathered: GatheredStatements<Write, Written>;
+  private readonly gathered: BatchLoader<Write, Written>;
 
   constructor(private readonly database: Database) {
-    this.gathered = new GatheredStatements({ run: (writes) => writeAll(database, writes), atOnce: 4 });
+    this.gathered = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
   }
 
   /** A write that failed with others is tried again by itself, so nobody fails for another's sake: what failed stored nothing. */
   async write(write: Write): Promise<Written | undefined> {
     try {
-      return await this.gathered.row(write);
+      return await this.gathered.load(write);
     } catch (error) {
       if (wasRefused(error)) return (await writeAll(this.database, [write]))[0]?.row;
       if (isOutage(error) && write.model !== null) return this.settle(write, error);

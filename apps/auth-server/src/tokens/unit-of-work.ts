@@ -101,7 +101,7 @@ export class UnitOfWork {
   }
 
   private async transactionOf(unit: Work): Promise<Transaction> {
-    unit.opening ??= this.database.begin({ askAfter: true });
+    unit.opening ??= this.database.begin({ returnId: true });
     return (await unit.opening).tx;
   }
 

@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, statement, together } from '@fulfilment/database';
+import { type Database, statement, allInOrder } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import { creatorsBeside } from './creators-beside.js';
@@ -80,7 +80,7 @@ export class UploadLeases {
   async take(id: string): Promise<LeasedUpload | Busy | undefined> {
     const token = uuidv7();
     const upload = await this.database.transaction(async (tx) => {
-      const [, claimed] = await together([
+      const [, claimed] = await allInOrder([
         tx.run(takeTurns, [id]),
         tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, this.mostOfAnOrganisation]),
       ]);

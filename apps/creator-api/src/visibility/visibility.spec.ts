@@ -76,7 +76,7 @@ async function watched(api: CreatorApi, ask: Asked) {
           rows: (one, values) => (names.push(one.name), tx.rows(one, values)),
           row: (one, values) => (names.push(one.name), tx.row(one, values)),
           run: (one, values) => (names.push(one.name), tx.run(one, values)),
-          endWith: (...last) => tx.endWith(...last),
+          sendWithCommit: (...last) => tx.sendWithCommit(...last),
           afterCommit: (callback) => tx.afterCommit(callback),
         }),
       options,

@@ -1,5 +1,5 @@
 import type { OrderStatus } from '@fulfilment/contracts';
-import { Database, GatheredStatements, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Database, BatchLoader, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { bodyMismatch, type KeyScope, stillRunning } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
@@ -101,15 +101,15 @@ const deleteExpired = statement(
  */
 @Injectable()
 export class IdempotencyKeys {
-  private readonly newKeys: GatheredStatements<NewKey, true>;
+  private readonly newKeys: BatchLoader<NewKey, true>;
 
   constructor(private readonly database: Database) {
-    this.newKeys = new GatheredStatements({ run: (keys) => this.claimNew(keys), atOnce: 2 });
+    this.newKeys = new BatchLoader({ run: (keys) => this.claimNew(keys), maxConcurrent: 2 });
   }
 
   /** @throws Conflict when the key was used with another body, or its request is still in progress */
   async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
-    if (await this.newKeys.row({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
+    if (await this.newKeys.load({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
     const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     // A plain read waits for no lock. Only an abandoned key is claimed below.
     const held = await this.database.row<HeldKey>(readHeld, place);

@@ -1,80 +1,80 @@
-import { GatheredStatements } from '@fulfilment/database';
+import { BatchLoader } from '@fulfilment/database';
 import { describe, expect, it } from '@jest/globals';
 
-/** A store that answers when it is told to. */
-function slowStore(options: { readonly nameOf?: (key: string) => string } = {}) {
-  const asked: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = [];
-  const gathered = new GatheredStatements<string, string>({
+/** A loader whose statements end when the test ends them. */
+function slowLoader(options: { readonly dedupeKey?: (key: string) => string } = {}) {
+  const statements: { keys: readonly string[]; succeed: () => void; fail: (error: Error) => void }[] = [];
+  const loader = new BatchLoader<string, string>({
     run: (keys) =>
       new Promise((resolve, reject) => {
         const rows = keys.flatMap((key, index) =>
           key === 'nothing' ? [] : [{ index, row: `row of ${key}` }],
         );
-        asked.push({ keys, answer: () => resolve(rows), fail: reject });
+        statements.push({ keys, succeed: () => resolve(rows), fail: reject });
       }),
-    atMost: 3,
+    maxBatchSize: 3,
     ...options,
   });
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  return { gathered, asked, turn };
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  return { loader, statements, tick };
 }
 
-describe('gathered statements', () => {
-  it('answer all that is asked at once by one statement, each with its own row', async () => {
-    const { gathered, asked, turn } = slowStore();
-    const rows = Promise.all(['a', 'nothing', 'b'].map((key) => gathered.row(key)));
-    await turn();
-    expect(asked.map(({ keys }) => keys)).toEqual([['a', 'nothing', 'b']]);
-    asked[0]?.answer();
+describe('the batch loader', () => {
+  it('loads keys that are requested at the same time with one statement, each with its own row', async () => {
+    const { loader, statements, tick } = slowLoader();
+    const rows = Promise.all(['a', 'nothing', 'b'].map((key) => loader.load(key)));
+    await tick();
+    expect(statements.map(({ keys }) => keys)).toEqual([['a', 'nothing', 'b']]);
+    statements[0]?.succeed();
     expect(await rows).toEqual(['row of a', undefined, 'row of b']);
   });
 
-  it('never answer a question from a statement that was under way before it', async () => {
-    const { gathered, asked, turn } = slowStore();
-    const first = gathered.row('a');
-    await turn();
-    const second = gathered.row('a');
-    await turn();
-    expect(asked).toHaveLength(1);
-    asked[0]?.answer();
+  it('never serves a request from a statement that started before the request', async () => {
+    const { loader, statements, tick } = slowLoader();
+    const first = loader.load('a');
+    await tick();
+    const second = loader.load('a');
+    await tick();
+    expect(statements).toHaveLength(1);
+    statements[0]?.succeed();
     await first;
-    await turn();
-    expect(asked).toHaveLength(2);
-    asked[1]?.answer();
+    await tick();
+    expect(statements).toHaveLength(2);
+    statements[1]?.succeed();
     expect(await second).toBe('row of a');
   });
 
-  it('ask once for keys of one name, and never join a question that is under way', async () => {
-    const { gathered, asked, turn } = slowStore({ nameOf: (key) => key });
-    const rows = Promise.all(['a', 'b', 'a', 'a'].map((key) => gathered.row(key)));
-    await turn();
-    const later = gathered.row('a');
-    expect(asked.map(({ keys }) => keys)).toEqual([['a', 'b']]);
-    asked[0]?.answer();
+  it('loads keys with the same dedupe key once, and never from a statement that already runs', async () => {
+    const { loader, statements, tick } = slowLoader({ dedupeKey: (key) => key });
+    const rows = Promise.all(['a', 'b', 'a', 'a'].map((key) => loader.load(key)));
+    await tick();
+    const later = loader.load('a');
+    expect(statements.map(({ keys }) => keys)).toEqual([['a', 'b']]);
+    statements[0]?.succeed();
     expect(await rows).toEqual(['row of a', 'row of b', 'row of a', 'row of a']);
-    await turn();
-    expect(asked.map(({ keys }) => keys)).toEqual([['a', 'b'], ['a']]);
-    asked[1]?.answer();
+    await tick();
+    expect(statements.map(({ keys }) => keys)).toEqual([['a', 'b'], ['a']]);
+    statements[1]?.succeed();
     expect(await later).toBe('row of a');
   });
 
-  it('ask for keys without names as often as they are asked for', async () => {
-    const { gathered, asked, turn } = slowStore();
-    const rows = Promise.all(['a', 'a'].map((key) => gathered.row(key)));
-    await turn();
-    expect(asked.map(({ keys }) => keys)).toEqual([['a', 'a']]);
-    asked[0]?.answer();
+  it('loads keys without a dedupe key as often as they are requested', async () => {
+    const { loader, statements, tick } = slowLoader();
+    const rows = Promise.all(['a', 'a'].map((key) => loader.load(key)));
+    await tick();
+    expect(statements.map(({ keys }) => keys)).toEqual([['a', 'a']]);
+    statements[0]?.succeed();
     expect(await rows).toEqual(['row of a', 'row of a']);
   });
 
-  it('send what is too much for one statement with the next, and a failed statement fails only its own', async () => {
-    const { gathered, asked, turn } = slowStore();
-    const all = ['a', 'b', 'c', 'd'].map((key) => gathered.row(key).catch(() => 'failed'));
-    await turn();
-    asked[0]?.fail(new Error('away'));
-    await turn();
-    await turn();
-    asked[1]?.answer();
+  it('puts keys beyond the maximum batch size into the next statement, and rejects only the keys of a failed statement', async () => {
+    const { loader, statements, tick } = slowLoader();
+    const all = ['a', 'b', 'c', 'd'].map((key) => loader.load(key).catch(() => 'failed'));
+    await tick();
+    statements[0]?.fail(new Error('away'));
+    await tick();
+    await tick();
+    statements[1]?.succeed();
     expect(await Promise.all(all)).toEqual(['failed', 'failed', 'failed', 'row of d']);
   });
 });

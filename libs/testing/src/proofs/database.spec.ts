@@ -1,5 +1,5 @@
 /** The promises of libs/database; see messaging.spec.ts for why they stand here. */
-import { createDataSource, Database, migrate, statement, together } from '@fulfilment/database';
+import { createDataSource, Database, migrate, statement, allInOrder } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
@@ -53,10 +53,12 @@ describe('database', () => {
   it('ends a read after a time limit of its own, as an outage, and keeps the limit of the pool for others', async () => {
     const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
     const limit = statement('test.limit', "SELECT current_setting('statement_timeout') AS value");
-    const error: unknown = await stores.database.rowsWithin(50, sleep).catch((thrown: unknown) => thrown);
+    const error: unknown = await stores.database
+      .rowsWithTimeout(50, sleep)
+      .catch((thrown: unknown) => thrown);
     expect(isOutage(error)).toBe(true);
     expect(error).toMatchObject({ code: '57014' });
-    expect(await stores.database.rowsWithin(50, limit)).toEqual([{ value: '50ms' }]);
+    expect(await stores.database.rowsWithTimeout(50, limit)).toEqual([{ value: '50ms' }]);
     expect(await stores.database.rows(limit)).toEqual([{ value: '8s' }]);
   });
 
@@ -138,7 +140,7 @@ describe('database', () => {
       await database.rows(all);
       proxy.severAfter(2); // the second packet is COMMIT
       const failed = database.transaction(async (tx) => {
-        const answers = await together([tx.rows(all), tx.row(prepared), tx.rows(all)]);
+        const answers = await allInOrder([tx.rows(all), tx.row(prepared), tx.rows(all)]);
         answered.push(answers.length);
       });
       await expect(failed).rejects.toThrow();
@@ -160,14 +162,14 @@ describe('database', () => {
       proxy.severAfter(3); // two packets of this transaction, and one of the next
       await database.transaction(async (tx) => {
         await tx.run(insert, [81]);
-        tx.endWith(tx.run(insert, [82]));
+        tx.sendWithCommit(tx.run(insert, [82]));
       });
       const values = async () =>
         (await stores.database.rows<{ value: number }>(all)).map(({ value }) => value);
       expect(await values()).toEqual(expect.arrayContaining([81, 82]));
       const undone = stores.database.transaction(async (tx) => {
         await tx.run(insert, [83]);
-        tx.endWith(tx.run(insert, [84]), tx.run(fails, [0]));
+        tx.sendWithCommit(tx.run(insert, [84]), tx.run(fails, [0]));
       });
       await expect(undone).rejects.toThrow('division by zero');
       expect(await values()).not.toEqual(expect.arrayContaining([83]));
@@ -180,8 +182,8 @@ describe('database', () => {
 
   it('throws, of statements that failed together, what the first in order says', async () => {
     const late = new Promise<never>((_, reject) => setImmediate(() => reject(new Error('first'))));
-    await expect(together([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
-    expect(await together([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
+    await expect(allInOrder([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
+    expect(await allInOrder([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
   });
 
   it('commits all or nothing, and calls back only after a commit', async () => {
@@ -281,7 +283,7 @@ describe('database', () => {
             line.severAfter(1); // the next packet is COMMIT
             return 'done';
           },
-          { certain: { written, values: [looked] } },
+          { commitTrace: { written, values: [looked] } },
         );
         if (value === looked) await expect(done).resolves.toBe('done');
         else await expect(done).rejects.toThrow(); // as when a crash gave the transaction's number to another
@@ -301,7 +303,7 @@ describe('database', () => {
           await new Promise((resolve) => setImmediate(resolve));
           await tx.run(insert, [7]);
         },
-        { certain: { written, values: [6] } },
+        { commitTrace: { written, values: [6] } },
       ),
     ).rejects.toThrow();
     expect(await rowsSoon()).not.toContainEqual({ value: 6 });
