@@ -39,7 +39,13 @@ let sources: DataSource[];
 beforeAll(async () => {
   stores = await webhookStores();
   const source = (poolSize: number): DataSource =>
-    createDataSource({ url: stores.url, poolSize, applicationName: 'test', onePlan: true, migrations: [] });
+    createDataSource({
+      url: stores.url,
+      poolSize,
+      applicationName: 'test',
+      forceGenericPlan: true,
+      migrations: [],
+    });
   sources = [source(7), source(4), source(5)]; // as in production
   const [database, background, delivery] = await Promise.all(
     sources.map(async (one) => new Database(await one.initialize())),

@@ -13,7 +13,7 @@ const service = openService({
   name: 'webhook-worker',
   settings: config,
   migrations,
-  onePlan: true,
+  forceGenericPlan: true,
   relaxed: relaxedTargetSettings(config),
 });
 const delivery = service.openPool('delivery', config.DATABASE_DELIVERY_POOL_SIZE);

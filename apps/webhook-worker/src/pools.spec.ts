@@ -23,7 +23,7 @@ describe('a service', () => {
       DATABASE_BACKGROUND_POOL_SIZE: '1',
       DATABASE_DELIVERY_POOL_SIZE: '1',
     });
-    const service = openService({ name: 'webhook-worker', settings, migrations, onePlan: true });
+    const service = openService({ name: 'webhook-worker', settings, migrations, forceGenericPlan: true });
     const delivery = service.openPool('delivery', settings.DATABASE_DELIVERY_POOL_SIZE);
     try {
       await service.run({ close: () => Promise.resolve() });

@@ -44,7 +44,7 @@ export interface DeliveryRow {
 
 /** Stores and tokens that outlive one worker, so a test may stop a worker and start another. */
 export async function webhookStores() {
-  const stores = await scratchDatabase(migrations, { onePlan: true });
+  const stores = await scratchDatabase(migrations, { forceGenericPlan: true });
   const broker = await scratchBroker();
   const tokens = await tokenMaker();
   const prefix = uniqueName('webhooks');

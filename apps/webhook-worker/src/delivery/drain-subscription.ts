@@ -192,7 +192,7 @@ export class DrainSubscription {
     try {
       const exchange = await this.post.run(delivery);
       deliveryMetrics.attemptDuration.observe({ outcome: exchange.outcome }, exchange.durationMs / 1_000);
-      if (exchange.ourFault) deliveryMetrics.ownFaults.inc({ outcome: exchange.outcome });
+      if (exchange.isLocalFailure) deliveryMetrics.ownFaults.inc({ outcome: exchange.outcome });
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
       // It is not the receiver's fault and does not count against it. When the lease ends, the delivery is due again.

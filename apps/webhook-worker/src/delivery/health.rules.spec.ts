@@ -15,8 +15,8 @@ const healthy: Health = {
 const limits = { failures: 20, afterMs: 72 * 3_600_000 };
 const now = new Date('2026-11-20T12:00:00Z');
 const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
-const success = { succeeded: true, gone: false, ourFault: false, exhausted: false, durationMs: 50 };
-const failure = { succeeded: false, gone: false, ourFault: false, exhausted: false, durationMs: 50 };
+const success = { succeeded: true, gone: false, isLocalFailure: false, exhausted: false, durationMs: 50 };
+const failure = { succeeded: false, gone: false, isLocalFailure: false, exhausted: false, durationMs: 50 };
 const failures = (count: number) => Array.from({ length: count }, () => failure);
 
 describe('a subscription after attempts', () => {
@@ -34,7 +34,7 @@ describe('a subscription after attempts', () => {
   });
 
   it('is as it was after failures that were ours', () => {
-    expect(afterAttempts(healthy, [{ ...failure, ourFault: true }], now, limits)).toEqual(healthy);
+    expect(afterAttempts(healthy, [{ ...failure, isLocalFailure: true }], now, limits)).toEqual(healthy);
   });
 
   it('is as fast as before after a success that was read late because of us', () => {

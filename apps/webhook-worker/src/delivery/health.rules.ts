@@ -24,7 +24,7 @@ export interface AttemptResult {
   /** The receiver said 410: it wants nothing any more (Standard Webhooks). */
   readonly gone: boolean;
   /** It failed because of us: it counts neither for nor against the receiver. */
-  readonly ourFault: boolean;
+  readonly isLocalFailure: boolean;
   /** It was the last of its delivery, which failed for good. */
   readonly exhausted: boolean;
   /** Null when our own clock stood still meanwhile, so that it says nothing. */
@@ -52,7 +52,7 @@ export function afterAttempts(
 }
 
 function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits: DisableLimits): Health {
-  if (attempt.ourFault) return health;
+  if (attempt.isLocalFailure) return health;
   const latencyMs =
     health.latencyMs + weightOfNewest * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
   if (attempt.succeeded) {

@@ -24,7 +24,7 @@ const takeAllBut = statement(
 const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
 
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations, { onePlan: true });
+  stores = await scratchDatabase(migrations, { forceGenericPlan: true });
   lease = new Lease(stores.database, settings);
 });
 afterAll(() => stores.drop());

@@ -1,4 +1,4 @@
-import { Database, GatheredStatements, statement } from '@fulfilment/database';
+import { Database, BatchLoader, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { isOutage } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
@@ -123,8 +123,8 @@ interface ClaimedRow extends Omit<Leased, 'token' | 'leaseEndsAtMs'> {
 export class Lease {
   private readonly leaseMs: number;
   private readonly lost: LostClaims;
-  private readonly days: GatheredStatements<string, DaySpan>;
-  private readonly claims: GatheredStatements<DatedRequest, Claimed>;
+  private readonly days: BatchLoader<string, DaySpan>;
+  private readonly claims: BatchLoader<DatedRequest, Claimed>;
 
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
@@ -133,8 +133,8 @@ export class Lease {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
     this.lost = new LostClaims(database);
     const gathering = { atOnce: statementsAtOnce, atMost: subscriptionsInOne };
-    this.days = new GatheredStatements({ run: (ids) => this.findDays(ids), ...gathering });
-    this.claims = new GatheredStatements({ run: (requests) => this.claimAll(requests), ...gathering });
+    this.days = new BatchLoader({ run: (ids) => this.findDays(ids), ...gathering });
+    this.claims = new BatchLoader({ run: (requests) => this.claimAll(requests), ...gathering });
   }
 
   /** Takes the oldest due deliveries of a subscription: at most `most`, and with those under way no more than its receiver gets at a time. */

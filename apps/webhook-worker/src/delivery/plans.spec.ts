@@ -50,7 +50,7 @@ describe('the statements of a delivery', () => {
       url: stores.url,
       poolSize: 1,
       applicationName: 'test',
-      onePlan: true,
+      forceGenericPlan: true,
       migrations,
     });
     await source.initialize();

@@ -7,9 +7,9 @@ import { SigningKeys } from '../subscriptions/signing-keys.js';
 import type { Leased } from './lease.js';
 import { signature } from './sign.rules.js';
 
-const bodyWithinMs = 1_000;
-const readAtMostBytes = 16 * 1024;
-const keepAtMostBytes = 4 * 1024;
+const bodyTimeoutMs = 1_000;
+const maxReadBytes = 16 * 1024;
+const maxKeptBytes = 4 * 1024;
 
 /** Makes one signed attempt. */
 @Injectable()
@@ -28,9 +28,9 @@ export class PostWebhook {
       headers: this.headers(delivery),
       body: delivery.body,
       deadlineMs: this.config.WEBHOOK_TIMEOUT_MS,
-      bodyWithinMs,
-      readAtMostBytes,
-      keepAtMostBytes,
+      bodyTimeoutMs,
+      maxReadBytes,
+      maxKeptBytes,
     });
   }
 

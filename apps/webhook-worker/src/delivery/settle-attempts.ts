@@ -126,13 +126,13 @@ export class SettleAttempts {
       const results = attempts.map(({ exchange, next }) => ({
         succeeded: exchange.outcome === 'succeeded',
         gone: exchange.statusCode === 410,
-        ourFault: exchange.ourFault,
+        isLocalFailure: exchange.isLocalFailure,
         exhausted: next.failureReason === 'exhausted',
-        durationMs: exchange.stoodStill ? null : exchange.durationMs,
+        durationMs: exchange.processStalled ? null : exchange.durationMs,
       }));
       changed.push({ ...before, health: afterAttempts(before.health, results, now, limits) });
     }
-    tx.endWith(saveHealth(tx, changed));
+    tx.sendWithCommit(saveHealth(tx, changed));
     const disabled = changed.filter(
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );

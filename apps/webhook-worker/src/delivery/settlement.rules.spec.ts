@@ -8,10 +8,10 @@ const exchange: Exchange = {
   body: Buffer.alloc(0),
   complete: false,
   truncated: true,
-  cutBy: undefined,
+  abortReason: undefined,
   durationMs: 5,
-  ourFault: true,
-  stoodStill: false,
+  isLocalFailure: true,
+  processStalled: false,
 };
 const delivery = { number: 1, test: false, trigger: 'auto', scheduleStep: 0, priorStatus: null } as const;
 const situation = {

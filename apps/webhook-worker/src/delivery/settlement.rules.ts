@@ -29,7 +29,7 @@ type Attempted = Pick<Leased, 'number' | 'test' | 'trigger' | 'scheduleStep' | '
 export function nextState(delivery: Attempted, exchange: Exchange, situation: Situation): NextState {
   const { scheduleMs } = situation;
   // A failure of ours spends no step of the schedule, up to as many attempts again as it has: a broken name server of ours cannot use it up.
-  const madeUpFor = exchange.ourFault && delivery.number < 2 * scheduleMs.length;
+  const madeUpFor = exchange.isLocalFailure && delivery.number < 2 * scheduleMs.length;
   // What the owner asks for by hand comes on top of the schedule.
   const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' || madeUpFor ? 0 : 1);
   const becomes = (status: NextState['status'], changes: Partial<NextState> = {}): NextState => ({

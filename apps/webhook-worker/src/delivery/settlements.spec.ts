@@ -59,10 +59,10 @@ function attemptOf(subscriptionId: string): Attempt {
       body: Buffer.alloc(0),
       complete: true,
       truncated: false,
-      cutBy: undefined,
+      abortReason: undefined,
       durationMs: 1,
-      ourFault: false,
-      stoodStill: false,
+      isLocalFailure: false,
+      processStalled: false,
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { RefusedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import type { Lane } from '../delivery/lanes.rules.js';
@@ -56,7 +56,7 @@ export class FanOut {
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
-  /** @throws RefusedMessage when a fact lacks what its event must tell */
+  /** @throws RejectedMessage when a fact lacks what its event must tell */
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
     const rows = messages.flatMap((message) => rowsOf(message));
     if (rows.length === 0) return;
@@ -102,7 +102,7 @@ function contentOf(message: Message): EventContent | undefined {
   try {
     return eventContent(message);
   } catch (error) {
-    if (error instanceof IncompleteFact) throw new RefusedMessage(`${message.type}: ${error.message}`);
+    if (error instanceof IncompleteFact) throw new RejectedMessage(`${message.type}: ${error.message}`);
     throw error;
   }
 }

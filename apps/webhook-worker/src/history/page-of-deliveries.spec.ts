@@ -43,7 +43,7 @@ beforeAll(async () => {
     url: stores.url,
     poolSize: 1,
     applicationName: 'test',
-    onePlan: true,
+    forceGenericPlan: true,
     migrations,
   });
   await source.initialize();

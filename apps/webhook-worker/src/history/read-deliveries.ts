@@ -48,7 +48,7 @@ export class ReadDeliveries {
     const boundTo = ['deliveries', id, status, event, created_after, created_before, test];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const { statement: list, values } = pageQuery(id, query, query.limit + 1, after);
-    const rows = await this.database.rowsWithin<DeliveryRow & { created_micros: number }>(
+    const rows = await this.database.rowsWithTimeout<DeliveryRow & { created_micros: number }>(
       listTimeoutMs,
       list,
       values,

@@ -57,7 +57,7 @@ let upToDate: ScratchDatabase;
 
 beforeEach(async () => {
   [stores, upToDate] = await Promise.all([
-    scratchDatabase(before, { onePlan: true }),
+    scratchDatabase(before, { forceGenericPlan: true }),
     scratchDatabase(migrations),
   ]);
   await Promise.all([makeDays(stores), makeDays(upToDate)]);

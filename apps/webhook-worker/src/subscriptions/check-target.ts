@@ -44,7 +44,7 @@ export class CheckTarget implements BodyCheck {
   async checkName({ creatorId, clientId }: Owner, url: string): Promise<void> {
     const who = `${clientId}:${creatorId}`;
     this.privateNames.check(who);
-    const reason = await this.client.problemWith(url);
+    const reason = await this.client.findTargetProblem(url);
     if (reason === undefined) return;
     this.privateNames.add(who);
     throw new ValidationFailed([{ field: 'url', reason }]);
@@ -52,7 +52,7 @@ export class CheckTarget implements BodyCheck {
 
   private faultsOf({ events = [], url }: Target): ErrorDetail[] {
     const faults: ErrorDetail[] = unknownEvents(events);
-    const reason = url === undefined ? undefined : this.client.shapeProblem(url);
+    const reason = url === undefined ? undefined : this.client.findUrlProblem(url);
     return reason === undefined ? faults : [...faults, { field: 'url', reason }];
   }
 }

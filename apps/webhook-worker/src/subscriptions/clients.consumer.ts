@@ -1,4 +1,4 @@
-import { each, Messaging } from '@fulfilment/messaging';
+import { forEachMessage, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { EndAccess } from './end-access.js';
 
@@ -9,7 +9,7 @@ export class ClientsConsumer {
     messaging.consume({
       queue: 'webhook-worker.clients',
       batchSize: 1,
-      handle: each((tx, message) => endAccess.run(tx, message)),
+      handle: forEachMessage((tx, message) => endAccess.run(tx, message)),
     });
   }
 }

@@ -27,7 +27,7 @@ export class ReadSubscriptions {
   async list(caller: Caller): Promise<{ data: SubscriptionView[] }> {
     const owner = ownerOf(caller);
     if (owner === undefined) return { data: [] };
-    const rows = await this.database.rowsWithin<SubscriptionRow>(listTimeoutMs, listActive, [
+    const rows = await this.database.rowsWithTimeout<SubscriptionRow>(listTimeoutMs, listActive, [
       owner.creatorId,
       owner.clientId,
     ]);
