@@ -137,6 +137,6 @@ async function sendBatch(
   }
   await waitForConfirmation(channel);
   const positions = rows.map((row) => row.position);
-  tx.endWith(tx.run(deleteBatch, [positions]));
+  tx.sendWithCommit(tx.run(deleteBatch, [positions]));
   return positions;
 }

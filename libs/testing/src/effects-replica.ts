@@ -5,7 +5,7 @@ import {
   type ConsumerTimes,
   createMessagingTables,
   dropMessagingTables,
-  each,
+  forEachMessage,
   Messaging,
 } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
@@ -69,7 +69,7 @@ export async function startReplica(settings: {
   messaging.consume({
     queue,
     batchSize,
-    handle: each(async (tx, message) => {
+    handle: forEachMessage(async (tx, message) => {
       await onHandle?.(tx, message);
       await tx.run(insertEffect, [message.id]);
     }),

@@ -5,7 +5,7 @@ import {
   createMessagingTables,
   DeadLetterQueues,
   dropMessagingTables,
-  each,
+  forEachMessage,
   Messaging,
   RejectedMessage,
 } from '@fulfilment/messaging';
@@ -58,7 +58,7 @@ describe('dead letters', () => {
     messaging.consume({
       queue,
       batchSize: 10,
-      handle: each(async (tx, message) => {
+      handle: forEachMessage(async (tx, message) => {
         onHandle(message);
         await tx.run(insertEffect, [message.id]);
       }),

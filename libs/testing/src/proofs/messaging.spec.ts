@@ -4,7 +4,7 @@ import { statement } from '@fulfilment/database';
 import {
   createMessagingTables,
   dropMessagingTables,
-  each,
+  forEachMessage,
   messageOutcomes,
   Messaging,
   RejectedMessage,
@@ -55,7 +55,7 @@ describe('messaging', () => {
     made.consume({
       queue: 'store-api.fulfilment',
       batchSize: 50,
-      handle: each(async (tx, message) => {
+      handle: forEachMessage(async (tx, message) => {
         onHandle(message);
         const quantity = messages.fulfilmentStockSet.is(message) ? message.data.quantity : 0;
         await tx.run(insertEffect, [message.id, quantity]);
