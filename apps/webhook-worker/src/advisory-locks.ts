@@ -1,12 +1,12 @@
 /**
- * Keys of PostgreSQL's advisory locks by which replicas take turns: any numbers, as long as no two are alike and all versions of the service have the
- * same. libs/database has 7391002, for migrations.
+ * Keys of the PostgreSQL advisory locks that serialise replicas. Any distinct numbers work, but all versions of the
+ * service must use the same. libs/database uses 7391002 for migrations.
  */
 export const advisoryLocks = {
   reconciler: 7_391_050,
-  /** Partitions of days are made and dropped under it; migrations that change them hold it meanwhile. */
+  /** Held while day partitions are created, dropped or migrated. */
   dayPartitions: 7_391_051,
-  /** With a second key, the hash of a subscription, it is about that one. */
-  moves: 7_391_052,
+  /** With the hash of a subscription id as second key, it locks that subscription. */
+  bulkUpdates: 7_391_052,
   expiry: 7_391_053,
 } as const;

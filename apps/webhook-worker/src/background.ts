@@ -1,37 +1,41 @@
 import type { Shutdown } from '@fulfilment/runtime';
 import type { INestApplicationContext } from '@nestjs/common';
-import { DirectDrains } from './delivery/direct-drains.js';
-import { DrainJobs } from './delivery/drain.job.js';
-import { DrainQueues } from './delivery/drain-queues.js';
-import { DrainSubscription } from './delivery/drain-subscription.js';
+import { DirectDispatcher } from './delivery/direct-dispatcher.js';
+import { DispatchJobs } from './delivery/dispatch.job.js';
+import { DispatchQueues } from './delivery/dispatch-queues.js';
+import { DispatchSubscription } from './delivery/dispatch-subscription.js';
 import { Reconciler } from './delivery/reconciler.js';
-import { WakeUps } from './delivery/wake-ups.js';
-import { EndAccess } from './subscriptions/end-access.js';
-import { MoveDeliveries } from './moves/move-deliveries.js';
-import { Upkeep } from './upkeep.js';
+import { DispatchScheduler } from './delivery/dispatch-scheduler.js';
+import { DeleteRevokedSubscriptions } from './subscriptions/delete-revoked-subscriptions.js';
+import { BulkUpdates } from './bulk-updates/bulk-updates.js';
+import { MaintenanceJob } from './maintenance-job.js';
 
-/** Starts what works without being asked. On shutdown nothing new is begun and what is in hand is settled. */
+/** Starts background loops and job workers. On shutdown no new work starts and running attempts are settled. */
 export function startBackground(app: INestApplicationContext, shutdown: Shutdown): void {
-  const [queues, jobs, direct] = [app.get(DrainQueues), app.get(DrainJobs), app.get(DirectDrains)];
-  const [drain, wakeUps, reconciler, upkeep, moves, endAccess] = [
-    app.get(DrainSubscription),
-    app.get(WakeUps),
+  const [queues, jobs, directDispatcher] = [
+    app.get(DispatchQueues),
+    app.get(DispatchJobs),
+    app.get(DirectDispatcher),
+  ];
+  const [dispatch, scheduler, reconciler, maintenance, bulkUpdates, deleteRevoked] = [
+    app.get(DispatchSubscription),
+    app.get(DispatchScheduler),
     app.get(Reconciler),
-    app.get(Upkeep),
-    app.get(MoveDeliveries),
-    app.get(EndAccess),
+    app.get(MaintenanceJob),
+    app.get(BulkUpdates),
+    app.get(DeleteRevokedSubscriptions),
   ];
   jobs.start();
   reconciler.start();
-  upkeep.start();
-  moves.start();
-  endAccess.start();
+  maintenance.start();
+  bulkUpdates.start();
+  deleteRevoked.start();
   shutdown.add('drain queues', () => queues.stop());
   shutdown.add('deliveries', async () => {
-    await Promise.all([drain.stop(), jobs.stop(), direct.stop()]);
+    await Promise.all([dispatch.stop(), jobs.stop(), directDispatcher.stop()]);
   });
   shutdown.add('wake-ups', async () => {
-    wakeUps.stop();
-    await Promise.all([reconciler.stop(), upkeep.stop(), moves.stop(), endAccess.stop()]);
+    scheduler.stop();
+    await Promise.all([reconciler.stop(), maintenance.stop(), bulkUpdates.stop(), deleteRevoked.stop()]);
   });
 }

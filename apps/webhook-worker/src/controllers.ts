@@ -1,5 +1,5 @@
 import { DeliveriesController } from './history/deliveries.controller.js';
 import { SubscriptionsController } from './subscriptions/subscriptions.controller.js';
 
-/** Every controller of the service: what it serves, and what the reference tells of. */
+/** All controllers of the service, for the application and for the API reference. */
 export const controllers = [SubscriptionsController, DeliveriesController];

@@ -7,7 +7,7 @@ import {
   type WebhookReceiver,
 } from '@fulfilment/testing';
 import type { DataSource } from 'typeorm';
-import { writePast } from './past-deliveries.fixture.js';
+import { writeHistory } from './past-deliveries.fixture.js';
 import {
   aClient,
   orderCreated,
@@ -109,7 +109,7 @@ describe('the deliveries of a tenant', () => {
     'arrive once each while another tenant reads a long history with %s failed deliveries by 12 readers and recovers it in a loop',
     async (_, failedEach) => {
       const [noisy, quiet] = [await aTenant(), await aTenant()];
-      await writePast(stores.database, noisy.uuid, { count: pastDeliveries, failedEach, days: 2 });
+      await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEach, days: 2 });
       let reading = true;
       const statuses = new Set<number>();
       const loop = async (work: (round: number) => PromiseLike<{ status: number }>): Promise<void> => {

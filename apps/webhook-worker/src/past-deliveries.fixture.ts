@@ -25,7 +25,7 @@ const write = statement(
 const analyse = statement('test.analyse', 'ANALYZE webhook_deliveries');
 
 /** Writes the history of a subscription: deliveries that have ended, spread evenly over the last days. */
-export async function writePast(
+export async function writeHistory(
   sql: Sql,
   subscriptionId: string | undefined,
   { count, failedEach, days }: { count: number; failedEach: number; days: number },

@@ -3,7 +3,7 @@ import { defaultQuotas, routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
 import { eventReference } from './fan-out/events.reference.js';
 
-/** What this service owns of the Store API: everything below `/v1/webhooks`, and the events. */
+/** The part of the Store API that this service owns: everything below `/v1/webhooks`, and the events. */
 export const reference = apiPart({
   api: 'store',
   quotas: defaultQuotas,

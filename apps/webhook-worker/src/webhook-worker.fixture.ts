@@ -60,7 +60,7 @@ export async function webhookStores() {
     prefix,
     stop: async () => {
       const redis = new Redis(storeUrl('TEST_REDIS_URL'));
-      await forgetRedis(redis, prefix);
+      await deleteRedisKeys(redis, prefix);
       redis.disconnect();
       await tokens.stop();
       await broker.drop();
@@ -71,7 +71,7 @@ export async function webhookStores() {
 export type WebhookStores = Awaited<ReturnType<typeof webhookStores>>;
 
 /** What FLUSHALL would do to our keys. */
-export async function forgetRedis(redis: Redis, prefix: string): Promise<void> {
+export async function deleteRedisKeys(redis: Redis, prefix: string): Promise<void> {
   for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 500 })) {
     if (Array.isArray(keys) && keys.length > 0) await redis.del(...keys.map(String));
   }

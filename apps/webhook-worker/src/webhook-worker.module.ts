@@ -5,17 +5,17 @@ import { Messaging } from '@fulfilment/messaging';
 import { CLOCK, type Clock, type Logger, LOGGER, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from './config.js';
-import { DirectDrains } from './delivery/direct-drains.js';
-import { DrainJobs } from './delivery/drain.job.js';
-import { DrainQueues } from './delivery/drain-queues.js';
-import { DrainSubscription } from './delivery/drain-subscription.js';
+import { DirectDispatcher } from './delivery/direct-dispatcher.js';
+import { DispatchJobs } from './delivery/dispatch.job.js';
+import { DispatchQueues } from './delivery/dispatch-queues.js';
+import { DispatchSubscription } from './delivery/dispatch-subscription.js';
 import { HostSlots } from './delivery/host-slots.js';
 import { Lease } from './delivery/lease.js';
 import { PostWebhook } from './delivery/post-webhook.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { SettleAttempts } from './delivery/settle-attempts.js';
-import { Settlements } from './delivery/settle.js';
-import { WakeUps } from './delivery/wake-ups.js';
+import { SettlementBatches } from './delivery/settlement-batches.js';
+import { DispatchScheduler } from './delivery/dispatch-scheduler.js';
 import { EventsConsumer } from './fan-out/events.consumer.js';
 import { FanOut } from './fan-out/fan-out.js';
 import { ReadDeliveries } from './history/read-deliveries.js';
@@ -23,17 +23,17 @@ import { RecoverDeliveries } from './history/recover-deliveries.js';
 import { RetryDelivery } from './history/retry-delivery.js';
 import { SendTestEvent } from './history/send-test-event.js';
 import { controllers } from './controllers.js';
-import { MoveDeliveries } from './moves/move-deliveries.js';
+import { BulkUpdates } from './bulk-updates/bulk-updates.js';
 import { CheckTarget } from './subscriptions/check-target.js';
 import { ClientsConsumer } from './subscriptions/clients.consumer.js';
 import { CreateSubscription } from './subscriptions/create-subscription.js';
 import { DeleteSubscription } from './subscriptions/delete-subscription.js';
-import { EndAccess } from './subscriptions/end-access.js';
+import { DeleteRevokedSubscriptions } from './subscriptions/delete-revoked-subscriptions.js';
 import { ReadSubscriptions } from './subscriptions/read-subscriptions.js';
 import { SigningKeys } from './subscriptions/signing-keys.js';
-import { TellOwners } from './subscriptions/tell-owners.js';
+import { NotifyOwners } from './subscriptions/notify-owners.js';
 import { UpdateSubscription } from './subscriptions/update-subscription.js';
-import { Upkeep } from './upkeep.js';
+import { MaintenanceJob } from './maintenance-job.js';
 
 export interface WebhookWorkerParts {
   readonly config: WebhookWorkerSettings;
@@ -51,25 +51,25 @@ const subscriptions = [
   ClientsConsumer,
   CreateSubscription,
   DeleteSubscription,
-  EndAccess,
+  DeleteRevokedSubscriptions,
   ReadSubscriptions,
-  TellOwners,
+  NotifyOwners,
   UpdateSubscription,
   SigningKeys,
 ];
 const fanOut = [FanOut, EventsConsumer];
 const deliveryWork = [
-  DirectDrains,
-  DrainJobs,
-  DrainQueues,
-  DrainSubscription,
+  DirectDispatcher,
+  DispatchJobs,
+  DispatchQueues,
+  DispatchSubscription,
   HostSlots,
   Lease,
   PostWebhook,
   Reconciler,
   SettleAttempts,
-  Settlements,
-  WakeUps,
+  SettlementBatches,
+  DispatchScheduler,
 ];
 const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent];
 
@@ -93,10 +93,10 @@ export class WebhookWorkerModule {
         { provide: SignedCursors, useValue: new SignedCursors(config.CURSOR_SECRET) },
         ...subscriptions,
         ...fanOut,
-        MoveDeliveries,
+        BulkUpdates,
         ...deliveryWork,
         ...history,
-        Upkeep,
+        MaintenanceJob,
       ],
     };
   }

@@ -3,7 +3,7 @@ import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
 import { startWorker, type WebhookStores, webhookStores, type Worker } from './webhook-worker.fixture.js';
 
 /** Stores and a worker of the file's own, and a receiver of each test's own. To be called where hooks may be. */
-export function oneWorker(environment: Readonly<Record<string, string>> = {}) {
+export function setUpWorker(environment: Readonly<Record<string, string>> = {}) {
   let stores: WebhookStores | undefined;
   let worker: Worker | undefined;
   let receiver: WebhookReceiver | undefined;
@@ -22,18 +22,18 @@ export function oneWorker(environment: Readonly<Record<string, string>> = {}) {
   afterEach(() => receiver?.stop());
   return {
     get stores() {
-      return begun(stores);
+      return started(stores);
     },
     get worker() {
-      return begun(worker);
+      return started(worker);
     },
     get receiver() {
-      return begun(receiver);
+      return started(receiver);
     },
   };
 }
 
-function begun<Part>(part: Part | undefined): Part {
-  if (part === undefined) throw new Error('The tests have not begun.');
+function started<Part>(part: Part | undefined): Part {
+  if (part === undefined) throw new Error('The tests have not started.');
   return part;
 }

@@ -1,22 +1,23 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 
-/** Deliveries that one transaction moves: some tens of milliseconds. */
+/** Number of deliveries that one transaction updates: some tens of milliseconds. */
 export const batchSize = 1_000;
-/** Held deliveries of a subscription; beyond it the oldest are given up. */
-const mostHeld = 10_000;
-/** With so many due a receiver has enough to do: no more are set going before it has taken some. */
-const enoughDue = 500;
+/** Maximum number of held deliveries of a subscription; beyond it the oldest expire. */
+const maxHeld = 10_000;
+/** With this many due deliveries a receiver is busy: no more are released or recovered until some are sent. */
+const busyThreshold = 500;
 
-// Each statement is to find its batch by an index of its own, and the rows by day and key. Other joins than that would read whole days.
-const byIndex = statement(
-  'moves.by-index',
+// Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would read whole
+// partitions.
+const preferIndexes = statement(
+  'bulk-updates.prefer-indexes',
   "SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)",
 );
 
-// What the owner asked for by hand is sent all the same.
+// Excludes manual retries and test events, which are sent even while the subscription is disabled.
 const hold = statement(
-  'moves.hold',
+  'bulk-updates.hold',
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries
      WHERE subscription_id = $1 AND status IN ('pending', 'retrying') AND trigger NOT IN ('manual', 'test')
@@ -25,19 +26,19 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// IS NOT DISTINCT FROM cannot be looked up in an index, so PostgreSQL finds the batch by its keys and does not look through all that are held.
+// IS NOT DISTINCT FROM cannot use an index, so PostgreSQL finds the batch by key instead of scanning all held deliveries.
 const expireExcess = statement(
-  'moves.expire-excess',
+  'bulk-updates.expire-excess',
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'held'
-     ORDER BY created_at DESC OFFSET ${mostHeld} LIMIT ${batchSize}
+     ORDER BY created_at DESC OFFSET ${maxHeld} LIMIT ${batchSize}
    )
    UPDATE webhook_deliveries d SET status = 'failed', failure_reason = 'expired', completed_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status IS NOT DISTINCT FROM 'held'`,
 );
-// Never waits for a lock, since others lock the same rows in another order.
+// Never waits for a lock, since other statements lock the same rows in another order.
 const expireOld = statement(
-  'moves.expire-old',
+  'bulk-updates.expire-old',
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries WHERE status = 'held' AND created_at < now() - interval '7 days'
      ORDER BY created_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED
@@ -45,9 +46,9 @@ const expireOld = statement(
    UPDATE webhook_deliveries d SET status = 'failed', failure_reason = 'expired', completed_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// Older ones wait for the owner to recover them.
+// Older held deliveries wait for a recovery by the owner.
 const release = statement(
-  'moves.release',
+  'bulk-updates.release',
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries
      WHERE subscription_id = $1 AND status = 'held' AND created_at > now() - interval '72 hours'
@@ -56,8 +57,9 @@ const release = statement(
    UPDATE webhook_deliveries d SET status = 'retrying', next_attempt_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// A delivery that had ended, and was open for a retry by hand only, ends as it had ended. One in flight ends when it is settled.
-const cancelOf = (statuses: string): string =>
+// A delivery that is open only because of a manual retry gets its previous final state. One in flight ends when it is
+// settled.
+const cancelStatement = (statuses: string): string =>
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries WHERE subscription_id = $1 AND status IN (${statuses})
      LIMIT ${batchSize} FOR UPDATE
@@ -67,20 +69,24 @@ const cancelOf = (statuses: string): string =>
      failure_reason = CASE WHEN prior_completed_at IS NULL THEN 'subscription_deleted' ELSE prior_failure_reason END,
      completed_at = coalesce(prior_completed_at, now())
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`;
-const cancelOpen = statement('moves.cancel-open', cancelOf("'pending', 'retrying'"));
-const cancelHeld = statement('moves.cancel-held', cancelOf("'held'"));
+const cancelOpen = statement('bulk-updates.cancel-open', cancelStatement("'pending', 'retrying'"));
+const cancelHeld = statement('bulk-updates.cancel-held', cancelStatement("'held'"));
 
 const countDue = statement(
-  'moves.count-due',
+  'bulk-updates.count-due',
   `SELECT count(*) AS count FROM (
      SELECT FROM webhook_deliveries WHERE subscription_id = $1 AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
-     LIMIT ${enoughDue}
+     LIMIT ${busyThreshold}
    ) AS due`,
 );
 
-/** Moves a batch of a subscription's deliveries to where its state says they belong. Answers whether there may be more. */
-export async function alignBatch(tx: Transaction, id: string, state: SubscriptionState): Promise<boolean> {
-  await tx.row(byIndex);
+/** Updates a batch of deliveries to the state that their subscription requires. Returns whether there may be more. */
+export async function applySubscriptionState(
+  tx: Transaction,
+  id: string,
+  state: SubscriptionState,
+): Promise<boolean> {
+  await tx.row(preferIndexes);
   if (state === 'active') return (await tx.run(release, [id])) === batchSize;
   if (state === 'deleted') {
     const [open, held] = [await tx.run(cancelOpen, [id]), await tx.run(cancelHeld, [id])];
@@ -90,35 +96,36 @@ export async function alignBatch(tx: Transaction, id: string, state: Subscriptio
   return held === batchSize || expired === batchSize;
 }
 
-/** Gives up deliveries that were held for seven days. Answers whether there may be more. */
+/** Expires a batch of deliveries that were held for seven days. Returns whether there may be more. */
 export async function expireBatch(tx: Transaction): Promise<boolean> {
-  await tx.row(byIndex);
+  await tx.row(preferIndexes);
   return (await tx.run(expireOld)) === batchSize;
 }
 
-/** Whether a receiver has enough to do already. */
+/** Whether a receiver already has many due deliveries. */
 export async function isBusy(tx: Transaction, id: string): Promise<boolean> {
   const due = await tx.row<{ count: number }>(countDue, [id]);
-  return due !== undefined && due.count >= enoughDue;
+  return due !== undefined && due.count >= busyThreshold;
 }
 
-/** A recovery that has been begun and may not have been finished. */
+/** A recovery that may not be finished. */
 export interface OpenRecovery {
   readonly id: string;
   readonly subscription_id: string;
 }
 
-// Recovered deliveries begin the schedule anew. What failed after the recovery was asked for is left out, so each is set going once.
+// Recovered deliveries restart their schedule. Deliveries that failed after the request are excluded, so each is
+// recovered once.
 const recover = statement(
-  'moves.recover',
-  `WITH wanted AS (SELECT * FROM webhook_recoveries WHERE id = $1), batch AS (
-     (SELECT d.day, d.id, d.status FROM webhook_deliveries d, wanted w
-      WHERE d.subscription_id = $2 AND d.status = 'failed' AND NOT d.test AND 'failed' = ANY(w.statuses)
-        AND d.created_at BETWEEN w.since AND w.until AND d.completed_at <= w.created_at
+  'bulk-updates.recover',
+  `WITH recovery AS (SELECT * FROM webhook_recoveries WHERE id = $1), batch AS (
+     (SELECT d.day, d.id, d.status FROM webhook_deliveries d, recovery r
+      WHERE d.subscription_id = $2 AND d.status = 'failed' AND NOT d.test AND 'failed' = ANY(r.statuses)
+        AND d.created_at BETWEEN r.since AND r.until AND d.completed_at <= r.created_at
       ORDER BY d.created_at LIMIT ${batchSize / 2})
      UNION ALL
-     (SELECT d.day, d.id, d.status FROM webhook_deliveries d, wanted w
-      WHERE d.subscription_id = $2 AND d.status = 'held' AND 'held' = ANY(w.statuses) AND d.created_at BETWEEN w.since AND w.until
+     (SELECT d.day, d.id, d.status FROM webhook_deliveries d, recovery r
+      WHERE d.subscription_id = $2 AND d.status = 'held' AND 'held' = ANY(r.statuses) AND d.created_at BETWEEN r.since AND r.until
       ORDER BY d.created_at LIMIT ${batchSize / 2})
    )
    UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = now(), completed_at = NULL, failure_reason = NULL,
@@ -126,8 +133,8 @@ const recover = statement(
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status = batch.status`,
 );
 
-/** Sets going a batch of what a recovery is for. Answers whether there may be more. */
+/** Makes a batch of the deliveries of a recovery due. Returns whether there may be more. */
 export async function recoverBatch(tx: Transaction, recovery: OpenRecovery): Promise<boolean> {
-  await tx.row(byIndex);
+  await tx.row(preferIndexes);
   return (await tx.run(recover, [recovery.id, recovery.subscription_id])) > 0;
 }

@@ -8,7 +8,7 @@ import {
   type WebhookStores,
   type Worker,
 } from '../webhook-worker.fixture.js';
-import { requestAlignment } from './request-alignment.js';
+import { requestStateSync } from './request-state-sync.js';
 
 /** More than one batch, and more than are held for a subscription. */
 const many = 12_500;
@@ -207,7 +207,7 @@ describe('with several replicas', () => {
     const copies = await stores.database.rows<{ id: string }>(copyDisabled, [uuid, 250]);
     const ids = copies.map(({ id }) => id);
     await Promise.all(ids.map((id) => write(id, 1, 'retrying', 1)));
-    await stores.database.transaction((tx) => requestAlignment(tx, ids));
+    await stores.database.transaction((tx) => requestStateSync(tx, ids));
     await eventually(async () =>
       (await stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250 ? true : undefined,
     );

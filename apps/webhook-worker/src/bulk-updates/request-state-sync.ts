@@ -1,15 +1,15 @@
 import { statement, type Transaction } from '@fulfilment/database';
 
 const request = statement(
-  'moves.request-alignment',
+  'bulk-updates.request-state-sync',
   `INSERT INTO webhook_alignments (subscription_id) SELECT unnest($1::uuid[]) ORDER BY 1
    ON CONFLICT (subscription_id) DO UPDATE SET due_at = now()`,
 );
 
 /**
- * Asks for the deliveries of subscriptions to be moved to where these' state says they belong, in the transaction that changes it. A running service
- * does so within a second; at once when `MoveDeliveries.align` asked.
+ * Requests that deliveries are updated to the state that their subscriptions require, in the transaction that changes
+ * this state. A running service does so within a second; at once when called by `BulkUpdates.syncState`.
  */
-export async function requestAlignment(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
+export async function requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length > 0) await tx.run(request, [subscriptionIds]);
 }

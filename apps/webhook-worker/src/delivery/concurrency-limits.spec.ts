@@ -1,8 +1,8 @@
 import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
-import { deliveriesAtATime } from './lanes.rules.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
+import { maxConcurrentDeliveries } from './lanes.rules.js';
 
-const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
 let most: number;
 
 /** Answers a little later, and counts how many wait for that at a time. */
@@ -26,14 +26,14 @@ describe('one subscription', () => {
     answerCounting(204);
     await given.stores.broker.publish(...Array.from({ length: 30 }, () => orderCreated(client.creatorId)));
     await given.receiver.waitFor(1);
-    expect(most).toBe(deliveriesAtATime.unknown);
+    expect(most).toBe(maxConcurrentDeliveries.unknown);
     for (let time = 0; time < 30; time += 1)
       await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(
       given.stores,
       (rows) => rows.length === 60 && rows.every((row) => row.status === 'succeeded'),
     );
-    expect(most).toBe(deliveriesAtATime.healthy);
+    expect(most).toBe(maxConcurrentDeliveries.healthy);
   });
 
   it('that fails is sent one at a time, also when a test event is asked for', async () => {
@@ -52,6 +52,6 @@ describe('one subscription', () => {
     await given.stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
     await Promise.all(Array.from({ length: 3 }, () => client.post({}, `/${id}/test`).expect(202)));
     await given.receiver.waitFor(9 + 23);
-    expect(most).toBe(deliveriesAtATime.failing);
+    expect(most).toBe(maxConcurrentDeliveries.failing);
   });
 });

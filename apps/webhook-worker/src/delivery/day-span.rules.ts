@@ -1,6 +1,6 @@
 /**
- * Days of events (`YYYY-MM-DD`, both included). A statement that is given them opens no other day's partitions. They only say where to look: what lies
- * on other days has a wake-up of its own, or is found by the next search.
+ * A range of event days (`YYYY-MM-DD`, both included). A statement with a span opens only the partitions of its days.
+ * It only limits the search: deliveries on other days have a wake-up of their own, or are found by the next search.
  */
 export interface DaySpan {
   readonly from: string;
@@ -9,20 +9,20 @@ export interface DaySpan {
   readonly more?: boolean | undefined;
 }
 
-export function oneDay(day: string): DaySpan {
+export function singleDay(day: string): DaySpan {
   return { from: day, to: day };
 }
 
-/** The least span with all days of both. */
-export function cover(one: DaySpan, other: DaySpan): DaySpan {
+/** Returns the smallest span that contains both. */
+export function mergeSpans(a: DaySpan, b: DaySpan): DaySpan {
   return {
-    from: one.from < other.from ? one.from : other.from,
-    to: one.to > other.to ? one.to : other.to,
-    more: one.more === true || other.more === true,
+    from: a.from < b.from ? a.from : b.from,
+    to: a.to > b.to ? a.to : b.to,
+    more: a.more === true || b.more === true,
   };
 }
 
-/** Like `cover`, for spans that may be unknown: if either is, so is the result. */
-export function coverIfKnown(one: DaySpan | undefined, other: DaySpan | undefined): DaySpan | undefined {
-  return one && other && cover(one, other);
+/** Like `mergeSpans`; undefined if either span is unknown. */
+export function mergeIfKnown(a: DaySpan | undefined, b: DaySpan | undefined): DaySpan | undefined {
+  return a && b && mergeSpans(a, b);
 }

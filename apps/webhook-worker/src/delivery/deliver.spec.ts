@@ -6,14 +6,14 @@ import {
   aClient,
   deliveriesOf,
   deliveriesWhen,
-  forgetRedis,
+  deleteRedisKeys,
   isSignedWith,
   orderCreated,
   status,
 } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 describe('a delivery', () => {
   it('goes from the message to the receiver, signed, with the lean body', async () => {
@@ -176,7 +176,7 @@ describe('a delivery', () => {
     });
     await given.stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
     await given.receiver.waitFor(1);
-    await forgetRedis(redis, given.stores.prefix);
+    await deleteRedisKeys(redis, given.stores.prefix);
     redis.disconnect();
     const rows = await deliveriesWhen(
       given.stores,

@@ -35,7 +35,7 @@ const countByStatus = statement(
    WHERE s.creator_id = ANY($1::uuid[]) GROUP BY 1`,
 );
 
-export interface ProvenDelivery {
+export interface AuditedDelivery {
   readonly id: string;
   readonly event_id: string;
   readonly subscription_id: string;
@@ -69,7 +69,7 @@ interface Change {
  * Twenty subscriptions of ten creators, a receiver that keeps all it gets, and at the end the books: what was published, what
  * PostgreSQL says, and what arrived, compared as sets.
  */
-export async function deliveryProof(stores: WebhookStores, worker: Served) {
+export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   stores.forget();
   const receiver = await webhookReceiver();
   const subscriptions = await subscribeAll(stores, worker, receiver.url);
@@ -99,7 +99,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
         .filter((one) => one.creatorId === change.creatorId && one.events.includes(change.message.type))
         .map((subscription) => ({ change, subscription })),
     );
-  const rows = () => stores.database.rows<ProvenDelivery>(deliveriesToldOf, [creators]);
+  const rows = () => stores.database.rows<AuditedDelivery>(deliveriesToldOf, [creators]);
 
   /** Makes so many further business changes, spread over the creators. */
   const change = (count: number): Message[] => {
@@ -181,7 +181,7 @@ export async function deliveryProof(stores: WebhookStores, worker: Served) {
     stop: () => receiver.stop(),
   };
 }
-export type DeliveryProof = Awaited<ReturnType<typeof deliveryProof>>;
+export type DeliveryAudit = Awaited<ReturnType<typeof deliveryAudit>>;
 
 async function subscribeAll(
   stores: WebhookStores,
@@ -210,7 +210,7 @@ export function attemptOf({ headers }: ReceivedDelivery): string {
  * It ended by its last attempt, the only one that succeeded, which the receiver took. The attempts' numbers have no gap and no repetition. Earlier
  * ones that the receiver took stand in the history as lost or timed out.
  */
-function hasEndedWell(row: ProvenDelivery, taken: ReadonlySet<string>): boolean {
+function hasEndedWell(row: AuditedDelivery, taken: ReadonlySet<string>): boolean {
   const { status, attempt_count: count, numbers, outcomes } = row;
   return (
     status === 'succeeded' &&
@@ -228,7 +228,7 @@ function hasEndedWell(row: ProvenDelivery, taken: ReadonlySet<string>): boolean 
 function expectOneName(
   posts: readonly ReceivedDelivery[],
   told: readonly { readonly change: Change; readonly subscription: Subscription }[],
-  found: readonly ProvenDelivery[],
+  found: readonly AuditedDelivery[],
 ): void {
   const arrived = new Set(
     posts.map(({ path, body, headers }) =>

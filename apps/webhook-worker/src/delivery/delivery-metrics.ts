@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, metrics } from '@fulfilment/runtime';
 
 const registers = [metrics];
 
-/** What Prometheus sees of the deliveries (docs/runbook.md says what to do about each). */
+/** Prometheus metrics of deliveries. docs/runbook.md describes what to do about each. */
 export const deliveryMetrics = {
   eventToFirstAttempt: new Histogram({
     name: 'webhook_event_to_first_attempt_seconds',
@@ -17,7 +17,7 @@ export const deliveryMetrics = {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   }),
-  ownFaults: new Counter({
+  localFailures: new Counter({
     name: 'webhook_own_faults_total',
     help: 'Attempts that failed because of our name server, network, limits or a process that stood still, by outcome. They do not count against receivers.',
     labelNames: ['outcome'],

@@ -1,10 +1,10 @@
 export const deliveryStatuses = ['pending', 'in_flight', 'retrying', 'held', 'succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Why a delivery failed for good. */
+/** Why a delivery failed finally. */
 export const failureReasons = ['exhausted', 'expired', 'gone', 'subscription_deleted'] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** What makes an attempt. */
+/** What caused an attempt. */
 export const triggers = ['auto', 'manual', 'recover', 'test'] as const;
 export type Trigger = (typeof triggers)[number];

@@ -1,35 +1,35 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { DrainSubscription } from './drain-subscription.js';
-import { type DueSubscription, type LocalDrains, WakeUps } from './wake-ups.js';
+import { DispatchSubscription } from './dispatch-subscription.js';
+import { type DueSubscription, type LocalDispatcher, DispatchScheduler } from './dispatch-scheduler.js';
 
-const mostAtATime = 200;
+const maxConcurrent = 200;
 
 /**
- * Drains without a job of BullMQ: what this process has just made due, which is the shortest way to a receiver; what a lost wake-up left behind;
- * and everything while Redis is away.
+ * Dispatches subscriptions in this process, without a BullMQ job: deliveries that this process has just made due (the
+ * shortest path to a receiver), those whose wake-up was lost, and all while Redis is unreachable.
  */
 @Injectable()
-export class DirectDrains implements LocalDrains {
+export class DirectDispatcher implements LocalDispatcher {
   private readonly running = new Set<Promise<void>>();
   private stopping = false;
 
   constructor(
-    private readonly drain: DrainSubscription,
-    private readonly wakeUps: WakeUps,
+    private readonly dispatch: DispatchSubscription,
+    private readonly scheduler: DispatchScheduler,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    wakeUps.drainBy(this);
+    scheduler.setLocalDispatcher(this);
   }
 
-  /** Begins none of the slow lane: one job for each of those sees to it that a receiver is probed by one process at a time. */
+  /** Leaves the slow lane to the BullMQ jobs, so that only one process at a time probes such a receiver. */
   tryStart(due: readonly DueSubscription[]): readonly DueSubscription[] {
-    return due.filter((subscription) => subscription.lane === 'slow' || !this.begin(subscription));
+    return due.filter((subscription) => subscription.lane === 'slow' || !this.tryStartOne(subscription));
   }
 
   start(due: readonly DueSubscription[]): void {
-    for (const subscription of due) this.begin(subscription);
+    for (const subscription of due) this.tryStartOne(subscription);
   }
 
   async stop(): Promise<void> {
@@ -37,11 +37,11 @@ export class DirectDrains implements LocalDrains {
     await Promise.all(this.running);
   }
 
-  /** Answers whether a turn is begun, or those at work suffice. */
-  private begin(due: DueSubscription): boolean {
+  /** Returns whether a time slice was started, or running ones cover the subscription. */
+  private tryStartOne(due: DueSubscription): boolean {
     if (this.stopping) return false;
-    if (this.drain.leaveToTurnsAtWork(due)) return true;
-    if (this.running.size >= mostAtATime) return false;
+    if (this.dispatch.coalesceIntoRunning(due)) return true;
+    if (this.running.size >= maxConcurrent) return false;
     const run = this.run(due).then(() => {
       this.running.delete(run);
     });
@@ -51,8 +51,8 @@ export class DirectDrains implements LocalDrains {
 
   private async run(due: DueSubscription): Promise<void> {
     try {
-      const more = await this.drain.run(due);
-      if (more !== undefined) this.wakeUps.enqueue([more]); // behind the others, for any process
+      const remaining = await this.dispatch.run(due);
+      if (remaining !== undefined) this.scheduler.enqueue([remaining]); // behind the others, for any process
     } catch (error) {
       this.logger.warn(
         { error, subscription_id: publicId('whk', due.subscriptionId) },

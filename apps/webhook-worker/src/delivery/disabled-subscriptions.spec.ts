@@ -1,10 +1,10 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { aClient, deliveriesWhen, isSignedWith, orderCreated, status } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 describe('a subscription', () => {
   it('is disabled at once by a 410: that delivery fails, later ones are held and released on re-enabling', async () => {

@@ -3,34 +3,35 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { type DrainJobData, drainQueueName } from './drain-queues.js';
-import { DrainSubscription } from './drain-subscription.js';
-import { drainsAtATime, type Lane, lanes } from './lanes.rules.js';
-import { WakeUps } from './wake-ups.js';
+import { type DispatchJobData, dispatchQueueName } from './dispatch-queues.js';
+import { DispatchSubscription } from './dispatch-subscription.js';
+import { maxConcurrentDispatches, type Lane, lanes } from './lanes.rules.js';
+import { DispatchScheduler } from './dispatch-scheduler.js';
 
-// A killed process's subscription is taken over within lock + interval. A run that lost its lock does no harm: leases decide.
+// Another process takes over the job of a killed one within lockMs + stalledIntervalMs. A job that lost its lock and
+// still runs does no harm, since leases decide who sends a delivery.
 const lockMs = 10_000;
-const lookForStalledEveryMs = 5_000;
-const mostStalls = 1_000_000; // a drain never fails for having been interrupted
-const tryAgainAfterMs = 1_000;
-const warnEveryMs = 10_000;
+const stalledIntervalMs = 5_000;
+const maxStalledCount = 1_000_000; // an interrupted job never fails
+const retryDelayMs = 1_000;
+const warnIntervalMs = 10_000;
 
-/** The BullMQ edge: a job → one turn of a drain. */
+/** BullMQ workers: each job runs one time slice of a subscription. */
 @Injectable()
-export class DrainJobs {
+export class DispatchJobs {
   private readonly connection: Redis;
-  private readonly workers: readonly Worker<DrainJobData>[];
+  private readonly workers: readonly Worker<DispatchJobData>[];
   private warnedAtMs = -Infinity;
   private stopping = false;
 
   constructor(
-    private readonly drain: DrainSubscription,
-    private readonly wakeUps: WakeUps,
+    private readonly dispatch: DispatchSubscription,
+    private readonly scheduler: DispatchScheduler,
     @Inject(CONFIG) config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.connection = new Redis(config.REDIS_URL, {
-      maxRetriesPerRequest: null, // a worker waits for Redis to come back
+      maxRetriesPerRequest: null, // a worker waits until Redis is back
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
       lazyConnect: true,
     });
@@ -42,37 +43,37 @@ export class DrainJobs {
     for (const worker of this.workers) worker.run().catch((error: unknown) => this.warn(error));
   }
 
-  /** Ends when the drains in hand have. */
+  /** Resolves when the running jobs have ended. */
   async stop(): Promise<void> {
     this.stopping = true;
-    const redisIsHere = this.connection.status === 'ready';
-    await Promise.allSettled(this.workers.map((worker) => worker.close(!redisIsHere)));
+    const isConnected = this.connection.status === 'ready';
+    await Promise.allSettled(this.workers.map((worker) => worker.close(!isConnected)));
     this.connection.disconnect();
   }
 
-  private open(lane: Lane, prefix: string): Worker<DrainJobData> {
-    const worker = new Worker<DrainJobData>(drainQueueName(lane), (job) => this.run(job, lane), {
+  private open(lane: Lane, prefix: string): Worker<DispatchJobData> {
+    const worker = new Worker<DispatchJobData>(dispatchQueueName(lane), (job) => this.run(job, lane), {
       connection: this.connection,
       prefix,
       autorun: false,
-      concurrency: drainsAtATime[lane],
+      concurrency: maxConcurrentDispatches[lane],
       lockDuration: lockMs,
-      stalledInterval: lookForStalledEveryMs,
-      maxStalledCount: mostStalls,
-      runRetryDelay: tryAgainAfterMs,
+      stalledInterval: stalledIntervalMs,
+      maxStalledCount,
+      runRetryDelay: retryDelayMs,
     });
     worker.on('error', (error) => this.warn(error));
     return worker;
   }
 
-  private async run(job: Job<DrainJobData>, lane: Lane): Promise<void> {
+  private async run(job: Job<DispatchJobData>, lane: Lane): Promise<void> {
     const { subscriptionId } = job.data;
-    const more = await this.drain.run({ subscriptionId, lane });
-    if (more !== undefined) this.wakeUps.enqueue([more]); // behind the others
+    const remaining = await this.dispatch.run({ subscriptionId, lane });
+    if (remaining !== undefined) this.scheduler.enqueue([remaining]); // behind the others
   }
 
   private warn(error: unknown): void {
-    if (performance.now() - this.warnedAtMs < warnEveryMs) return;
+    if (performance.now() - this.warnedAtMs < warnIntervalMs) return;
     this.warnedAtMs = performance.now();
     this.logger.warn(
       { error },

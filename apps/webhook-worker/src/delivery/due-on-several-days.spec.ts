@@ -5,16 +5,16 @@ import { eventually } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { FanOut } from '../fan-out/fan-out.js';
 import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, anOrder, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { oneDay } from './day-span.rules.js';
-import { DrainQueues } from './drain-queues.js';
-import { DrainSubscription } from './drain-subscription.js';
-import { deliveriesAtATime } from './lanes.rules.js';
+import { singleDay } from './day-span.rules.js';
+import { DispatchQueues } from './dispatch-queues.js';
+import { DispatchSubscription } from './dispatch-subscription.js';
+import { maxConcurrentDeliveries } from './lanes.rules.js';
 import { Reconciler } from './reconciler.js';
-import { type DueSubscription, WakeUps } from './wake-ups.js';
+import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js';
 
-const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
 /** Would find what the drains under test are to find. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
@@ -45,7 +45,7 @@ async function aSubscriber() {
       return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, told));
     },
     /** A turn that is told no days, as a job of BullMQ begins it. */
-    drainAnyDay: () => given.worker.app.get(DrainSubscription).run({ subscriptionId, lane: 'fast' }),
+    drainAnyDay: () => given.worker.app.get(DispatchSubscription).run({ subscriptionId, lane: 'fast' }),
     dueOfOtherDays: async () => {
       for (const day of otherDays) await writeDue(given.stores.database, subscriptionId, { day });
     },
@@ -85,7 +85,7 @@ describe("what is due of other days, while today's is sent", () => {
     await publish();
     await allSucceed(1);
     const answer = keepAnswers();
-    const many = deliveriesAtATime.healthy;
+    const many = maxConcurrentDeliveries.healthy;
     await publish(many);
     await given.receiver.waitFor(1 + many);
     await dueOfOtherDays();
@@ -98,11 +98,11 @@ describe("what is due of other days, while today's is sent", () => {
     const { subscriptionId, publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
     await publish();
     await allSucceed(1); // now the process knows its host
-    const today = { subscriptionId, lane: 'fast', days: oneDay(dayFromNow(0)) } as const;
+    const today = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
     await dueOfOtherDays();
     const claiming = await given.stores.database.transaction(async (tx) => {
       await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
-      const turn = given.worker.app.get(DrainSubscription).run(today);
+      const turn = given.worker.app.get(DispatchSubscription).run(today);
       await eventually(async () => (await tx.rows(waiting)).length > 0 || undefined);
       await drainAnyDay(); // ends at once: the turn that is claiming suffices
       return { turn };
@@ -138,19 +138,19 @@ describe('who knows the day of what is due', () => {
   });
 
   it('of two that come together has both looked at', async () => {
-    const { wakeUps, woken } = wakeUpsAlone(given.worker.app.get(DrainQueues));
+    const { scheduler, woken } = wakeUpsAlone(given.worker.app.get(DispatchQueues));
     const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
-    wakeUps.wakeIn(20, [{ ...subscription, days: oneDay(today) }]);
-    wakeUps.wakeIn(20, [{ ...subscription, days: oneDay(yesterday) }]);
+    scheduler.scheduleIn(20, [{ ...subscription, days: singleDay(today) }]);
+    scheduler.scheduleIn(20, [{ ...subscription, days: singleDay(yesterday) }]);
     await eventually(() => woken.length > 0 || undefined);
     expect(woken).toMatchObject([{ ...subscription, days: { from: yesterday, to: today } }]);
   });
 
   it('does not limit what comes of its turn in line, also while Redis is away', async () => {
     const config = { ...given.worker.config, REDIS_URL: 'redis://127.0.0.1:1/' };
-    const queues = new DrainQueues(config, createLogger('test', 'silent'));
-    const { wakeUps, woken } = wakeUpsAlone(queues);
-    wakeUps.enqueue([{ ...subscription, days: oneDay(dayFromNow(0)) }]);
+    const queues = new DispatchQueues(config, createLogger('test', 'silent'));
+    const { scheduler, woken } = wakeUpsAlone(queues);
+    scheduler.enqueue([{ ...subscription, days: singleDay(dayFromNow(0)) }]);
     await eventually(() => woken.length > 0 || undefined);
     expect(woken).toEqual([subscription]);
     await queues.stop();
@@ -160,17 +160,17 @@ describe('who knows the day of what is due', () => {
 const subscription = { subscriptionId: 's', lane: 'fast' } as const;
 
 /** Wake-ups that begin no drain, and the subscriptions they were for. */
-function wakeUpsAlone(queues: DrainQueues) {
+function wakeUpsAlone(queues: DispatchQueues) {
   const woken: DueSubscription[] = [];
-  const wakeUps = new WakeUps(queues, createLogger('test', 'silent'));
-  wakeUps.drainBy({
+  const scheduler = new DispatchScheduler(queues, createLogger('test', 'silent'));
+  scheduler.setLocalDispatcher({
     tryStart: (subscriptions) => {
       woken.push(...subscriptions);
       return [];
     },
     start: (subscriptions) => woken.push(...subscriptions),
   });
-  return { wakeUps, woken };
+  return { scheduler, woken };
 }
 
 describe('what an owner asks for', () => {

@@ -1,8 +1,8 @@
 import { type SeverableProxy, severableProxy, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
-import { forgetRedis, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
+import { deleteRedisKeys, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
-import { attemptOf, deliveryProof, type DeliveryProof } from './delivery-proof.fixture.js';
+import { attemptOf, deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
 /** A lease of two seconds: what a lost statement leaves behind is soon due again. */
@@ -15,7 +15,7 @@ const shortLeases = {
 /** Stores that forget, break off and are away. Afterwards the books must balance. */
 describe('of 2000 events nothing is lost and nothing renamed', () => {
   let stores: WebhookStores;
-  let proof: DeliveryProof;
+  let proof: DeliveryAudit;
   let worker: WorkerProcess;
   let proxy: SeverableProxy | undefined;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
   const start = async (environment: Readonly<Record<string, string>> = {}): Promise<void> => {
     worker = await startWorkerProcess(stores, { ...shortLeases, ...environment });
     await worker.untilReady();
-    proof = await deliveryProof(stores, worker);
+    proof = await deliveryAudit(stores, worker);
   };
   const startBehindProxy = async (setting: string, url: string): Promise<SeverableProxy> => {
     proxy = await severableProxy(url);
@@ -51,7 +51,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
       const arriving = proof.untilMoreArrive(100);
       await proof.publish(eventCount / 5);
       await arriving;
-      await forgetRedis(redis, stores.prefix);
+      await deleteRedisKeys(redis, stores.prefix);
     }
     redis.disconnect();
     line.takeAway();

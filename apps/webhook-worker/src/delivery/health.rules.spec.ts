@@ -10,7 +10,7 @@ const healthy: Health = {
   disabledReason: null,
   latencyMs: 0,
   lane: 'fast',
-  toldDeliveryFailed: false,
+  failureNotified: false,
 };
 const limits = { failures: 20, afterMs: 72 * 3_600_000 };
 const now = new Date('2026-11-20T12:00:00Z');

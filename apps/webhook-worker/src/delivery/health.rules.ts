@@ -1,47 +1,47 @@
 import type { DisabledReason, SubscriptionStatus } from '../subscriptions/subscription.rules.js';
-import { failingAfterFailures, type Lane, slowAboveMs } from './lanes.rules.js';
+import { failingThreshold, type Lane, slowThresholdMs } from './lanes.rules.js';
 
-/** How a subscription's receiver is doing: the columns its attempts change. */
+/** Health of a subscription's receiver: the columns that attempts change. */
 export interface Health {
   readonly status: SubscriptionStatus;
-  /** Failed attempts since the last 2xx. */
+  /** Number of failed attempts since the last 2xx. */
   readonly consecutiveFailures: number;
-  /** The first of them; null when there is none. */
+  /** Time of the first of these failures; null if there are none. */
   readonly failingSince: Date | null;
   readonly lastDeliveryAt: Date | null;
   readonly lastFailureAt: Date | null;
   readonly disabledAt: Date | null;
   readonly disabledReason: DisabledReason | null;
-  /** Moving average of how long an attempt takes. */
+  /** Moving average of the duration of attempts. */
   readonly latencyMs: number;
   readonly lane: Lane;
-  /** The owner was told, since the receiver began to fail, that a delivery failed for good. */
-  readonly toldDeliveryFailed: boolean;
+  /** The owner was notified of a finally failed delivery since the receiver began to fail. */
+  readonly failureNotified: boolean;
 }
 
 export interface AttemptResult {
   readonly succeeded: boolean;
-  /** The receiver said 410: it wants nothing any more (Standard Webhooks). */
+  /** The receiver responded with 410: it wants no more events (Standard Webhooks). */
   readonly gone: boolean;
-  /** It failed because of us: it counts neither for nor against the receiver. */
+  /** The failure was on our side, so it counts neither for nor against the receiver. */
   readonly isLocalFailure: boolean;
-  /** It was the last of its delivery, which failed for good. */
+  /** The last attempt of a delivery that failed finally. */
   readonly exhausted: boolean;
-  /** Null when our own clock stood still meanwhile, so that it says nothing. */
+  /** Null when this process stalled, which makes the duration meaningless. */
   readonly durationMs: number | null;
 }
 
-/** A subscription is disabled when both are reached. */
+/** A subscription is disabled when both limits are reached. */
 export interface DisableLimits {
-  /** Failed attempts in a row. */
+  /** Number of consecutive failed attempts. */
   readonly failures: number;
-  /** Since the first of them; the last success may be older. */
+  /** Time since the first of them; the last success may be older. */
   readonly afterMs: number;
 }
 
-const weightOfNewest = 0.2;
+const newestWeight = 0.2;
 
-/** The subscription after these attempts, in the order they ended. Test events are not among them. */
+/** Returns the health after these attempts, in the order in which they ended. Attempts of test events are excluded. */
 export function afterAttempts(
   before: Health,
   attempts: readonly AttemptResult[],
@@ -54,16 +54,16 @@ export function afterAttempts(
 function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits: DisableLimits): Health {
   if (attempt.isLocalFailure) return health;
   const latencyMs =
-    health.latencyMs + weightOfNewest * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
+    health.latencyMs + newestWeight * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
   if (attempt.succeeded) {
     return {
       ...health,
       consecutiveFailures: 0,
       failingSince: null,
-      toldDeliveryFailed: false,
+      failureNotified: false,
       lastDeliveryAt: now,
       latencyMs,
-      lane: latencyMs > slowAboveMs ? 'slow' : 'fast',
+      lane: latencyMs > slowThresholdMs ? 'slow' : 'fast',
     };
   }
   const consecutiveFailures = health.consecutiveFailures + 1;
@@ -74,13 +74,13 @@ function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits:
     failingSince,
     lastFailureAt: now,
     latencyMs,
-    lane: consecutiveFailures >= failingAfterFailures || latencyMs > slowAboveMs ? 'slow' : 'fast',
+    lane: consecutiveFailures >= failingThreshold || latencyMs > slowThresholdMs ? 'slow' : 'fast',
   };
   if (health.status === 'disabled') return failing;
   if (attempt.gone) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'gone' };
-  // The count alone would disable a healthy receiver in a burst of failures, the time alone one that gets few events.
-  const enough =
+  // The count alone would disable a healthy receiver in a burst of failures; the time alone, one that gets few events.
+  const isLimitReached =
     consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
-  if (enough) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };
-  return { ...failing, toldDeliveryFailed: health.toldDeliveryFailed || attempt.exhausted };
+  if (isLimitReached) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };
+  return { ...failing, failureNotified: health.failureNotified || attempt.exhausted };
 }

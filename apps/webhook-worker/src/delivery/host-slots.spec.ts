@@ -1,11 +1,11 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
 const atATime = 3;
 
-const given = oneWorker({ WEBHOOK_HOST_CONCURRENCY: String(atATime), WEBHOOK_TIMEOUT_MS: '20000' });
+const given = setUpWorker({ WEBHOOK_HOST_CONCURRENCY: String(atATime), WEBHOOK_TIMEOUT_MS: '20000' });
 
 describe('one receiving host', () => {
   it('has a few attempts under way at a time, and one more of each further subscription, and gets all in the end', async () => {

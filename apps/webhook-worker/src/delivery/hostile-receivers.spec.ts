@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mostSubscriptions } from '../subscriptions/subscription.rules.js';
+import { maxSubscriptions } from '../subscriptions/subscription.rules.js';
 import { aClient, orderCreated, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { certificates, hostileConducts, speakNoTls, strangers } from './hostile-receivers.fixture.js';
@@ -148,10 +148,10 @@ describe('a worker whose receivers are hostile', () => {
 
   it('keeps no other subscription waiting: a good one has its events within a second, in 99 of 100', async () => {
     const creators = await Promise.all(
-      Array.from({ length: deadCount / mostSubscriptions }, () => aClient(stores, worker)),
+      Array.from({ length: deadCount / maxSubscriptions }, () => aClient(stores, worker)),
     );
     for (const client of creators) {
-      for (let count = 0; count < mostSubscriptions; count += 1) {
+      for (let count = 0; count < maxSubscriptions; count += 1) {
         await client.subscribe(`http://127.0.0.1:${await others.plain(() => undefined)}/`);
       }
     }

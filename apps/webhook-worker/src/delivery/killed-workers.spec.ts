@@ -2,7 +2,7 @@ import { statement } from '@fulfilment/database';
 import { publicId } from '@fulfilment/contracts';
 import { webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
-import { deliveryProof, type DeliveryProof } from './delivery-proof.fixture.js';
+import { deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
 const kills = 5;
@@ -21,7 +21,7 @@ const attemptsOf = statement(
 /** Processes that die, or stand still, where it hurts. Afterwards the books must balance. */
 describe('of 2000 events nothing is lost and nothing renamed', () => {
   let stores: WebhookStores;
-  let proof: DeliveryProof;
+  let proof: DeliveryAudit;
   let started: WorkerProcess[];
   beforeAll(async () => {
     stores = await webhookStores();
@@ -49,7 +49,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
   it('while one of two replicas is killed between a POST and its settlement, again and again', async () => {
     const first = await startReady();
     const replicas = [first, await startReady()];
-    proof = await deliveryProof(stores, first);
+    proof = await deliveryAudit(stores, first);
     for (let round = 0; round < kills; round += 1) {
       const dying = replicas[round % 2];
       let posts = 0;
@@ -70,7 +70,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
 
   it('when a process stands still for longer than its leases: it changes nothing of what others did meanwhile', async () => {
     const frozen = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are in hand
-    proof = await deliveryProof(stores, frozen);
+    proof = await deliveryAudit(stores, frozen);
     const held: (() => void)[] = [];
     const inHand = new Set<string>();
     await proof.publish(eventCount - 300);

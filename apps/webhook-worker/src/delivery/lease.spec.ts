@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
-const claim = (days?: DaySpan) => lease.claim({ subscriptionId, most: 8, underWay: 0, days });
+const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, running: 0, days });
 
 describe('a claim', () => {
   it('that is not told the days finds what is due, and says where to look for the next', async () => {
@@ -43,7 +43,7 @@ describe('a claim', () => {
     const { deliveries, days } = await claim();
     expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
     expect(days).toEqual({ from: today, to: dayFromNow(20), more: false });
-    expect(await claim()).toMatchObject({ deliveries: [], full: false, days: undefined });
+    expect(await claim()).toMatchObject({ deliveries: [], mayHaveMore: false, days: undefined });
   });
 
   it('that is told the days looks at no others', async () => {
@@ -57,11 +57,11 @@ describe('a claim', () => {
     await writeDue(stores.database, subscriptionId, { day: yesterday, count: 70, forSeconds: 120 });
     await writeDue(stores.database, subscriptionId, { day: today });
     const first = await claim();
-    expect(first).toMatchObject({ full: true, days: { from: yesterday, to: yesterday, more: true } });
+    expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
     await stores.database.run(takeAllBut, [subscriptionId, yesterday, 2]);
     const second = await claim(first.days);
     expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
-    expect(second).toMatchObject({ full: true, days: undefined });
+    expect(second).toMatchObject({ mayHaveMore: true, days: undefined });
     const third = await claim(second.days);
     expect(third.deliveries.map(({ day }) => day)).toContain(today);
   });
@@ -72,7 +72,7 @@ describe('a claim', () => {
     await source.initialize();
     try {
       const cut = new Lease(new Database(source), settings);
-      const request = { subscriptionId, most: 8, underWay: 0, days: { from: today, to: today } };
+      const request = { subscriptionId, maxCount: 8, running: 0, days: { from: today, to: today } };
       await cut.claim(request); // so that the statement is prepared
       await writeDue(stores.database, subscriptionId, { day: today, count: 3 });
       line.severAfter(1); // the next statement, which is the claim

@@ -1,9 +1,9 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesWhen, type DeliveryRow, orderCreated } from '../webhook-worker.fixture.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 const lock = statement(
   'test.lock-subscription',

@@ -1,17 +1,18 @@
 import { type Database, statement } from '@fulfilment/database';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const tryEveryMs = 200;
-/** PostgreSQL ends a statement after 8 s (libs/database), also one that nobody waits for any more. */
-const onItsWayMs = 10_000;
+const retryIntervalMs = 200;
+/** PostgreSQL cancels a statement after 8 s (libs/database), even if its client is gone. */
+const commitTimeoutMs = 10_000;
 
-interface Lost {
+interface LostClaim {
   /** Until then the claim may still be committed. */
-  readonly onItsWayUntilMs: number;
+  readonly mayCommitUntilMs: number;
   readonly leaseEndsAtMs: number;
 }
 
-// They become as if never claimed: no process knows of them, so none has begun the attempt. They are found among what is in flight, which is little.
+// Reverts the deliveries to their state before the claim: no process knows of them, so none has started an attempt.
+// They are found among the deliveries in flight, which are few.
 const free = statement(
   'deliveries.free-lost-claims',
   `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
@@ -20,18 +21,19 @@ const free = statement(
 );
 
 /**
- * Claims whose answers were lost with the connection. Which deliveries they leased is not known, but their token is: what bears it is freed when
- * PostgreSQL answers again, for as long as the claim may still be committed. What is not freed by the end of its lease counts as lost (lease.ts).
+ * Frees deliveries of claims whose response was lost with the connection. The deliveries are unknown, but the lease
+ * token is known: those with the token are freed once PostgreSQL responds, repeatedly until the claim cannot be
+ * committed any more. A delivery that is not freed before its lease ends counts as a lost attempt (lease.ts).
  */
 export class LostClaims {
-  private readonly tokens = new Map<string, Lost>();
+  private readonly tokens = new Map<string, LostClaim>();
   private working: Promise<void> | undefined;
 
   constructor(private readonly database: Pick<Database, 'run'>) {}
 
-  /** @param leaseEndsAtMs on performance.now()'s clock */
+  /** @param leaseEndsAtMs in ms of `performance.now()` */
   free(token: string, leaseEndsAtMs: number): void {
-    this.tokens.set(token, { onItsWayUntilMs: performance.now() + onItsWayMs, leaseEndsAtMs });
+    this.tokens.set(token, { mayCommitUntilMs: performance.now() + commitTimeoutMs, leaseEndsAtMs });
     this.working ??= this.work().finally(() => {
       this.working = undefined;
     });
@@ -39,15 +41,15 @@ export class LostClaims {
 
   private async work(): Promise<void> {
     while (this.tokens.size > 0) {
-      await delay(tryEveryMs, undefined, { ref: false });
+      await delay(retryIntervalMs, undefined, { ref: false });
       const now = performance.now();
       const tokens = [...this.tokens.keys()];
       const isFreed = await this.database.run(free, [tokens]).then(
         () => true,
         () => false,
       );
-      for (const [token, { onItsWayUntilMs, leaseEndsAtMs }] of this.tokens)
-        if ((isFreed && onItsWayUntilMs <= now) || leaseEndsAtMs <= now) this.tokens.delete(token);
+      for (const [token, { mayCommitUntilMs, leaseEndsAtMs }] of this.tokens)
+        if ((isFreed && mayCommitUntilMs <= now) || leaseEndsAtMs <= now) this.tokens.delete(token);
     }
   }
 }

@@ -3,12 +3,12 @@ import { statement } from '@fulfilment/database';
 import { storeUrl } from '@fulfilment/testing';
 import { Queue } from 'bullmq';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesWhen, status } from '../webhook-worker.fixture.js';
-import { drainQueueName } from './drain-queues.js';
+import { dispatchQueueName } from './dispatch-queues.js';
 import type { Lane } from './lanes.rules.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 const moveTo = statement('test.move-to', 'UPDATE webhook_subscriptions SET lane = $2 WHERE id = $1');
 
@@ -21,7 +21,7 @@ describe('deliveries whose wake-ups BullMQ swallows', () => {
     const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url));
     await given.stores.database.run(moveTo, [uuid, lane]);
     const connection = { url: storeUrl('TEST_REDIS_URL') };
-    const queue = new Queue(drainQueueName(lane), { connection, prefix: given.stores.prefix });
+    const queue = new Queue(dispatchQueueName(lane), { connection, prefix: given.stores.prefix });
     await queue.pause(); // it takes jobs and runs none
     try {
       await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });

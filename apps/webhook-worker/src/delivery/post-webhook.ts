@@ -4,14 +4,14 @@ import { nextTraceparent } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { SigningKeys } from '../subscriptions/signing-keys.js';
-import type { Leased } from './lease.js';
+import type { LeasedDelivery } from './lease.js';
 import { signature } from './sign.rules.js';
 
 const bodyTimeoutMs = 1_000;
 const maxReadBytes = 16 * 1024;
 const maxKeptBytes = 4 * 1024;
 
-/** Makes one signed attempt. */
+/** Sends one signed attempt. */
 @Injectable()
 export class PostWebhook {
   constructor(
@@ -20,8 +20,8 @@ export class PostWebhook {
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
-  /** Never rejects because of the receiver. */
-  run(delivery: Leased): Promise<Exchange> {
+  /** Never rejects: failures of the receiver are outcomes of the exchange. */
+  run(delivery: LeasedDelivery): Promise<Exchange> {
     return this.client.send({
       method: 'POST',
       url: delivery.url,
@@ -34,11 +34,11 @@ export class PostWebhook {
     });
   }
 
-  private headers(delivery: Leased): Record<string, string> {
-    // A fresh time for each attempt: a retry a day later must still be within a receiver's 300 seconds.
+  private headers(delivery: LeasedDelivery): Record<string, string> {
+    // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds as well.
     const unixSeconds = Math.floor(Date.now() / 1000);
     const sign = (sealed: Buffer): string =>
-      signature(this.keys.of(sealed, delivery.subscriptionId), unixSeconds, delivery.body);
+      signature(this.keys.get(sealed, delivery.subscriptionId), unixSeconds, delivery.body);
     return {
       'content-type': 'application/json',
       'user-agent': 'Service-Webhooks/1',

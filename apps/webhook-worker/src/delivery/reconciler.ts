@@ -2,41 +2,42 @@ import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@ful
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
-import { MoveDeliveries } from '../moves/move-deliveries.js';
+import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import { DirectDrains } from './direct-drains.js';
+import { DirectDispatcher } from './direct-dispatcher.js';
 import { HostSlots } from './host-slots.js';
 import { type Lane, lanes } from './lanes.rules.js';
 import { expireLeases } from './lease.js';
-import { type DueSubscription, WakeUps } from './wake-ups.js';
+import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js';
 
-const everyMs = 2_000;
+const pollIntervalMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * A subscription that was due for longer with no process at work has lost its wake-up: BullMQ never got it, or did nothing. In the slow lane subscriptions wait
- * for their turn by design, so the limit is longer.
+ * A subscription that has been due for longer without a dispatching process has lost its wake-up: BullMQ never got the
+ * job, or did not run it. In the slow lane subscriptions wait by design, so the limit is longer.
  */
 const lostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
-/** In one round: the drains that start here without a job are needed for the fast lane. */
+/** Limit per round: the direct dispatches of this process are needed for the fast lane. */
 const maxRecoveredOfSlowLane = 10;
 
-interface Open {
+interface OpenSubscription {
   readonly subscription_id: string;
   readonly state: SubscriptionState;
   readonly lane: Lane;
-  /** How long the oldest open delivery has been due; negative when none is. */
+  /** Time since the oldest open delivery became due; negative if none is due yet. */
   readonly due_seconds: number;
-  readonly being_drained: boolean;
+  readonly is_dispatching: boolean;
 }
 
-const takeTurn = statement(
-  'reconciler.take-turn',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.reconciler}) AS mine`,
+const tryAcquireLock = statement(
+  'reconciler.try-acquire-lock',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.reconciler}) AS acquired`,
 );
 
-// Jumps from subscription to subscription in the index of open deliveries: the cost is the number of subscriptions, not of deliveries.
+// Skips from subscription to subscription in the index of open deliveries: the cost depends on the number of
+// subscriptions, not of deliveries.
 const nextOpen = `SELECT subscription_id, next_attempt_at FROM webhook_deliveries
   WHERE status IN ('pending', 'retrying') AND subscription_id >`;
 const findOpen = statement(
@@ -47,37 +48,37 @@ const findOpen = statement(
      SELECT following.* FROM open CROSS JOIN LATERAL
        (${nextOpen} open.subscription_id ORDER BY subscription_id, next_attempt_at LIMIT 1) AS following
    ), page AS (SELECT * FROM open LIMIT ${pageSize}),
-   at_work AS (
+   dispatching AS (
      SELECT DISTINCT subscription_id FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > now()
    )
    SELECT page.subscription_id, s.lane,
      CASE WHEN s.deleted_at IS NULL THEN s.status ELSE 'deleted' END AS state,
      extract(epoch FROM now() - page.next_attempt_at)::float8 AS due_seconds,
-     page.subscription_id IN (SELECT subscription_id FROM at_work) AS being_drained
+     page.subscription_id IN (SELECT subscription_id FROM dispatching) AS is_dispatching
    FROM page JOIN webhook_subscriptions s ON s.id = page.subscription_id
    ORDER BY page.subscription_id`,
 );
 /**
- * Finds again whatever a crash, a lost wake-up or a flushed Redis left behind, by looking at PostgreSQL alone. All replicas run it;
- * each round one of them has the turn.
+ * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. All replicas run
+ * the loop; in each round one of them acquires the lock.
  */
 @Injectable()
 export class Reconciler {
   private readonly loop: BackgroundLoop;
-  private after = firstId;
+  private cursor = firstId;
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly wakeUps: WakeUps,
-    private readonly moves: MoveDeliveries,
-    private readonly directDrains: DirectDrains,
+    private readonly scheduler: DispatchScheduler,
+    private readonly bulkUpdates: BulkUpdates,
+    private readonly directDispatcher: DirectDispatcher,
     private readonly hosts: HostSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
       name: 'webhook-reconciler',
-      intervalMs: everyMs,
+      intervalMs: pollIntervalMs,
       logger,
       round: () => this.round(),
     });
@@ -87,7 +88,7 @@ export class Reconciler {
     this.loop.start();
   }
 
-  /** Has it look now. */
+  /** Runs a round now. */
   wake(): void {
     this.loop.wake();
   }
@@ -97,29 +98,29 @@ export class Reconciler {
   }
 
   private async round(): Promise<boolean> {
-    const open = await this.database.transaction((tx) => this.look(tx));
+    const open = await this.database.transaction((tx) => this.findOpen(tx));
     if (open === undefined) return false;
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
     const lost = new Set(this.withLostWakeUp(due));
-    this.wakeUps.enqueue(due.filter((row) => !lost.has(row)).map(dueSubscription));
+    this.scheduler.enqueue(due.filter((row) => !lost.has(row)).map(dueSubscription));
     this.recover([...lost]);
-    return this.turnPage(open, due);
+    return this.advancePage(open, due);
   }
 
-  private withLostWakeUp(due: readonly Open[]): Open[] {
+  private withLostWakeUp(due: readonly OpenSubscription[]): OpenSubscription[] {
     const lost = due.filter(
       (row) =>
         row.due_seconds >= lostAfterSeconds[row.lane] &&
-        !row.being_drained &&
+        !row.is_dispatching &&
         !this.hosts.isWaiting(row.subscription_id),
     );
     const slow = lost.filter(({ lane }) => lane === 'slow').slice(0, maxRecoveredOfSlowLane);
     return [...lost.filter(({ lane }) => lane === 'fast'), ...slow];
   }
 
-  private async look(tx: Transaction): Promise<Open[] | undefined> {
-    const turn = await tx.row<{ mine: boolean }>(takeTurn);
-    if (turn?.mine !== true) return undefined;
+  private async findOpen(tx: Transaction): Promise<OpenSubscription[] | undefined> {
+    const lock = await tx.row<{ acquired: boolean }>(tryAcquireLock);
+    if (lock?.acquired !== true) return undefined;
     const lost = await expireLeases(tx);
     if (lost > 0) {
       deliveryMetrics.leasesExpired.inc(lost);
@@ -128,40 +129,40 @@ export class Reconciler {
         'Attempts were lost with their process; their deliveries are due again.',
       );
     }
-    const open = await tx.rows<Open>(findOpen, [this.after]);
+    const open = await tx.rows<OpenSubscription>(findOpen, [this.cursor]);
     // Deliveries that were written while their subscription was disabled or deleted.
     const misplaced = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
-    await this.moves.align(tx, misplaced);
+    await this.bulkUpdates.syncState(tx, misplaced);
     return open;
   }
 
-  private recover(lost: readonly Open[]): void {
+  private recover(lost: readonly OpenSubscription[]): void {
     if (lost.length === 0) return;
     deliveryMetrics.recovered.inc(lost.length);
     this.logger.info(
       { subscriptions: lost.length },
       'Deliveries were due with no process at work; draining them here.',
     );
-    this.directDrains.start(lost.map(dueSubscription));
+    this.directDispatcher.start(lost.map(dueSubscription));
   }
 
-  /** Answers whether there are more pages. */
-  private turnPage(open: readonly Open[], due: readonly Open[]): boolean {
+  /** Returns whether there are more pages. */
+  private advancePage(open: readonly OpenSubscription[], due: readonly OpenSubscription[]): boolean {
     for (const { state, lane, due_seconds: seconds } of due) {
       if (state === 'active') this.oldestDueSeconds[lane] = Math.max(this.oldestDueSeconds[lane], seconds);
     }
     const last = open.at(-1);
     if (open.length === pageSize && last !== undefined) {
-      this.after = last.subscription_id;
+      this.cursor = last.subscription_id;
       return true;
     }
     for (const lane of lanes) deliveryMetrics.oldestDue.set({ lane }, this.oldestDueSeconds[lane]);
     this.oldestDueSeconds = { fast: 0, slow: 0 };
-    this.after = firstId;
+    this.cursor = firstId;
     return false;
   }
 }
 
-function dueSubscription(row: Open): DueSubscription {
+function dueSubscription(row: OpenSubscription): DueSubscription {
   return { subscriptionId: row.subscription_id, lane: row.lane };
 }

@@ -4,42 +4,47 @@ import type { Exchange } from '@fulfilment/guarded-fetch';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
-import { MoveDeliveries } from '../moves/move-deliveries.js';
-import { cover, oneDay } from './day-span.rules.js';
+import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { mergeSpans, singleDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import type { Leased } from './lease.js';
+import type { LeasedDelivery } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
 import { lockSubscriptions, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import { afterAttempts } from './health.rules.js';
-import { type DisabledByUs, type FailingSubscription, TellOwners } from '../subscriptions/tell-owners.js';
-import { WakeUps } from './wake-ups.js';
+import {
+  type AutomaticDisableReason,
+  type FailingSubscription,
+  NotifyOwners,
+} from '../subscriptions/notify-owners.js';
+import { DispatchScheduler } from './dispatch-scheduler.js';
 
-/** An attempt that has ended. */
+/** A finished attempt. */
 export interface Attempt {
-  readonly delivery: Leased;
+  readonly delivery: LeasedDelivery;
   readonly exchange: Exchange;
 }
 
-interface Decided extends Attempt {
+interface DecidedAttempt extends Attempt {
   readonly next: NextState;
 }
 
-// Only what is still leased under the same token: a worker that comes too late changes nothing. The days are parameters for the reason given in lease.ts.
+// Settles only deliveries that are still leased under the same token: a worker that is too late changes nothing. The
+// days are parameters for partition pruning, as in lease.ts.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (
      SELECT * FROM unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::int[], $8::text[],
        $9::int[], $10::int[], $11::jsonb[], $12::bytea[], $13::boolean[], $15::boolean[])
-       AS r(day, id, token, status, failure_reason, delay_ms, schedule_step, outcome, status_code, duration_ms, headers, body, truncated, as_before)
+       AS r(day, id, token, status, failure_reason, delay_ms, schedule_step, outcome, status_code, duration_ms, headers, body, truncated, restore_prior)
    ), settled AS (
      UPDATE webhook_deliveries d SET
        status = r.status, schedule_step = r.schedule_step,
-       failure_reason = CASE WHEN r.as_before THEN d.prior_failure_reason ELSE r.failure_reason END,
-       next_attempt_at = CASE WHEN r.as_before THEN d.prior_next_attempt_at
+       failure_reason = CASE WHEN r.restore_prior THEN d.prior_failure_reason ELSE r.failure_reason END,
+       next_attempt_at = CASE WHEN r.restore_prior THEN d.prior_next_attempt_at
                               WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
-       completed_at = CASE WHEN r.as_before THEN d.prior_completed_at
-                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- later than a recovery that was asked for meanwhile
-       trigger = CASE WHEN d.test THEN 'test' WHEN r.as_before THEN d.prior_trigger ELSE 'auto' END,
+       completed_at = CASE WHEN r.restore_prior THEN d.prior_completed_at
+                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- later than the created_at of a recovery requested during the attempt
+       trigger = CASE WHEN d.test THEN 'test' WHEN r.restore_prior THEN d.prior_trigger ELSE 'auto' END,
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
      FROM result r
@@ -54,19 +59,19 @@ const settle = statement(
    RETURNING delivery_id`,
 );
 
-/** Writes down how attempts ended: deliveries, attempts and the subscriptions' health, in one commit. */
+/** Writes the results of attempts in one commit: deliveries, attempts and the health of subscriptions. */
 @Injectable()
 export class SettleAttempts {
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
-    private readonly wakeUps: WakeUps,
-    private readonly moves: MoveDeliveries,
-    private readonly owners: TellOwners,
+    private readonly scheduler: DispatchScheduler,
+    private readonly bulkUpdates: BulkUpdates,
+    private readonly owners: NotifyOwners,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Leaves out the attempts of subscriptions that others have locked. @returns the ids of those subscriptions */
+  /** Skips attempts of subscriptions that other transactions have locked. @returns the ids of these subscriptions */
   async run(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
     return this.database.transaction(async (tx) => {
       const { now, lockedByOthers, subscriptions } = await lockSubscriptions(tx, subscriptionIds(attempts));
@@ -81,7 +86,7 @@ export class SettleAttempts {
         subscriptions,
         now,
       );
-      tx.afterCommit(() => this.wakeForRetries(decided, subscriptions));
+      tx.afterCommit(() => this.scheduleRetries(decided, subscriptions));
       return lockedByOthers;
     });
   }
@@ -90,12 +95,12 @@ export class SettleAttempts {
     attempt: Attempt,
     subscriptions: ReadonlyMap<string, SubscriptionHealth>,
     now: Date,
-  ): Decided {
+  ): DecidedAttempt {
     const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
       subscription: subscription?.health.status ?? 'deleted',
-      sameUrl: subscription?.url === attempt.delivery.url,
+      isSameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),
       now,
@@ -105,7 +110,7 @@ export class SettleAttempts {
 
   private async updateHealth(
     tx: Transaction,
-    settled: readonly Decided[],
+    settled: readonly DecidedAttempt[],
     subscriptions: ReadonlyMap<string, SubscriptionHealth>,
     now: Date,
   ): Promise<void> {
@@ -113,7 +118,7 @@ export class SettleAttempts {
       failures: this.config.WEBHOOK_DISABLE_FAILURES,
       afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
     };
-    // An answer of a receiver that was replaced meanwhile says nothing of the new one.
+    // The response of a receiver that was replaced during the attempt does not count for the new one.
     const counted = bySubscription(
       settled.filter(
         ({ delivery }) => !delivery.test && subscriptions.get(delivery.subscriptionId)?.url === delivery.url,
@@ -137,27 +142,28 @@ export class SettleAttempts {
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );
     const nowDisabled = new Set(disabled.map(({ id }) => id));
-    // What was held before a retry by hand is held again after it; if the subscription was enabled meanwhile, it is to be released.
-    const heldAgain = settled.filter(({ next }) => next.status === 'held');
-    const heldThoughActive = subscriptionIds(heldAgain).filter(
+    // A delivery that was held before a manual retry is held after it. If the subscription was enabled during the
+    // attempt, the delivery must be released.
+    const held = settled.filter(({ next }) => next.status === 'held');
+    const heldThoughActive = subscriptionIds(held).filter(
       (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),
     );
-    await this.moves.align(tx, [...nowDisabled, ...heldThoughActive]);
-    await this.owners.deliveryFailed(tx, failing(changed.filter((one) => toBeTold(one, subscriptions))), now);
-    await this.tellDisabled(tx, disabled, now);
+    await this.bulkUpdates.syncState(tx, [...nowDisabled, ...heldThoughActive]);
+    const newlyFailed = changed.filter((subscription) => isNewFailure(subscription, subscriptions));
+    await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(newlyFailed), now);
+    await this.notifyDisabled(tx, disabled, now);
   }
 
-  private async tellDisabled(
+  private async notifyDisabled(
     tx: Transaction,
     disabled: readonly SubscriptionHealth[],
     now: Date,
   ): Promise<void> {
-    const withReason = (reason: DisabledByUs) =>
-      failing(disabled.filter(({ health }) => health.disabledReason === reason)).map((one) => ({
-        ...one,
-        reason,
-      }));
-    await this.owners.disabled(tx, [...withReason('gone'), ...withReason('failing')], now);
+    const withReason = (reason: AutomaticDisableReason) =>
+      failingSubscriptions(disabled.filter(({ health }) => health.disabledReason === reason)).map(
+        (subscription) => ({ ...subscription, reason }),
+      );
+    await this.owners.notifyDisabled(tx, [...withReason('gone'), ...withReason('failing')], now);
     tx.afterCommit(() => {
       for (const { id, health } of disabled) {
         deliveryMetrics.disabled.inc({ reason: String(health.disabledReason) });
@@ -169,30 +175,28 @@ export class SettleAttempts {
     });
   }
 
-  private wakeForRetries(
-    decided: readonly Decided[],
+  private scheduleRetries(
+    decided: readonly DecidedAttempt[],
     subscriptions: ReadonlyMap<string, SubscriptionHealth>,
   ): void {
     for (const { delivery, next } of decided) {
       const { subscriptionId, day } = delivery;
       const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
       if (next.delayMs !== null)
-        this.wakeUps.wakeIn(next.delayMs, [{ subscriptionId, lane, days: oneDay(day) }]);
+        this.scheduler.scheduleIn(next.delayMs, [{ subscriptionId, lane, days: singleDay(day) }]);
     }
   }
 }
 
-/** Whether the owner has to hear that a delivery failed for good: once between two successes. */
-function toBeTold(after: SubscriptionHealth, before: ReadonlyMap<string, SubscriptionHealth>): boolean {
-  const { toldDeliveryFailed, failingSince } = before.get(after.id)?.health ?? after.health;
-  return (
-    after.health.toldDeliveryFailed && !(toldDeliveryFailed && failingSince === after.health.failingSince)
-  );
+/** Whether the owner must be notified of a finally failed delivery: once between two successes. */
+function isNewFailure(after: SubscriptionHealth, before: ReadonlyMap<string, SubscriptionHealth>): boolean {
+  const { failureNotified, failingSince } = before.get(after.id)?.health ?? after.health;
+  return after.health.failureNotified && !(failureNotified && failingSince === after.health.failingSince);
 }
 
-function failing(subscriptions: readonly SubscriptionHealth[]): FailingSubscription[] {
-  return subscriptions.flatMap(({ health: { failingSince, consecutiveFailures }, ...one }) =>
-    failingSince === null ? [] : [{ ...one, failingSince, consecutiveFailures }],
+function failingSubscriptions(subscriptions: readonly SubscriptionHealth[]): FailingSubscription[] {
+  return subscriptions.flatMap(({ health: { failingSince, consecutiveFailures }, ...rest }) =>
+    failingSince === null ? [] : [{ ...rest, failingSince, consecutiveFailures }],
   );
 }
 
@@ -200,9 +204,9 @@ function subscriptionIds(attempts: readonly Attempt[]): string[] {
   return [...new Set(attempts.map(({ delivery }) => delivery.subscriptionId))];
 }
 
-/** In the order they ended. */
-function bySubscription(attempts: readonly Decided[]): Map<string, Decided[]> {
-  const groups = new Map<string, Decided[]>();
+/** Groups attempts, in the order in which they ended. */
+function bySubscription(attempts: readonly DecidedAttempt[]): Map<string, DecidedAttempt[]> {
+  const groups = new Map<string, DecidedAttempt[]>();
   for (const attempt of attempts) {
     const { subscriptionId } = attempt.delivery;
     groups.set(subscriptionId, [...(groups.get(subscriptionId) ?? []), attempt]);
@@ -210,8 +214,8 @@ function bySubscription(attempts: readonly Decided[]): Map<string, Decided[]> {
   return groups;
 }
 
-async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promise<Set<string>> {
-  const days = decided.map(({ delivery }) => oneDay(delivery.day)).reduce(cover);
+async function writeSettled(tx: Transaction, decided: readonly DecidedAttempt[]): Promise<Set<string>> {
+  const days = decided.map(({ delivery }) => singleDay(delivery.day)).reduce(mergeSpans);
   const rows = await tx.rows<{ delivery_id: string }>(settle, [
     decided.map(({ delivery }) => delivery.day),
     decided.map(({ delivery }) => delivery.id),
@@ -229,7 +233,7 @@ async function writeSettled(tx: Transaction, decided: readonly Decided[]): Promi
     decided.map(({ exchange }) => (exchange.statusCode === undefined ? null : exchange.body)),
     decided.map(({ exchange }) => exchange.statusCode !== undefined && exchange.truncated),
     decided.map(({ delivery }) => delivery.trigger),
-    decided.map(({ next }) => next.asBefore),
+    decided.map(({ next }) => next.restorePrior),
     days.from,
     days.to,
   ]);

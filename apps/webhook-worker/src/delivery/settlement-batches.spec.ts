@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { createLogger } from '@fulfilment/runtime';
-import { Settlements } from './settle.js';
+import { SettlementBatches } from './settlement-batches.js';
 import type { Attempt, SettleAttempts } from './settle-attempts.js';
 
 const logger = createLogger('test', 'error');
@@ -70,7 +70,7 @@ function attemptOf(subscriptionId: string): Attempt {
 describe('the settlement of attempts', () => {
   it('writes the attempts that end during a batch together in the next one', async () => {
     const settleAttempts = new FakeSettleAttempts();
-    const settlements = new Settlements(settleAttempts, logger);
+    const settlements = new SettlementBatches(settleAttempts, logger);
     const settled = ['a', 'b', 'b'].map((id) => settlements.settle(attemptOf(id)));
     const first = await settleAttempts.batch(0);
     settled.push(...['c', 'a', 'c'].map((id) => settlements.settle(attemptOf(id))));
@@ -84,7 +84,7 @@ describe('the settlement of attempts', () => {
 
   it('starts the next batch during a slow one, without the subscriptions that are in the slow one', async () => {
     const settleAttempts = new FakeSettleAttempts();
-    const settlements = new Settlements(settleAttempts, logger);
+    const settlements = new SettlementBatches(settleAttempts, logger);
     const slow = settlements.settle(attemptOf('slow'));
     const { end } = await settleAttempts.batch(0);
     const others = ['slow', 'other'].map((id) => settlements.settle(attemptOf(id)));
@@ -102,7 +102,7 @@ describe('the settlement of attempts', () => {
 
   it('has at most three batches under way', async () => {
     const settleAttempts = new FakeSettleAttempts();
-    const settlements = new Settlements(settleAttempts, logger);
+    const settlements = new SettlementBatches(settleAttempts, logger);
     const settled: Promise<void>[] = [];
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
     try {

@@ -5,28 +5,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Attempt, SettleAttempts } from './settle-attempts.js';
 
 const maxBatchSize = 200;
-/** A batch is written in 5 to 20 ms. One that takes longer waits for something, and the next one starts. */
+/** A batch normally takes 5 to 20 ms. A slower one is blocked, so the next one starts. */
 const slowBatchMs = 50;
 const maxBatches = 3;
 const outageRetryMs = 200;
-/** A row lock lasts for milliseconds as a rule: each further pause is twice as long as the one before. */
+/** A row lock normally lasts milliseconds. Each pause is twice as long as the previous one. */
 const lockedRetryMs = { first: 5, max: 200 };
 
 interface Waiting {
   readonly attempt: Attempt;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
-  /** Pause before the next try when the subscription is locked. */
+  /** Delay before the next try when the subscription is locked. */
   retryMs: number;
 }
 
 /**
- * Group commit: attempts that end while a batch is being written make the next batch. With one commit for each attempt PostgreSQL settles 500 a
- * second, in batches of 50 it settles 12 000 (docs/adr/0006). A slow batch does not stop the other tenants: the next one starts beside it.
- * The attempts of one subscription are never in two batches at once.
+ * Group commit: attempts that end while a batch is being written form the next batch. With one commit per attempt
+ * PostgreSQL settles 500 per second, in batches of 50 it settles 12 000 (docs/adr/0006). A slow batch does not block
+ * other tenants: the next one runs concurrently. Attempts of one subscription are never in two batches at once.
  */
 @Injectable()
-export class Settlements {
+export class SettlementBatches {
   private waiting: Waiting[] = [];
   private readonly inBatches = new Set<string>();
   private batches = 0;
@@ -38,7 +38,7 @@ export class Settlements {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Resolves when it is committed. Rejects when that did not succeed while the lease lasted. */
+  /** Resolves when the attempt is committed. Rejects when that fails until its lease ends. */
   settle(attempt: Attempt): Promise<void> {
     return new Promise((done, failed) => {
       this.waiting.push({ attempt, done, failed, retryMs: lockedRetryMs.first });
@@ -46,13 +46,13 @@ export class Settlements {
     });
   }
 
-  /** Starts it after the current tick, since several attempts often end in one. */
+  /** Starts after the current tick, since several attempts often end in the same tick. */
   private startNextBatch(): void {
     if (this.isStarting || !this.mayStart()) return;
     this.isStarting = true;
     setImmediate(() => {
       this.isStarting = false;
-      if (this.mayStart()) void this.work(this.takeBatch());
+      if (this.mayStart()) void this.runBatch(this.takeBatch());
     });
   }
 
@@ -62,16 +62,16 @@ export class Settlements {
 
   private takeBatch(): Waiting[] {
     const batch: Waiting[] = [];
-    const left: Waiting[] = [];
+    const remaining: Waiting[] = [];
     for (const waiting of this.waiting) {
       const isReady = batch.length < maxBatchSize && !this.inBatches.has(subscriptionOf(waiting));
-      (isReady ? batch : left).push(waiting);
+      (isReady ? batch : remaining).push(waiting);
     }
-    this.waiting = left;
+    this.waiting = remaining;
     return batch;
   }
 
-  private async work(batch: readonly Waiting[]): Promise<void> {
+  private async runBatch(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     const subscriptions = batch.map(subscriptionOf);
     for (const id of subscriptions) this.inBatches.add(id);
@@ -94,7 +94,7 @@ export class Settlements {
     this.startNextBatch();
   }
 
-  /** Settles what belongs to subscriptions that are not locked, and leaves the rest for later. */
+  /** Settles the attempts of subscriptions that are not locked, and retries the others later. */
   private async settleBatch(batch: readonly Waiting[]): Promise<void> {
     const locked = await this.settleAttempts.run(batch.map(({ attempt }) => attempt));
     for (const waiting of batch) {
@@ -105,7 +105,7 @@ export class Settlements {
 
   private async retryLater(waiting: Waiting): Promise<void> {
     await delay(waiting.retryMs);
-    if (hasNoLease(waiting)) {
+    if (isLeaseExpired(waiting)) {
       waiting.failed(new Error('The subscription was locked until the lease ended.'));
       return;
     }
@@ -117,17 +117,17 @@ export class Settlements {
   private async handleFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (isOutage(error)) {
       await delay(outageRetryMs);
-      this.putBack(batch, error);
+      this.requeue(batch, error);
     } else {
       this.logger.error({ error }, 'A batch of attempts could not be settled; they are tried one by one.');
       for (const waiting of batch) await this.settleBatch([waiting]).catch(waiting.failed);
     }
   }
 
-  /** What still has its lease is tried again, ahead of what came later; the rest has failed. */
-  private putBack(batch: readonly Waiting[], error: unknown): void {
-    for (const waiting of batch) if (hasNoLease(waiting)) waiting.failed(error);
-    this.waiting = [...batch.filter((waiting) => !hasNoLease(waiting)), ...this.waiting];
+  /** Retries attempts with a lease first; fails those without. */
+  private requeue(batch: readonly Waiting[], error: unknown): void {
+    for (const waiting of batch) if (isLeaseExpired(waiting)) waiting.failed(error);
+    this.waiting = [...batch.filter((waiting) => !isLeaseExpired(waiting)), ...this.waiting];
   }
 }
 
@@ -135,6 +135,6 @@ function subscriptionOf({ attempt }: Waiting): string {
   return attempt.delivery.subscriptionId;
 }
 
-function hasNoLease({ attempt }: Waiting): boolean {
+function isLeaseExpired({ attempt }: Waiting): boolean {
   return attempt.delivery.leaseEndsAtMs <= performance.now();
 }

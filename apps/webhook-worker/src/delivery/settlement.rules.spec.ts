@@ -14,9 +14,9 @@ const exchange: Exchange = {
   processStalled: false,
 };
 const delivery = { number: 1, test: false, trigger: 'auto', scheduleStep: 0, priorStatus: null } as const;
-const situation = {
+const context = {
   subscription: 'active',
-  sameUrl: true,
+  isSameUrl: true,
   scheduleMs: [0, 1_000, 60_000],
   chance: 0.5,
   now: new Date('2026-11-20T12:00:00Z'),
@@ -30,7 +30,7 @@ describe('an attempt that failed because of us', () => {
   ])(
     'as number %i spends no step of the schedule, and is further from the next each time',
     (number, step, delayMs) => {
-      expect(nextState({ ...delivery, number, scheduleStep: step }, exchange, situation)).toMatchObject({
+      expect(nextState({ ...delivery, number, scheduleStep: step }, exchange, context)).toMatchObject({
         status: 'retrying',
         scheduleStep: step,
         delayMs,
@@ -39,11 +39,11 @@ describe('an attempt that failed because of us', () => {
   );
 
   it('spends it once there were twice as many attempts as the schedule has', () => {
-    expect(nextState({ ...delivery, number: 6, scheduleStep: 1 }, exchange, situation)).toMatchObject({
+    expect(nextState({ ...delivery, number: 6, scheduleStep: 1 }, exchange, context)).toMatchObject({
       status: 'retrying',
       scheduleStep: 2,
     });
-    expect(nextState({ ...delivery, number: 7, scheduleStep: 2 }, exchange, situation)).toMatchObject({
+    expect(nextState({ ...delivery, number: 7, scheduleStep: 2 }, exchange, context)).toMatchObject({
       status: 'failed',
       failureReason: 'exhausted',
     });

@@ -7,11 +7,11 @@ import {
   type WebhookStores,
   type Worker,
 } from '../webhook-worker.fixture.js';
-import { drainsAtATime } from './lanes.rules.js';
+import { maxConcurrentDispatches } from './lanes.rules.js';
 
 const perClient = 50;
 /** More than the turns a process may have, direct ones and those of jobs together. */
-const silent = 2 * drainsAtATime.fast;
+const silent = 2 * maxConcurrentDispatches.fast;
 const timeoutMs = 60_000;
 const soonMs = 10_000;
 

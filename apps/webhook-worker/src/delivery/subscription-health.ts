@@ -9,14 +9,14 @@ export interface SubscriptionHealth {
   readonly health: Health;
 }
 
-// A row that others have locked is left out and not waited for, since a batch has attempts of many tenants. Rows of deleted subscriptions are locked, too:
-// a row that is missing from the result is therefore locked by others.
+// Skips rows that other transactions have locked, since a batch has attempts of many tenants. Rows of deleted
+// subscriptions are included, so a missing row is locked by another transaction.
 const lockHealth = statement(
   'subscriptions.lock-health',
   `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
      last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
      disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
-     told_delivery_failed AS "toldDeliveryFailed", deleted_at IS NOT NULL AS "isDeleted"
+     told_delivery_failed AS "failureNotified", deleted_at IS NOT NULL AS "isDeleted"
    FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
@@ -26,15 +26,15 @@ interface HealthRow extends Health, Omit<SubscriptionHealth, 'health'> {
 }
 
 export interface LockedSubscriptions {
-  /** PostgreSQL's time. */
+  /** PostgreSQL's current time. */
   readonly now: Date;
-  /** Ids of those that this transaction could not lock, since another one has. */
+  /** Ids of subscriptions that another transaction has locked. */
   readonly lockedByOthers: ReadonlySet<string>;
-  /** Those that this transaction has locked, without deleted ones. */
+  /** Subscriptions locked by this transaction, except deleted ones. */
   readonly subscriptions: ReadonlyMap<string, SubscriptionHealth>;
 }
 
-/** Locks subscriptions without waiting for those that are locked. */
+/** Locks subscriptions, except those that another transaction has locked. */
 export async function lockSubscriptions(
   tx: Transaction,
   ids: readonly string[],
@@ -80,6 +80,6 @@ export async function saveHealth(tx: Transaction, changed: readonly Subscription
     changed.map(({ health }) => health.disabledReason),
     changed.map(({ health }) => health.latencyMs),
     changed.map(({ health }) => health.lane),
-    changed.map(({ health }) => health.toldDeliveryFailed),
+    changed.map(({ health }) => health.failureNotified),
   ]);
 }

@@ -8,13 +8,13 @@ export interface EnvelopeParts {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The event's id as receivers know it: the same for every subscription, attempt and replay. */
+/** Returns the public id of an event: the same for every subscription, attempt and retry. */
 export function eventPublicId(id: string, test: boolean): string {
   const text = publicId('evt', id);
   return test ? text.replace('evt_', 'evt_test_') : text;
 }
 
-/** The bytes that are signed and sent. Rendered once; an older api_version keeps its own form for at least 12 months. */
+/** Renders the bytes that are signed and sent, once per event. An older api_version is supported for at least 12 months. */
 export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, test = false): Buffer {
   const envelope: WebhookEnvelope = {
     id: eventPublicId(parts.id, test),

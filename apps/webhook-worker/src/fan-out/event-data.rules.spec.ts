@@ -1,7 +1,7 @@
 import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
 import { anOrder } from '../webhook-worker.fixture.js';
 import { renderBody } from './envelope.rules.js';
-import { eventContent, IncompleteFact } from './event-data.rules.js';
+import { eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
 const at = { occurredAt: new Date('2026-11-20T12:00:00Z') };
@@ -116,7 +116,7 @@ describe('what an event tells', () => {
   });
 
   it('is refused when an order ships without tracking', () => {
-    expect(() => eventContent(messages.orderShipped.make({ order }, at))).toThrow(IncompleteFact);
+    expect(() => eventContent(messages.orderShipped.make({ order }, at))).toThrow(IncompleteMessage);
   });
 
   it('is nothing for other facts', () => {

@@ -12,16 +12,16 @@ import type { EventData } from './event-data.shapes.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** What an event tells: identifiers, state and what a receiver needs to route it. Never a name, an address or an e-mail. */
+/** Content of an event: identifiers, state and routing data. Never a name, an address or an e-mail. */
 export interface EventContent {
   readonly event: WebhookEvent;
   readonly creatorId: string;
   readonly data: Data;
 }
 
-/** A fact that no subscriber could make sense of. */
-export class IncompleteFact extends Error {
-  override readonly name = 'IncompleteFact';
+/** A message that lacks data which its event requires. */
+export class IncompleteMessage extends Error {
+  override readonly name = 'IncompleteMessage';
 }
 
 function order(snapshot: OrderSnapshot) {
@@ -32,9 +32,9 @@ function total(snapshot: OrderSnapshot) {
   return { total: { amount: snapshot.total_amount, currency: snapshot.currency } };
 }
 
-/** Of both tracking events: these five members alone (docs/reference/store.openapi.json). */
+/** Data of both tracking events: exactly these five members (docs/reference/store.openapi.json). */
 function tracking({ id, tracking: newest }: OrderSnapshot) {
-  if (newest === null) throw new IncompleteFact('the order has no tracking');
+  if (newest === null) throw new IncompleteMessage('the order has no tracking');
   const { carrier, tracking_number, tracking_url, updated_at } = newest;
   return { order_id: publicId('ord', id), carrier, tracking_number, tracking_url, updated_at };
 }
@@ -43,15 +43,15 @@ function product(snapshot: ProductSnapshot) {
   return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
 }
 
-function updated({ updated_at }: { updated_at: string }) {
+function updatedAt({ updated_at }: { updated_at: string }) {
   return { updated_at };
 }
 
 type Render = (message: Message) => EventContent | undefined;
 
-function whenOrder<Event extends WebhookEvent, Fact extends { order: OrderSnapshot }>(
-  kind: MessageKind<Event, z.ZodType<Fact>>,
-  data: (fact: Fact) => EventData<Event>,
+function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
+  kind: MessageKind<Event, z.ZodType<Payload>>,
+  data: (payload: Payload) => EventData<Event>,
 ): Render {
   return (message) =>
     kind.is(message)
@@ -59,9 +59,9 @@ function whenOrder<Event extends WebhookEvent, Fact extends { order: OrderSnapsh
       : undefined;
 }
 
-function whenProduct<Event extends WebhookEvent, Fact extends { product: ProductSnapshot }>(
-  kind: MessageKind<Event, z.ZodType<Fact>>,
-  data: (fact: Fact) => EventData<Event>,
+function renderProductEvent<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
+  kind: MessageKind<Event, z.ZodType<Payload>>,
+  data: (payload: Payload) => EventData<Event>,
 ): Render {
   return (message) =>
     kind.is(message)
@@ -71,68 +71,68 @@ function whenProduct<Event extends WebhookEvent, Fact extends { product: Product
 
 const contents = new Map<string, Render>(
   Object.entries({
-    'order.created': whenOrder(messages.orderCreated, ({ order: o }) => ({
+    'order.created': renderOrderEvent(messages.orderCreated, ({ order: o }) => ({
       ...order(o),
       source: o.source,
       ...total(o),
       item_count: o.item_count,
-      ...updated(o),
+      ...updatedAt(o),
     })),
-    'order.processing': whenOrder(messages.orderProcessing, ({ order: o }) => ({
+    'order.processing': renderOrderEvent(messages.orderProcessing, ({ order: o }) => ({
       ...order(o),
-      ...updated(o),
+      ...updatedAt(o),
     })),
-    'order.shipped': whenOrder(messages.orderShipped, ({ order: o }) => tracking(o)),
-    'order.tracking_updated': whenOrder(messages.orderTrackingUpdated, ({ order: o }) => tracking(o)),
-    'order.delivered': whenOrder(messages.orderDelivered, ({ order: o }) => ({
+    'order.shipped': renderOrderEvent(messages.orderShipped, ({ order: o }) => tracking(o)),
+    'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, ({ order: o }) => tracking(o)),
+    'order.delivered': renderOrderEvent(messages.orderDelivered, ({ order: o }) => ({
       ...order(o),
       delivered_at: o.delivered_at ?? o.updated_at,
-      ...updated(o),
+      ...updatedAt(o),
     })),
-    'order.cancelled': whenOrder(messages.orderCancelled, ({ order: o, reason }) => ({
+    'order.cancelled': renderOrderEvent(messages.orderCancelled, ({ order: o, reason }) => ({
       ...order(o),
       reason,
-      ...updated(o),
+      ...updatedAt(o),
     })),
-    'order.payment_failed': whenOrder(messages.orderPaymentFailed, ({ order: o, reason }) => ({
+    'order.payment_failed': renderOrderEvent(messages.orderPaymentFailed, ({ order: o, reason }) => ({
       ...order(o),
       ...total(o),
       reason,
-      ...updated(o),
+      ...updatedAt(o),
     })),
-    'product.available': whenProduct(messages.productAvailable, ({ product: p }) => ({
+    'product.available': renderProductEvent(messages.productAvailable, ({ product: p }) => ({
       ...product(p),
       status: p.status,
-      ...updated(p),
+      ...updatedAt(p),
     })),
-    'product.unavailable': whenProduct(messages.productUnavailable, ({ product: p }) => ({
+    'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product: p }) => ({
       ...product(p),
       status: p.status,
-      ...updated(p),
+      ...updatedAt(p),
     })),
-    'product.inventory_changed': whenProduct(
+    'product.inventory_changed': renderProductEvent(
       messages.productInventoryChanged,
       ({ product: p, previous_quantity }) => ({
         ...product(p),
         quantity: p.quantity,
         previous_quantity,
-        ...updated(p),
+        ...updatedAt(p),
       }),
     ),
-    'product.in_stock': whenProduct(messages.productInStock, ({ product: p }) => ({
+    'product.in_stock': renderProductEvent(messages.productInStock, ({ product: p }) => ({
       ...product(p),
       quantity: p.quantity,
-      ...updated(p),
+      ...updatedAt(p),
     })),
-    'product.out_of_stock': whenProduct(messages.productOutOfStock, ({ product: p }) => ({
+    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product: p }) => ({
       ...product(p),
       quantity: p.quantity,
-      ...updated(p),
+      ...updatedAt(p),
     })),
   } satisfies Record<WebhookEvent, Render>),
 );
 
-/** The business event a message is, or undefined when it is none. @throws IncompleteFact */
+/** Returns the event of a message; undefined if the message is not an event. @throws IncompleteMessage */
 export function eventContent(message: Message): EventContent | undefined {
   return contents.get(message.type)?.(message);
 }

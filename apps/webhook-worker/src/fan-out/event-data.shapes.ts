@@ -23,7 +23,7 @@ const updated = {
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };
 const productStatus = { status: z.enum(catalogueStatuses).describe('Its status') };
 
-/** Of both tracking events: these five members alone (docs/reference/store.openapi.json). */
+/** Data of both tracking events: exactly these five members (docs/reference/store.openapi.json). */
 const tracking = z.object({
   order_id: order.order_id,
   carrier: z.string().describe('Who carries the package'),
@@ -32,7 +32,7 @@ const tracking = z.object({
   ...updated,
 });
 
-/** What each event tells: identifiers, state and what a receiver needs to route it. Never a name, an address or an e-mail. */
+/** Data of each event: identifiers, state and routing data. Never a name, an address or an e-mail. */
 export const eventDataShapes = {
   'order.created': z.object({
     ...order,

@@ -4,7 +4,7 @@ import { FanOut } from './fan-out.js';
 
 const batchSize = 500;
 
-/** Takes the business facts of the suite. */
+/** Consumes the messages that become events. */
 @Injectable()
 export class EventsConsumer {
   constructor(messaging: Messaging, fanOut: FanOut) {

@@ -12,7 +12,7 @@ import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
 import { eventDataShapes } from './event-data.shapes.js';
 
-const firedWhen: Readonly<Record<WebhookEvent, string>> = {
+const eventDescriptions: Readonly<Record<WebhookEvent, string>> = {
   'order.created': 'An order was placed.',
   'order.processing': 'An order was paid and entered fulfilment.',
   'order.shipped': 'The first package of an order was handed over; with its tracking.',
@@ -86,7 +86,7 @@ const headers: readonly Parameter[] = [
 const sampleAt = new Date('2026-11-21T09:30:00Z');
 const sampleId = '019aa5d6-3a40-7000-8000-000000000001';
 
-/** Every event as OpenAPI's `webhooks` tell it; the examples are made by the code that renders deliveries. */
+/** Describes every event for OpenAPI's `webhooks`. The examples are rendered by the code that renders deliveries. */
 export function eventReference(): { webhooks: ApiPart['webhooks']; schemas: Schemas } {
   const described = webhookEvents.map((event) => ({ event, ...bodyOf(event) }));
   return {
@@ -117,7 +117,7 @@ function eventOperation(event: WebhookEvent, schema: Schema) {
   return {
     operationId: event.replace(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: event,
-    description: firedWhen[event],
+    description: eventDescriptions[event],
     security: [],
     parameters: [...headers],
     requestBody: {

@@ -4,64 +4,65 @@ import { RejectedMessage } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import type { Lane } from '../delivery/lanes.rules.js';
-import { WakeUps } from '../delivery/wake-ups.js';
+import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
 import { apiVersions } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
-import { type EventContent, eventContent, IncompleteFact } from './event-data.rules.js';
+import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
-// One statement for the whole batch. The delivery's id is the first half of SHA-256 over event and subscription, so the same
-// message never makes two. A disabled subscription's deliveries are written too: the reconciler holds them.
+// One statement for the whole batch. The id of a delivery is the first half of SHA-256 of event and subscription, so that
+// a repeated message creates no second delivery. Deliveries of disabled subscriptions are written as well; the
+// reconciler holds them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (
      SELECT * FROM unnest($1::date[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::text[], $8::bytea[])
        AS i(day, id, api_version, event, creator_id, occurred_at, traceparent, body)
-   ), wanted AS (
+   ), matched AS (
      SELECT i.*, s.id AS subscription_id, s.lane, s.status
      FROM incoming i JOIN webhook_subscriptions s
        ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND i.event = ANY(s.events) AND s.deleted_at IS NULL
-   ), kept AS (
+   ), inserted_events AS (
      INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
      SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body
-     FROM wanted ORDER BY day, id, api_version
+     FROM matched ORDER BY day, id, api_version
      ON CONFLICT DO NOTHING
    ), written AS (
      INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
      SELECT day,
        encode(substring(sha256(convert_to(id::text || '|' || subscription_id::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid AS delivery_id,
        subscription_id, id, event, api_version, 'pending', now() + $9 * interval '1 millisecond'
-     FROM wanted ORDER BY day, delivery_id
+     FROM matched ORDER BY day, delivery_id
      ON CONFLICT DO NOTHING
      RETURNING subscription_id, day
    )
    SELECT subscription_id, lane, min(written.day) AS first_day, max(written.day) AS last_day
-   FROM written JOIN (SELECT DISTINCT subscription_id, lane FROM wanted WHERE status = 'active') AS awake USING (subscription_id)
+   FROM written JOIN (SELECT DISTINCT subscription_id, lane FROM matched WHERE status = 'active') AS active USING (subscription_id)
    GROUP BY subscription_id, lane`,
 );
 
-/** An active subscription, and the days of what was written for it. */
-interface Awake {
+/** An active subscription, and the days of its new deliveries. */
+interface DueRow {
   readonly subscription_id: string;
   readonly lane: Lane;
   readonly first_day: string;
   readonly last_day: string;
 }
 
-/** Messages → events and deliveries, one for each subscription that asked for them. */
+/** Writes the event of each message, and one delivery for each subscription to it. */
 @Injectable()
 export class FanOut {
   constructor(
-    private readonly wakeUps: WakeUps,
+    private readonly scheduler: DispatchScheduler,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
-  /** @throws RejectedMessage when a fact lacks what its event must tell */
+  /** @throws RejectedMessage when a message lacks data which its event requires */
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
-    const rows = messages.flatMap((message) => rowsOf(message));
+    const rows = messages.flatMap((message) => eventRows(message));
     if (rows.length === 0) return;
     const firstDelayMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
-    const awake = await tx.rows<Awake>(fanOut, [
+    const active = await tx.rows<DueRow>(fanOut, [
       rows.map((row) => row.day),
       rows.map((row) => row.id),
       rows.map((row) => row.apiVersion),
@@ -72,17 +73,17 @@ export class FanOut {
       rows.map((row) => row.body),
       firstDelayMs,
     ]);
-    const due = awake.map(({ subscription_id, lane, first_day, last_day }) => ({
+    const due = active.map(({ subscription_id, lane, first_day, last_day }) => ({
       subscriptionId: subscription_id,
       lane,
       days: { from: first_day, to: last_day },
     }));
-    tx.afterCommit(() => this.wakeUps.wakeIn(firstDelayMs, due));
+    tx.afterCommit(() => this.scheduler.scheduleIn(firstDelayMs, due));
   }
 }
 
-function rowsOf(message: Message) {
-  const content = contentOf(message);
+function eventRows(message: Message) {
+  const content = renderContent(message);
   if (content === undefined) return [];
   const { id, occurred_at: occurredAt, traceparent } = message;
   const { event, creatorId, data } = content;
@@ -98,11 +99,11 @@ function rowsOf(message: Message) {
   }));
 }
 
-function contentOf(message: Message): EventContent | undefined {
+function renderContent(message: Message): EventContent | undefined {
   try {
     return eventContent(message);
   } catch (error) {
-    if (error instanceof IncompleteFact) throw new RejectedMessage(`${message.type}: ${error.message}`);
+    if (error instanceof IncompleteMessage) throw new RejectedMessage(`${message.type}: ${error.message}`);
     throw error;
   }
 }

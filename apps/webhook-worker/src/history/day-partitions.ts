@@ -2,19 +2,19 @@ import { type Database, type Sql, statement, type Transaction } from '@fulfilmen
 import type { Logger } from '@fulfilment/runtime';
 import { advisoryLocks } from '../advisory-locks.js';
 
-/** In the order a day is dropped: what is sent goes last, so no delivery is ever without its body. */
+/** In the order in which the tables of a day are dropped: events last, so that no delivery is ever without its body. */
 const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as const;
 type Table = (typeof tables)[number];
 const daysAhead = 7;
 const daysKept = 30;
 const dayMs = 86_400_000;
-/** Rows of a day that may be moved at most: nobody can use the table meanwhile, for well under a second. */
-const mostMoved = 20_000;
-const mostForgotten = 5_000;
+/** Maximum number of rows moved into a new partition. The table is locked during the move, for well under a second. */
+const maxMovedRows = 20_000;
+const maxDeletedRows = 5_000;
 
-const takeTurn = statement(
-  'partitions.take-turn',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.dayPartitions}) AS mine`,
+const tryAcquireLock = statement(
+  'partitions.try-acquire-lock',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.dayPartitions}) AS acquired`,
 );
 const today = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
 const existing = statement(
@@ -22,15 +22,16 @@ const existing = statement(
   `SELECT child.relname AS name FROM pg_inherits i JOIN pg_class child ON child.oid = i.inhrelid
    WHERE i.inhparent = ANY(ARRAY['webhook_deliveries', 'webhook_attempts', 'webhook_events']::regclass[])`,
 );
-// A partition that cannot be made or dropped at once is left for a minute later: whoever came after a lock that is waited for would wait, too.
-const doNotWait = statement('partitions.do-not-wait', "SET LOCAL lock_timeout = '200ms'");
+// A partition that cannot be created or dropped at once is retried a minute later: other statements would queue behind
+// a pending lock request.
+const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 
 /**
- * Makes a partition for each day from yesterday to a week ahead; rows that were written for a day before it had one move in. Each is made on its own,
- * so that one that cannot be made keeps no other from it.
+ * Creates a partition for each day from yesterday to a week ahead, and moves rows of the day from the default partition
+ * into it. Each is created on its own, so that a failure does not affect the others.
  */
 export async function createDayPartitions(database: Database, logger: Logger): Promise<void> {
-  const [day, names] = [await dayOfToday(database), await partitions(database)];
+  const [day, names] = [await currentDay(database), await partitions(database)];
   for (const offset of Array.from({ length: daysAhead + 2 }, (_, index) => index - 1)) {
     for (const table of tables) {
       const from = addDays(day, offset);
@@ -40,23 +41,23 @@ export async function createDayPartitions(database: Database, logger: Logger): P
   }
 }
 
-/** Drops whole days of more than 30 days ago, whatever their size, and deletes rows as old that lie in no day's partition, 5000 at a time. */
-export async function dropOldDays(database: Database, logger: Logger): Promise<void> {
-  const [oldest, names] = [addDays(await dayOfToday(database), -daysKept), await partitions(database)];
+/** Drops the partitions of days more than 30 days ago, and deletes rows of these days from the default partitions, 5000 at a time. */
+export async function deleteExpiredDays(database: Database, logger: Logger): Promise<void> {
+  const [oldest, names] = [addDays(await currentDay(database), -daysKept), await partitions(database)];
   for (const old of daysBefore(oldest, names)) {
     for (const table of tables) {
       const name = partitionName(table, old);
       if (!names.has(name)) continue;
       const dropped = await attempt(logger, 'dropped', table, old, () =>
-        inTurn(database, (tx) => tx.run({ name: '', text: `DROP TABLE IF EXISTS ${name}` })),
+        withLock(database, (tx) => tx.run({ name: '', text: `DROP TABLE IF EXISTS ${name}` })),
       );
-      if (!dropped) break; // the day's other tables are dropped with it, the next time
+      if (!dropped) break; // the other tables of the day are dropped in a later round
     }
   }
-  for (const table of tables) await forget(database, table, oldest);
+  for (const table of tables) await deleteOldRows(database, table, oldest);
 }
 
-async function dayOfToday(sql: Sql): Promise<string> {
+async function currentDay(sql: Sql): Promise<string> {
   const now = await sql.row<{ day: string }>(today);
   if (now === undefined) throw new Error('PostgreSQL did not say what day it is.');
   return now.day;
@@ -69,7 +70,7 @@ async function partitions(sql: Sql): Promise<ReadonlySet<string>> {
 
 async function attempt(
   logger: Logger,
-  what: string,
+  action: string,
   table: Table,
   day: string,
   work: () => Promise<unknown>,
@@ -78,38 +79,41 @@ async function attempt(
     await work();
     return true;
   } catch (error) {
-    logger.warn({ error, table, day }, `The partition of a day could not be ${what}; it is tried again.`);
+    logger.warn({ error, table, day }, `The partition of a day could not be ${action}; it is tried again.`);
     return false;
   }
 }
 
-/** Only one replica at a time; the others do nothing. */
-async function inTurn(database: Database, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+/** Runs the work in one replica at a time; the others skip it. */
+async function withLock(database: Database, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   await database.transaction(async (tx) => {
-    const turn = await tx.row<{ mine: boolean }>(takeTurn);
-    if (turn?.mine !== true) return;
-    await tx.run(doNotWait);
+    const lock = await tx.row<{ acquired: boolean }>(tryAcquireLock);
+    if (lock?.acquired !== true) return;
+    await tx.run(setLockTimeout);
     await work(tx);
   });
 }
 
 /**
- * The partition is made before the table is locked, so work on it stops for some milliseconds only. It has to stop: a row on its way into the
- * default partition while the day gets one of its own would be refused. DDL takes no parameters; the names are made of a fixed table
- * and a date. A statement without a name is not kept prepared.
+ * Creates the partition before it locks the table, so that work on the table stops for some milliseconds only. The lock
+ * is needed because a concurrent insert of a row of that day into the default partition would be rejected. DDL takes no
+ * parameters; the names consist of a fixed table name and a date. Statements without a name are not prepared.
  *
- * @throws when a day has too many rows outside to be moved while others wait: they stay where they are, which works, but is slower
+ * @throws when the default partition has too many rows of the day to move: they stay there, which is correct but slower
  */
 async function createPartition(database: Database, table: Table, day: string): Promise<void> {
-  const [name, outside] = [partitionName(table, day), `${table}_other_days`];
-  await inTurn(database, async (tx) => {
+  const [name, defaultPartition] = [partitionName(table, day), `${table}_other_days`];
+  await withLock(database, async (tx) => {
     if ((await partitions(tx)).has(name)) return;
     const run = (text: string): Promise<number> => tx.run({ name: '', text });
     await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
     await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
-    const toMove = await run(`SELECT FROM ${outside} WHERE day = '${day}' LIMIT ${mostMoved + 1}`);
-    if (toMove > mostMoved) throw new Error(`More than ${mostMoved} rows of the day lie in ${outside}.`);
-    await run(`WITH moved AS (DELETE FROM ${outside} WHERE day = '${day}' RETURNING *)
+    const toMove = await run(
+      `SELECT FROM ${defaultPartition} WHERE day = '${day}' LIMIT ${maxMovedRows + 1}`,
+    );
+    if (toMove > maxMovedRows)
+      throw new Error(`More than ${maxMovedRows} rows of the day lie in ${defaultPartition}.`);
+    await run(`WITH moved AS (DELETE FROM ${defaultPartition} WHERE day = '${day}' RETURNING *)
       INSERT INTO ${name} SELECT * FROM moved`);
     await run(
       `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${day}') TO ('${addDays(day, 1)}')`,
@@ -117,19 +121,19 @@ async function createPartition(database: Database, table: Table, day: string): P
   });
 }
 
-async function forget(database: Database, table: Table, oldest: string): Promise<void> {
-  const outside = `${table}_other_days`;
+async function deleteOldRows(database: Database, table: Table, oldest: string): Promise<void> {
+  const defaultPartition = `${table}_other_days`;
   const remove = statement(
-    `partitions.forget-${table}`,
-    `DELETE FROM ${outside} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${outside} WHERE day < $1 LIMIT ${mostForgotten}))`,
+    `partitions.delete-old-${table}`,
+    `DELETE FROM ${defaultPartition} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${defaultPartition} WHERE day < $1 LIMIT ${maxDeletedRows}))`,
   );
   await database.run(remove, [oldest]);
 }
 
 function daysBefore(oldest: string, names: ReadonlySet<string>): string[] {
   const days = [...names].flatMap((name) => {
-    const of = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name);
-    return of === null ? [] : [`${of[1]}-${of[2]}-${of[3]}`];
+    const match = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name);
+    return match === null ? [] : [`${match[1]}-${match[2]}-${match[3]}`];
   });
   return [...new Set(days)].filter((day) => day < oldest).toSorted();
 }

@@ -31,23 +31,23 @@ export class DeliveriesController {
   @Scopes('webhooks:read')
   @Operation(reference.listDeliveries)
   list(
-    @Principal() who: Caller,
+    @Principal() caller: Caller,
     @Param('id') id: string,
     @Query() query: ListDeliveriesDto,
   ): Promise<CursorPage<DeliveryView>> {
-    return this.readDeliveries.list(who, id, query);
+    return this.readDeliveries.list(caller, id, query);
   }
 
   @Get('deliveries/:delivery_id')
   @Scopes('webhooks:read')
   @ConcurrencyLimit(12)
   @Operation(reference.readDelivery)
-  one(
-    @Principal() who: Caller,
+  findOne(
+    @Principal() caller: Caller,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,
   ): Promise<DeliveryDetail> {
-    return this.readDeliveries.one(who, id, deliveryId);
+    return this.readDeliveries.findOne(caller, id, deliveryId);
   }
 
   @Post('deliveries/:delivery_id/retry')
@@ -55,11 +55,11 @@ export class DeliveriesController {
   @Scopes('webhooks:update')
   @Operation(reference.retryDelivery)
   retry(
-    @Principal() who: Caller,
+    @Principal() caller: Caller,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,
   ): Promise<DeliveryView> {
-    return this.retryDelivery.run(who, id, deliveryId);
+    return this.retryDelivery.run(caller, id, deliveryId);
   }
 
   @Post('recover')
@@ -67,11 +67,11 @@ export class DeliveriesController {
   @Scopes('webhooks:update')
   @Operation(reference.recoverDeliveries)
   recover(
-    @Principal() who: Caller,
+    @Principal() caller: Caller,
     @Param('id') id: string,
-    @Body() wish: RecoverDeliveriesDto,
+    @Body() input: RecoverDeliveriesDto,
   ): Promise<Recovery> {
-    return this.recoverDeliveries.run(who, id, wish);
+    return this.recoverDeliveries.run(caller, id, input);
   }
 
   @Post('test')
@@ -79,10 +79,10 @@ export class DeliveriesController {
   @Scopes('webhooks:update')
   @Operation(reference.sendTestEvent)
   test(
-    @Principal() who: Caller,
+    @Principal() caller: Caller,
     @Param('id') id: string,
-    @Body() wish: SendTestEventDto,
+    @Body() input: SendTestEventDto,
   ): Promise<Answer<DeliveryView>> {
-    return this.sendTestEvent.run(who, id, wish);
+    return this.sendTestEvent.run(caller, id, input);
   }
 }

@@ -6,9 +6,9 @@ import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { writePast } from '../past-deliveries.fixture.js';
+import { writeHistory } from '../past-deliveries.fixture.js';
 import { createDayPartitions } from './day-partitions.js';
-import { type DeliveryFilters, type PageEnd, pageQuery } from './page-of-deliveries.js';
+import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
 
 const planned = z.looseObject({
   'Node Type': z.string(),
@@ -49,8 +49,8 @@ beforeAll(async () => {
   await source.initialize();
   database = new Database(source);
   await createDayPartitions(database, createLogger('test', 'silent'));
-  await writePast(database, subscriptionId, { count, failedEach: 5_000, days: 2 });
-  await writePast(database, uuidv7(), { count, failedEach: 2, days: 2 });
+  await writeHistory(database, subscriptionId, { count, failedEach: 5_000, days: 2 });
+  await writeHistory(database, uuidv7(), { count, failedEach: 2, days: 2 });
 });
 afterAll(async () => {
   await source.destroy();

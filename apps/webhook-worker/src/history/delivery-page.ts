@@ -2,7 +2,7 @@ import { type Statement, statement } from '@fulfilment/database';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
 import { deliveryColumns } from './delivery.view.js';
 
-/** What a page of the delivery history is asked for by. Undefined means any. */
+/** Filters of a page of the delivery history. Undefined means any. */
 export interface DeliveryFilters {
   readonly status?: DeliveryStatus | undefined;
   readonly event?: string | undefined;
@@ -12,7 +12,7 @@ export interface DeliveryFilters {
   readonly created_before?: string | undefined;
 }
 
-/** The last delivery of the page before. */
+/** The last delivery of the previous page. */
 export interface PageEnd {
   /** Microseconds since 1970. */
   readonly micros: number;
@@ -28,9 +28,9 @@ const dayMs = 86_400_000;
 /** A later year has five digits. */
 const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
 const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $2';
-// A delivery is created on the day of its event or later, but clocks differ: days after the latest one are left out unless they lie in the future, where
-// only a wrong clock can have put them. There is no earliest day: an event may be delivered long after it happened. PostgreSQL opens no partition of
-// the other days.
+// A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible day are
+// excluded, except future days, which only a wrong clock can cause. There is no earliest day, since an event may be
+// delivered long after it happened. PostgreSQL does not open the partitions of excluded days.
 const span = `d.subscription_id = $1
   AND d.created_at > coalesce($3::timestamptz, '-infinity') AND d.created_at < coalesce($4::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
@@ -39,7 +39,8 @@ const span = `d.subscription_id = $1
 const columns = `${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros`;
 const isTest = 'd.test = coalesce($8::boolean, d.test)';
 
-// One statement for each combination of filters that has an index in the order of the list. `test` is a filter only where few rows are tests.
+// One statement for each combination of filters with an index in list order. `test` is a filter, not an index column,
+// where few rows are tests.
 const all = statement(
   'history.page',
   `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} ${newestFirst}`,
@@ -48,12 +49,12 @@ const byStatus = statement(
   'history.page-by-status',
   `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} AND d.status = $9 ${newestFirst}`,
 );
-// The index is by event, status and time. Without a status, the newest of each status are merged.
+// The index is on event, status and time. Without a status, the newest rows of each status are merged.
 const byEvent = statement(
   'history.page-by-event',
-  `SELECT ${columns} FROM unnest($10::text[]) AS wanted(status) CROSS JOIN LATERAL (
+  `SELECT ${columns} FROM unnest($10::text[]) AS filter(status) CROSS JOIN LATERAL (
      SELECT * FROM webhook_deliveries d
-     WHERE ${span} AND ${isTest} AND d.event = $9 AND d.status = wanted.status ${newestFirst}
+     WHERE ${span} AND ${isTest} AND d.event = $9 AND d.status = filter.status ${newestFirst}
    ) AS d ${newestFirst}`,
 );
 const tests = statement(
@@ -62,7 +63,7 @@ const tests = statement(
    WHERE ${span} AND d.test AND d.status = coalesce($8, d.status) AND d.event = coalesce($9, d.event) ${newestFirst}`,
 );
 
-/** The statement for a page of a subscription's deliveries, newest first, and its parameters. */
+/** Returns the statement and parameters for a page of a subscription's deliveries, newest first. */
 export function pageQuery(
   subscriptionId: string,
   filters: DeliveryFilters,
@@ -81,7 +82,7 @@ export function pageQuery(
   return { statement: all, values: [...values, test] };
 }
 
-/** The day after the one on which the newest delivery of the page can have been created. */
+/** Returns the day after the one on which the newest delivery of the page can have been created. */
 function latestDay(createdBefore: string | undefined, after: PageEnd | undefined): string {
   const limits = [
     ...(createdBefore === undefined ? [] : [Date.parse(createdBefore)]),

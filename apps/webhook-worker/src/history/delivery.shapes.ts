@@ -2,7 +2,7 @@ import { idShape, webhookEnvelopeShape, webhookEvents } from '@fulfilment/contra
 import { outcomes } from '@fulfilment/guarded-fetch';
 import { z } from 'zod';
 import { deliveryStatuses, failureReasons, triggers } from '../delivery/delivery.rules.js';
-import { attemptsInFull, bodyBytesOfOlder, mostAttempts } from './history.rules.js';
+import { fullAttempts, olderBodyBytes, maxAttempts } from './history.rules.js';
 
 const members = {
   id: idShape('whd', 'The delivery; the header `X-Service-Delivery`'),
@@ -22,7 +22,7 @@ const members = {
       'Of `failed`: `exhausted` after the last attempt, `expired` when it was held too long, `gone` when the receiver answered 410. Else null',
     ),
   test: z.boolean().describe('Whether it was sent for trying things out'),
-  attempt_count: z.int().min(0).describe('Attempts begun'),
+  attempt_count: z.int().min(0).describe('Attempts started'),
   next_attempt_at: z.iso.datetime().nullable().describe('When it is tried next; null when it is not'),
   last_status_code: z.int().nullable().describe("The receiver's last HTTP status; null while there is none"),
   created_at: z.iso.datetime().describe('When it was made'),
@@ -83,7 +83,7 @@ const attemptShape = z
       .string()
       .nullable()
       .describe(
-        `The first 4 KiB of what it answered; of attempts before the newest ${attemptsInFull} the first ${bodyBytesOfOlder} bytes. A character that would be cut is left out. Null when there was no answer`,
+        `The first 4 KiB of what it answered; of attempts before the newest ${fullAttempts} the first ${olderBodyBytes} bytes. A character that would be cut is left out. Null when there was no answer`,
       ),
     response_truncated: z.boolean().describe('Whether it answered more than that'),
   })
@@ -96,9 +96,9 @@ export const deliveryDetailShape = z
     payload: webhookEnvelopeShape.describe('What is posted'),
     attempts: z
       .array(attemptShape)
-      .max(mostAttempts)
+      .max(maxAttempts)
       .describe(
-        `The newest ${mostAttempts} attempts that have ended, in order; \`attempt_count\` tells how many were begun`,
+        `The newest ${maxAttempts} attempts that have ended, in order; \`attempt_count\` tells how many were started`,
       ),
   })
   .meta({

@@ -36,7 +36,7 @@ export interface AttemptRow {
   readonly response_truncated: boolean;
 }
 
-/** One event for one subscription, as its owner sees it. */
+/** Renders a delivery for its owner. */
 export function deliveryView(row: DeliveryRow): DeliveryView {
   return {
     id: publicId('whd', row.id),
@@ -55,7 +55,7 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
   };
 }
 
-/** One attempt that has ended. Bytes of the answer that are no UTF-8 show as the replacement character; a character that was cut does not show. */
+/** Renders a finished attempt. Invalid UTF-8 in the response becomes replacement characters; a truncated character is omitted. */
 export function attemptView(row: AttemptRow): AttemptView {
   return {
     number: row.number,
@@ -70,15 +70,15 @@ export function attemptView(row: AttemptRow): AttemptView {
   };
 }
 
-function bodyText(bytes: Buffer, isCut: boolean): string {
-  return isCut ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8');
+function bodyText(bytes: Buffer, isTruncated: boolean): string {
+  return isTruncated ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8');
 }
 
-/** With what was sent, and attempts to send it. */
+/** Renders a delivery with its payload and attempts. */
 export function deliveryDetail(
   row: DeliveryRow & { readonly body: Buffer },
   attempts: readonly AttemptRow[],
 ): DeliveryDetail {
-  const payload = webhookEnvelopeShape.parse(JSON.parse(row.body.toString('utf8'))); // as `renderBody` made it
+  const payload = webhookEnvelopeShape.parse(JSON.parse(row.body.toString('utf8'))); // rendered by `renderBody`
   return { ...deliveryView(row), payload, attempts: attempts.map(attemptView) };
 }

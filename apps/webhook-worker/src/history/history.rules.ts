@@ -1,16 +1,16 @@
-/** What a recovery may set going again. */
+/** Statuses of deliveries that can be recovered. */
 export const recoverable = ['failed', 'held'] as const;
 export type Recoverable = (typeof recoverable)[number];
 
-/** How often the owner of a subscription may request each in a minute. A retry of a test event is a test. */
-export const sendsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
-/** The newest deliveries of each status that a recovery counts: some tens of milliseconds. */
+/** Limits per subscription and minute. A retry of a test event counts as a test. */
+export const maxManualSendsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
+/** A recovery counts at most this many deliveries of each status, newest first: some tens of milliseconds. */
 export const maxCounted = 100_000;
-export type SendByHand = keyof typeof sendsPerMinute;
+export type ManualSend = keyof typeof maxManualSendsPerMinute;
 
-/** The history of a delivery shows so many attempts, the newest. */
-export const mostAttempts = 100;
-/** The newest 25 (twice a schedule of 12, plus one by hand) with the whole kept answer. */
-export const attemptsInFull = 25;
-/** The others with the first bytes of it. So one answer of ours weighs less than 4 MiB, whatever receivers send. */
-export const bodyBytesOfOlder = 256;
+/** The history of a delivery shows this many of its newest attempts. */
+export const maxAttempts = 100;
+/** The newest 25 attempts (twice a schedule of 12, plus one manual retry) are shown with the whole stored response. */
+export const fullAttempts = 25;
+/** Older attempts are shown with the first bytes of it, so that a response stays below 4 MiB, whatever receivers send. */
+export const olderBodyBytes = 256;

@@ -1,9 +1,9 @@
 import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { aClient, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);

@@ -1,7 +1,7 @@
 import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 type Client = Awaited<ReturnType<typeof aClient>>;
 

@@ -1,8 +1,8 @@
 import { statement } from '@fulfilment/database';
 import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 const writeAttempts = statement(
   'test.write-attempts',

@@ -10,7 +10,7 @@ export interface OwnedSubscription {
   readonly id: string;
   readonly status: SubscriptionStatus;
   readonly events: string[];
-  /** Of the payloads it gets, since it was created. */
+  /** Version of its payloads, fixed at creation. */
   readonly api_version: ApiVersion;
   readonly lane: Lane;
 }
@@ -27,7 +27,7 @@ export async function findOwned(sql: Sql, caller: Caller, publicId: string): Pro
   return row ?? notFound('webhook subscription');
 }
 
-/** The same, locked: whoever moves deliveries because of their subscription comes before or after. @throws NotFound */
+/** Like `findOwned`, with a lock that serialises it with bulk updates of the subscription. @throws NotFound */
 export async function lockOwned(
   tx: Transaction,
   caller: Caller,

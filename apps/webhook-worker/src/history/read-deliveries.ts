@@ -4,7 +4,7 @@ import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListDeliveriesDto } from './delivery.dto.js';
-import { attemptsInFull, bodyBytesOfOlder, mostAttempts } from './history.rules.js';
+import { fullAttempts, olderBodyBytes, maxAttempts } from './history.rules.js';
 import type { DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 import {
   type AttemptRow,
@@ -14,26 +14,26 @@ import {
   deliveryView,
 } from './delivery.view.js';
 import { deliveryUuid, findOwned } from './owned-subscription.js';
-import { pageQuery } from './page-of-deliveries.js';
+import { pageQuery } from './delivery-page.js';
 
-const one = statement(
-  'history.one',
+const findDelivery = statement(
+  'history.find-delivery',
   `SELECT ${deliveryColumns}, d.day, e.body
    FROM webhook_deliveries d
    JOIN webhook_events e ON e.day = d.day AND e.id = d.event_id AND e.api_version = d.api_version
    WHERE d.id = $1 AND d.subscription_id = $2`,
 );
-const attemptsOf = statement(
+const listAttempts = statement(
   'history.attempts',
   `SELECT number, trigger, started_at, duration_ms, outcome, status_code, response_headers,
-     CASE WHEN in_full THEN response_body ELSE substring(response_body FROM 1 FOR ${bodyBytesOfOlder}) END AS response_body,
-     response_truncated OR (NOT in_full AND coalesce(octet_length(response_body), 0) > ${bodyBytesOfOlder}) AS response_truncated
-   FROM (SELECT *, row_number() OVER (ORDER BY number DESC) <= ${attemptsInFull} AS in_full
-         FROM webhook_attempts WHERE day = $1 AND delivery_id = $2 ORDER BY number DESC LIMIT ${mostAttempts}) AS newest
+     CASE WHEN in_full THEN response_body ELSE substring(response_body FROM 1 FOR ${olderBodyBytes}) END AS response_body,
+     response_truncated OR (NOT in_full AND coalesce(octet_length(response_body), 0) > ${olderBodyBytes}) AS response_truncated
+   FROM (SELECT *, row_number() OVER (ORDER BY number DESC) <= ${fullAttempts} AS in_full
+         FROM webhook_attempts WHERE day = $1 AND delivery_id = $2 ORDER BY number DESC LIMIT ${maxAttempts}) AS newest
    ORDER BY number`,
 );
 
-/** What became of a subscription's events, for 30 days. */
+/** Reads the deliveries of a subscription, for 30 days. */
 @Injectable()
 export class ReadDeliveries {
   constructor(
@@ -41,7 +41,7 @@ export class ReadDeliveries {
     private readonly cursors: SignedCursors,
   ) {}
 
-  /** Newest first. @throws NotFound, ValidationFailed on a cursor of another list, an outage when it takes longer than a list may */
+  /** Newest first. @throws NotFound; ValidationFailed on a cursor of another list; an outage error on timeout */
   async list(caller: Caller, webhookId: string, query: ListDeliveriesDto): Promise<CursorPage<DeliveryView>> {
     const { id } = await findOwned(this.database, caller, webhookId);
     const { status, event, created_after, created_before, test } = query;
@@ -60,14 +60,14 @@ export class ReadDeliveries {
     return { data: page.map(deliveryView), pagination: { next_cursor: next, has_more: more } };
   }
 
-  /** With what was sent and the newest attempts. @throws NotFound */
-  async one(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
+  /** Includes the payload and the newest attempts. @throws NotFound */
+  async findOne(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
     const { id } = await findOwned(this.database, caller, webhookId);
-    const row = await this.database.row<DeliveryRow & { day: string; body: Buffer }>(one, [
+    const row = await this.database.row<DeliveryRow & { day: string; body: Buffer }>(findDelivery, [
       deliveryUuid(deliveryId),
       id,
     ]);
     if (row === undefined) return notFound('webhook delivery');
-    return deliveryDetail(row, await this.database.rows<AttemptRow>(attemptsOf, [row.day, row.id]));
+    return deliveryDetail(row, await this.database.rows<AttemptRow>(listAttempts, [row.day, row.id]));
   }
 }

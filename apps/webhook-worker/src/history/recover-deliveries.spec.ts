@@ -1,10 +1,10 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 const since = '2020-01-01T00:00:00Z';
 const waitsForRecoveries = statement(

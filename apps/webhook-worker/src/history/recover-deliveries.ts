@@ -4,19 +4,20 @@ import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { MoveDeliveries } from '../moves/move-deliveries.js';
+import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
 import { maxCounted, type Recoverable } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
 import { findOwned, lockOwned } from './owned-subscription.js';
-import { checkQuota, countSend } from './sends-by-hand.js';
+import { checkQuota, recordManualSend } from './manual-sends.js';
 
-// Requests for one subscription are counted one after the other, so that no two recoveries count the same delivery. The subscription itself is not locked.
+// Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock the
+// subscription.
 const serialise = statement(
   'history.serialise-recoveries',
   'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))',
 );
-// Deliveries that an earlier recovery has yet to send are not counted again. Those beyond the limit are not looked at.
+// Excludes deliveries that an earlier recovery has yet to send. Deliveries beyond the limit are not counted.
 const counted = (status: Recoverable, condition: string, coveredBy: string): string =>
   `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
      AND d.created_at BETWEEN r.since AND r.until AND ${coveredBy}) AS covered
@@ -38,9 +39,9 @@ const begin = statement(
 
 interface Counted {
   readonly matched: number;
-  /** Not all deliveries were counted. */
+  /** Whether the limit was reached, so that not all deliveries were counted. */
   readonly mayBeMore: boolean;
-  /** As PostgreSQL writes it: a `Date` has no microseconds. */
+  /** In PostgreSQL's text form, since a `Date` has no microseconds. */
   readonly countedAt: string;
 }
 
@@ -48,27 +49,27 @@ interface Counted {
 export class RecoverDeliveries {
   constructor(
     private readonly database: Database,
-    private readonly moves: MoveDeliveries,
+    private readonly bulkUpdates: BulkUpdates,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
-   * Sends again what failed or was held in a span of time, as fast as the receiver takes it. A second call matches only what failed since,
-   * so repeating one is harmless. While the subscription is disabled again, what is left waits.
+   * Retries failed or held deliveries of a time span, as fast as the receiver takes them. A repeated call matches only
+   * deliveries that failed since, so repeating it is harmless. While the subscription is disabled, the rest waits.
    *
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins
    * @throws Conflict while the subscription is disabled
    * @throws RateLimited after six in a minute
    */
-  async run(caller: Caller, webhookId: string, wish: RecoverDeliveriesDto): Promise<Recovery> {
-    const { since, until } = wish;
+  async run(caller: Caller, webhookId: string, input: RecoverDeliveriesDto): Promise<Recovery> {
+    const { since, until } = input;
     if (until !== undefined && Date.parse(until) < Date.parse(since)) {
       throw new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]);
     }
     const subscriptionId = await this.admit(caller, webhookId);
-    const recovery = await this.database.transaction((tx) => this.begin(tx, subscriptionId, wish));
-    this.log(recovery, subscriptionId, wish);
+    const recovery = await this.database.transaction((tx) => this.begin(tx, subscriptionId, input));
+    this.log(recovery, subscriptionId, input);
     return recovery;
   }
 
@@ -81,7 +82,7 @@ export class RecoverDeliveries {
       if (subscription.status === 'disabled') {
         throw new Conflict('This webhook subscription is disabled. Enable it first.');
       }
-      await countSend(tx, subscription.id, 'recover');
+      await recordManualSend(tx, subscription.id, 'recover');
       return subscription.id;
     });
   }
@@ -89,22 +90,22 @@ export class RecoverDeliveries {
   private async begin(
     tx: Transaction,
     subscriptionId: string,
-    wish: RecoverDeliveriesDto,
+    input: RecoverDeliveriesDto,
   ): Promise<Recovery> {
     await tx.rows(serialise, [subscriptionId]);
     const id = uuidv7();
-    const span = [subscriptionId, wish.since, wish.until, wish.statuses];
+    const span = [subscriptionId, input.since, input.until, input.statuses];
     const found = await tx.row<Counted & Record<string, unknown>>(count, span);
     if (found === undefined) throw new Error('PostgreSQL returned no count.');
     const { matched, mayBeMore, countedAt } = found;
     if (matched > 0 || mayBeMore) await tx.run(begin, [...span, id, countedAt]);
-    this.moves.wakeAfter(tx);
+    this.bulkUpdates.startAfterCommit(tx);
     return { id: publicId('whr', id), matched };
   }
 
-  /** So that support finds a recovery by the id in its answer. */
-  private log({ id, matched }: Recovery, subscriptionId: string, wish: RecoverDeliveriesDto): void {
-    const { since, until = null, statuses } = wish;
+  /** Lets support find a recovery by the id in the response. */
+  private log({ id, matched }: Recovery, subscriptionId: string, input: RecoverDeliveriesDto): void {
+    const { since, until = null, statuses } = input;
     this.logger.info(
       { recovery_id: id, subscription_id: publicId('whk', subscriptionId), since, until, statuses, matched },
       'A recovery of webhook deliveries was asked for.',

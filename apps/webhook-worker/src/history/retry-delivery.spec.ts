@@ -2,9 +2,9 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import type { ServerResponse } from 'node:http';
 import { aClient, type DeliveryRow, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);

@@ -2,25 +2,25 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { WakeUps } from '../delivery/wake-ups.js';
+import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
-import { countSend } from './sends-by-hand.js';
+import { recordManualSend } from './manual-sends.js';
 
-// Waits for a worker that is claiming it at this moment, and then finds it in flight.
+// Waits for a worker that is just claiming the delivery, and then finds it in flight.
 const lock = statement(
   'history.lock-delivery',
   'SELECT status, test FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
 );
-// Keeps what the delivery goes back to when the attempt fails. A second request before the attempt does not change what the first one found.
-const remember = statement(
-  'history.remember',
+// Saves the state that is restored if the attempt fails. A second request before the attempt does not overwrite it.
+const savePriorState = statement(
+  'history.save-prior-state',
   `UPDATE webhook_deliveries SET prior_status = status, prior_failure_reason = failure_reason, prior_trigger = trigger,
      prior_next_attempt_at = next_attempt_at, prior_completed_at = completed_at
    WHERE id = $1 AND subscription_id = $2 AND prior_status IS NULL`,
 );
-const again = statement(
+const makeDue = statement(
   'history.retry',
   `UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = now(), completed_at = NULL, failure_reason = NULL,
      trigger = CASE WHEN d.test THEN 'test' ELSE 'manual' END
@@ -31,16 +31,17 @@ const again = statement(
 export class RetryDelivery {
   constructor(
     private readonly database: Database,
-    private readonly wakeUps: WakeUps,
+    private readonly scheduler: DispatchScheduler,
   ) {}
 
   /**
-   * Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, the
-   * next number, on top of the schedule. When it fails, the delivery stands where it stood before (delivery/settlement.rules.ts).
+   * Makes one additional attempt now, whatever the status of the delivery, even while the subscription is disabled. It
+   * has the same id and bytes, and the next number. If it fails, the delivery keeps its previous state
+   * (delivery/settlement.rules.ts).
    *
    * @throws NotFound
-   * @throws RateLimited after sixty in a minute; of a test event, after ten such retries and tests
-   * @throws Conflict while an attempt is under way
+   * @throws RateLimited after sixty in a minute; for a test event, after ten tests and retries of tests
+   * @throws Conflict while an attempt is running
    */
   async run(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView> {
     return this.database.transaction((tx) => this.retry(tx, caller, webhookId, deliveryId));
@@ -56,11 +57,13 @@ export class RetryDelivery {
     const key = [deliveryUuid(deliveryId), subscription.id];
     const found =
       (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? notFound('webhook delivery');
-    await countSend(tx, subscription.id, found.test ? 'test' : 'retry');
+    await recordManualSend(tx, subscription.id, found.test ? 'test' : 'retry');
     if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is under way.');
-    await tx.run(remember, key);
-    const row = (await tx.row<DeliveryRow>(again, key)) ?? notFound('webhook delivery');
-    tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
+    await tx.run(savePriorState, key);
+    const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? notFound('webhook delivery');
+    tx.afterCommit(() =>
+      this.scheduler.schedule([{ subscriptionId: subscription.id, lane: subscription.lane }]),
+    );
     return deliveryView(row);
   }
 }

@@ -4,7 +4,7 @@ import { Answer, type Caller } from '@fulfilment/http-service';
 import { currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { WakeUps } from '../delivery/wake-ups.js';
+import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
 import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
@@ -12,7 +12,7 @@ import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
 import { sampleData } from './sample-event.rules.js';
-import { countSend } from './sends-by-hand.js';
+import { recordManualSend } from './manual-sends.js';
 
 const insertEvent = statement(
   'history.insert-test-event',
@@ -30,23 +30,25 @@ const insertDelivery = statement(
 export class SendTestEvent {
   constructor(
     private readonly database: Database,
-    private readonly wakeUps: WakeUps,
+    private readonly scheduler: DispatchScheduler,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
   /**
-   * Sends a sample of an event the way a real one goes, in the form the subscription has its payloads in (`api_version`): one attempt, also while
-   * it is disabled, and never counted for or against its health. Any of the twelve; the first subscribed one when none is named.
+   * Sends a sample event like a real one, in the `api_version` of the subscription. It has one attempt, is also sent
+   * while the subscription is disabled, and does not affect its health. Without a name, it is the first subscribed event.
    *
    * @throws NotFound
-   * @throws RateLimited after ten in a minute, retries of tests by hand among them
+   * @throws RateLimited after ten in a minute, including manual retries of tests
    */
   async run(caller: Caller, webhookId: string, { event }: SendTestEventDto): Promise<Answer<DeliveryView>> {
     const view = await this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
-      await countSend(tx, subscription.id, 'test');
-      const row = await insert(tx, subscription, event ?? firstOf(subscription.events));
-      tx.afterCommit(() => this.wakeUps.wake([{ subscriptionId: subscription.id, lane: subscription.lane }]));
+      await recordManualSend(tx, subscription.id, 'test');
+      const row = await insert(tx, subscription, event ?? firstKnownEvent(subscription.events));
+      tx.afterCommit(() =>
+        this.scheduler.schedule([{ subscriptionId: subscription.id, lane: subscription.lane }]),
+      );
       return deliveryView(row);
     });
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;
@@ -54,7 +56,7 @@ export class SendTestEvent {
   }
 }
 
-function firstOf(events: readonly string[]): WebhookEvent {
+function firstKnownEvent(events: readonly string[]): WebhookEvent {
   return events.find(isWebhookEvent) ?? 'order.created';
 }
 

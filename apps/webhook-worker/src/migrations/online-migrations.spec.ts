@@ -83,7 +83,7 @@ describe('migrations from the keys that end with the day on', () => {
   });
 
   it('are made in the end however often that is interrupted, and given up again', async () => {
-    const asBefore = await schemaOf(stores);
+    const restorePrior = await schemaOf(stores);
     const today = `webhook_deliveries_${dayFromNow(0).replaceAll('-', '_')}`;
     await stores.dataSource.query(`CREATE UNIQUE INDEX ${today}_id_day_idx ON ${today} (id, day)`);
     await stores.dataSource.query(
@@ -93,7 +93,7 @@ describe('migrations from the keys that end with the day on', () => {
     expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
 
     expect(await interruptedUntilDone(stores.url, undo)).toBeGreaterThan(5);
-    expect(await schemaOf(stores)).toEqual(asBefore);
+    expect(await schemaOf(stores)).toEqual(restorePrior);
     expect(await stores.database.rows(twice)).toEqual([]);
   });
 });

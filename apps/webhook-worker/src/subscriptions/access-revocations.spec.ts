@@ -2,11 +2,11 @@ import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contr
 import { statement } from '@fulfilment/database';
 import { eventually, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { fallsWith, forgetEndedAccess, hasEnded } from './ended-access.js';
+import { isCoveredBy, deleteExpiredRevocations, isRevoked } from './access-revocations.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 const minute = 60;
 const nowSeconds = () => Math.floor(Date.now() / 1000);
@@ -91,17 +91,22 @@ describe('the subscriptions of a client that is deleted', () => {
   });
 
   it('get nothing from the moment their access is known to have ended, before they are ended themselves', async () => {
-    const [ending, other] = [
+    const [deletionStatement, other] = [
       await anApp(uniqueName('client'), minute),
       await anApp(uniqueName('client'), minute),
     ];
-    const ids = await Promise.all([ending, other].map((client) => client.subscribe(given.receiver.url)));
+    const ids = await Promise.all(
+      [deletionStatement, other].map((client) => client.subscribe(given.receiver.url)),
+    );
     const endedNow = statement(
       'test.ended-now',
       'INSERT INTO webhook_ended_access (client_id, ended_at) SELECT client_id, now() FROM webhook_subscriptions WHERE id = $1',
     );
     await given.stores.database.run(endedNow, [parsePublicId('whk', ids[0] ?? '')]);
-    await given.stores.broker.publish(orderCreated(ending.creatorId), orderCreated(other.creatorId));
+    await given.stores.broker.publish(
+      orderCreated(deletionStatement.creatorId),
+      orderCreated(other.creatorId),
+    );
     await deliveriesWhen(
       given.stores,
       (found) => found.length === 2 && found.some((row) => row.status === 'succeeded'),
@@ -207,7 +212,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     const { database, broker } = given.stores;
     const end = disconnected(clientId, creatorId);
     await database.transaction(async (tx) => {
-      expect(await hasEnded(tx, clientId, creatorId, secondsAgo(minute))).toBe(false);
+      expect(await isRevoked(tx, clientId, creatorId, secondsAgo(minute))).toBe(false);
       await broker.publish(end);
       await eventually(async () => (await database.row(waiting)) !== undefined || undefined);
       await tx.run(insert, [creatorId, clientId, secondsAgo(minute)]);
@@ -220,7 +225,7 @@ describe('the subscriptions of a client that is disconnected', () => {
 describe('whether a subscription falls with access that ended at 12:00:10.500', () => {
   const judge = statement(
     'test.falls-with',
-    `SELECT ${fallsWith('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS falls`,
+    `SELECT ${isCoveredBy('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS falls`,
   );
   it.each([
     ['a token of an earlier second falls, whenever it was used', '10:09', '10:09.900', true],
@@ -239,7 +244,7 @@ describe('whether a subscription falls with access that ended at 12:00:10.500', 
 it('an end is remembered as long as a token may live, and forgotten then', async () => {
   const [old, young] = [uniqueName('client'), uniqueName('client')];
   await tell(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));
-  await forgetEndedAccess(given.stores.database);
+  await deleteExpiredRevocations(given.stores.database);
   const known = statement(
     'test.known-ends',
     'SELECT client_id FROM webhook_ended_access WHERE client_id = ANY ($1)',

@@ -1,99 +1,102 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 
-/** Access that ended: a client's to one creator, or to all. */
-export interface EndedAccess {
+/** Revoked access of a client to one creator, or to all. */
+export interface AccessRevocation {
   readonly clientId: string;
-  /** Null or undefined: all of them. */
+  /** Null or undefined: all creators. */
   readonly creatorId: string | null | undefined;
-  /** By auth-server's clock. */
-  readonly endedAt: string;
+  /** Time on auth-server's clock. */
+  readonly revokedAt: string;
 }
 
 /**
- * SQL: whether a subscription falls with access that ended. The token it was made with says so by its own `iat`, from the same clock: one
- * that was issued before is of the access that ended, one that was issued after it of access given anew, whenever it was used and whenever
- * we hear. A token's time is in whole seconds; within that second it is the moment of its use that counts.
+ * SQL: true if the token that created a subscription was issued before the access was revoked. `iat` and the time of
+ * revocation are from the same clock, so it does not matter when the token was used or the message arrives. `iat` has
+ * second precision; within the same second, the creation time of the subscription is compared.
  */
-export function fallsWith(authorizedAt: string, madeAt: string, endedAt: string): string {
-  return `CASE WHEN ${authorizedAt} = date_trunc('second', ${endedAt}) THEN ${madeAt} <= ${endedAt} ELSE ${authorizedAt} < ${endedAt} END`;
+export function isCoveredBy(authorizedAt: string, createdAt: string, revokedAt: string): string {
+  return `CASE WHEN ${authorizedAt} = date_trunc('second', ${revokedAt}) THEN ${createdAt} <= ${revokedAt} ELSE ${authorizedAt} < ${revokedAt} END`;
 }
 
-// Whoever subscribes for a client and whatever ends its access take turns: the second sees the first.
-const lockAlone = statement(
-  'ended-access.lock-alone',
+// Serialises creations of subscriptions with revocations of the same client, so that the second sees the first.
+const lockExclusive = statement(
+  'access-revocations.lock-exclusive',
   'SELECT pg_advisory_xact_lock(hashtextextended($1, 51))',
 );
-const lockTogether = statement(
-  'ended-access.lock-together',
+const lockShared = statement(
+  'access-revocations.lock-shared',
   'SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 51))',
 );
-const note = statement(
-  'ended-access.note',
+const record = statement(
+  'access-revocations.record',
   `INSERT INTO webhook_ended_access AS known (client_id, creator_id, ended_at, unfinished) VALUES ($1, $2, $3, true)
    ON CONFLICT (client_id, creator_id) DO UPDATE SET ended_at = greatest(known.ended_at, EXCLUDED.ended_at), unfinished = true`,
 );
-const unfinished = statement(
-  'ended-access.unfinished',
-  `SELECT client_id AS "clientId", creator_id AS "creatorId", ended_at::text AS "endedAt" FROM webhook_ended_access
+const lockUnfinished = statement(
+  'access-revocations.lock-unfinished',
+  `SELECT client_id AS "clientId", creator_id AS "creatorId", ended_at::text AS "revokedAt" FROM webhook_ended_access
    WHERE unfinished ORDER BY ended_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 const finish = statement(
-  'ended-access.finish',
+  'access-revocations.finish',
   'UPDATE webhook_ended_access SET unfinished = false WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND ended_at <= $3',
 );
 const find = statement(
-  'ended-access.find',
+  'access-revocations.find',
   `SELECT 1 FROM webhook_ended_access
-   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${fallsWith('$3::timestamptz', 'now()', 'ended_at')} LIMIT 1`,
+   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${isCoveredBy('$3::timestamptz', 'now()', 'ended_at')} LIMIT 1`,
 );
-// No token lives as long (auth-server: an hour).
-const forget = statement(
-  'ended-access.forget',
+// No token lives longer (one hour in auth-server).
+const deleteExpired = statement(
+  'access-revocations.delete-expired',
   "DELETE FROM webhook_ended_access WHERE ended_at < now() - interval '1 day' AND NOT unfinished",
 );
 
-/** SQL: whether the access of a subscription has ended, which is known before all of its subscriptions are ended. @param s alias of `webhook_subscriptions` */
-export function accessHasEnded(s: string): string {
-  return `EXISTS (SELECT FROM webhook_ended_access a WHERE a.client_id = ${s}.client_id AND (a.creator_id = ${s}.creator_id OR a.creator_id IS NULL)
-    AND ${fallsWith(`${s}.authorized_at`, `${s}.created_at`, 'a.ended_at')})`;
+/**
+ * SQL: whether the access of a subscription is revoked. This is known before all of its subscriptions are deleted.
+ * @param subscription alias of `webhook_subscriptions`
+ */
+export function isAccessRevoked(subscription: string): string {
+  return `EXISTS (SELECT FROM webhook_ended_access a WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
+    AND ${isCoveredBy(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.ended_at')})`;
 }
 
-/** Remembers that access ended, for as long as a token of it may come. From then on nobody subscribes by one, and nothing is sent for its subscriptions. */
-export async function noteEndedAccess(
+/** Records a revocation for as long as its tokens may arrive. From then on they create no subscription, and nothing is sent. */
+export async function recordRevocation(
   tx: Transaction,
-  { clientId, creatorId, endedAt }: EndedAccess,
+  { clientId, creatorId, revokedAt }: AccessRevocation,
 ): Promise<void> {
-  await tx.run(lockAlone, [clientId]);
-  await tx.run(note, [clientId, creatorId ?? null, endedAt]);
+  await tx.run(lockExclusive, [clientId]);
+  await tx.run(record, [clientId, creatorId ?? null, revokedAt]);
 }
 
 /**
- * Whether the access a token was issued for has ended. The APIs refuse such a token within a second; this holds also in that second, and
- * while Redis is away. Until the transaction's end nothing ends the access.
+ * Whether the access of a token is revoked. The APIs reject such a token within a second; this check also covers that
+ * second, and Redis outages. Revocations wait until the transaction ends.
  */
-export async function hasEnded(
+export async function isRevoked(
   tx: Transaction,
   clientId: string,
   creatorId: string,
   issuedAt: Date,
 ): Promise<boolean> {
-  await tx.run(lockTogether, [clientId]);
+  await tx.run(lockShared, [clientId]);
   return (await tx.row(find, [clientId, creatorId, issuedAt])) !== undefined;
 }
 
-/** Access of which some subscriptions may not have ended yet, locked; undefined when there is none that another replica has not locked. */
-export function takeUnfinished(tx: Transaction): Promise<EndedAccess | undefined> {
-  return tx.row<EndedAccess & Record<string, unknown>>(unfinished);
+/** Locks a revocation whose subscriptions may not all be deleted; undefined if there is none that is not locked. */
+export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
+  return tx.row<AccessRevocation & Record<string, unknown>>(lockUnfinished);
 }
 
-/** All subscriptions of the access have ended. */
-export async function finishEndedAccess(
+/** Marks that all subscriptions of the revoked access are deleted. */
+export async function finishRevocation(
   tx: Transaction,
-  { clientId, creatorId, endedAt }: EndedAccess,
+  { clientId, creatorId, revokedAt }: AccessRevocation,
 ): Promise<void> {
-  await tx.run(finish, [clientId, creatorId ?? null, endedAt]);
+  await tx.run(finish, [clientId, creatorId ?? null, revokedAt]);
 }
 
-export async function forgetEndedAccess(database: Database): Promise<void> {
-  await database.run(forget);
+export async function deleteExpiredRevocations(database: Database): Promise<void> {
+  await database.run(deleteExpired);
 }

@@ -10,26 +10,26 @@ interface Target {
   readonly url?: string | undefined;
 }
 
-/** URLs whose name resolves to a private address, per owner and replica. */
+/** Limit of URLs whose name resolves to a private address, per owner and replica. */
 const privateNameQuota = { requests: 20, windowSeconds: 60 };
 
-/** What a subscription must satisfy beyond its shape. */
+/** Validates the events and the URL of a subscription beyond their types. */
 @Injectable()
 export class CheckTarget implements BodyCheck {
   private readonly privateNames = new FailureThrottle(privateNameQuota);
 
   constructor(private readonly client: GuardedClient) {}
 
-  /** Asks no name server. @throws ValidationFailed with one detail for each fault */
+  /** Makes no DNS query. @throws ValidationFailed with one detail for each problem */
   checkShape(target: Target): void {
-    const faults = this.faultsOf(target);
-    if (faults.length > 0) throw new ValidationFailed(faults);
+    const problems = this.findProblems(target);
+    if (problems.length > 0) throw new ValidationFailed(problems);
   }
 
-  /** Of a body whose other members are wrong, without asking a name server. Members of a wrong shape are left out: the DTO names them. */
+  /** Returns the problems of a body with other invalid members, without DNS queries. The DTO reports members of a wrong type. */
   problemsOf({ events, url }: { readonly events?: unknown; readonly url?: unknown }): Promise<ErrorDetail[]> {
     return Promise.resolve(
-      this.faultsOf({
+      this.findProblems({
         events: isList(events) && events.length <= maxEvents ? events : undefined,
         url: typeof url === 'string' && url.length <= maxUrlCharacters ? url : undefined,
       }),
@@ -37,23 +37,23 @@ export class CheckTarget implements BodyCheck {
   }
 
   /**
-   * Asks what the name resolves to. Comes after everything else that may reject the request: the response tells which names
-   * of our network are private.
-   * @throws ValidationFailed, RateLimited when the owner named too many private names
+   * Resolves the name. Call it after all other checks, since the response reveals which names of this network are
+   * private.
+   * @throws ValidationFailed; RateLimited after too many private names of the owner
    */
   async checkName({ creatorId, clientId }: Owner, url: string): Promise<void> {
-    const who = `${clientId}:${creatorId}`;
-    this.privateNames.check(who);
+    const ownerKey = `${clientId}:${creatorId}`;
+    this.privateNames.check(ownerKey);
     const reason = await this.client.findTargetProblem(url);
     if (reason === undefined) return;
-    this.privateNames.add(who);
+    this.privateNames.add(ownerKey);
     throw new ValidationFailed([{ field: 'url', reason }]);
   }
 
-  private faultsOf({ events = [], url }: Target): ErrorDetail[] {
-    const faults: ErrorDetail[] = unknownEvents(events);
+  private findProblems({ events = [], url }: Target): ErrorDetail[] {
+    const problems: ErrorDetail[] = unknownEvents(events);
     const reason = url === undefined ? undefined : this.client.findUrlProblem(url);
-    return reason === undefined ? faults : [...faults, { field: 'url', reason }];
+    return reason === undefined ? problems : [...problems, { field: 'url', reason }];
   }
 }
 

@@ -1,15 +1,15 @@
 import { forEachMessage, Messaging } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
-import { EndAccess } from './end-access.js';
+import { DeleteRevokedSubscriptions } from './delete-revoked-subscriptions.js';
 
-/** Takes what auth-server tells of clients. One at a time: each may be about thousands of subscriptions. */
+/** Consumes auth-server's messages about clients, one at a time: each may affect thousands of subscriptions. */
 @Injectable()
 export class ClientsConsumer {
-  constructor(messaging: Messaging, endAccess: EndAccess) {
+  constructor(messaging: Messaging, deleteRevoked: DeleteRevokedSubscriptions) {
     messaging.consume({
       queue: 'webhook-worker.clients',
       batchSize: 1,
-      handle: forEachMessage((tx, message) => endAccess.run(tx, message)),
+      handle: forEachMessage((tx, message) => deleteRevoked.run(tx, message)),
     });
   }
 }

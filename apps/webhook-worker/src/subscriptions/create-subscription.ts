@@ -15,16 +15,16 @@ import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
-import { hasEnded } from './ended-access.js';
+import { isRevoked } from './access-revocations.js';
 import { type Owner, ownerOf } from './owner.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
-import { currentApiVersion, distinct, mostSubscriptions } from './subscription.rules.js';
+import { currentApiVersion, distinctEvents, maxSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
-// Two creations of one owner take turns, so that both cannot be the fiftieth.
-const takeTurns = statement(
-  'subscriptions.take-turns',
+// Serialises creations of one owner, so that concurrent requests cannot exceed the limit.
+const serialiseCreation = statement(
+  'subscriptions.serialise-creation',
   "SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, 50))",
 );
 const count = statement(
@@ -49,48 +49,48 @@ export class CreateSubscription {
   ) {}
 
   /**
-   * @param key with it, a repetition creates no second subscription
-   * @throws Forbidden when the access is not connected to a creator, or no longer
-   * @throws ValidationFailed on an unknown event or a URL that may not be called
-   * @throws Conflict when the owner has 50 already, or the key was used with another body
-   * @throws RateLimited when the owner named too many private names
+   * @param key idempotency key; with it, a repeated request creates no second subscription
+   * @throws Forbidden when the access is not connected to a creator, or is revoked
+   * @throws ValidationFailed on an unknown event or a URL that is not allowed
+   * @throws Conflict when the owner already has 50, or the key was used with another body
+   * @throws RateLimited after too many private names of the owner
    */
-  async run(caller: Caller, wish: CreateSubscriptionDto, key?: string): Promise<Answer<SubscriptionView>> {
+  async run(caller: Caller, input: CreateSubscriptionDto, key?: string): Promise<Answer<SubscriptionView>> {
     const owner = ownerOf(caller);
     if (owner === undefined) {
       throw new Forbidden(
         'This access is not connected to a creator, so there are no events to subscribe to.',
       );
     }
-    this.target.checkShape(wish);
-    const request = key === undefined ? undefined : this.keyed(owner, key, wish);
+    this.target.checkShape(input);
+    const request = key === undefined ? undefined : this.keyed(owner, key, input);
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
       const created = request && (await findCreated<SubscriptionView>(tx, request));
-      if (created === undefined) await requireRoom(tx, owner);
+      if (created === undefined) await requireBelowLimit(tx, owner);
       return created;
     });
-    if (known === undefined) await this.target.checkName(owner, wish.url);
-    const { response, headers } = known ?? (await this.create(owner, caller.tokenIssuedAt, wish, request));
+    if (known === undefined) await this.target.checkName(owner, input.url);
+    const { response, headers } = known ?? (await this.create(owner, caller.tokenIssuedAt, input, request));
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${response.id}`;
     return new Answer(response, { Location: location, ...headers });
   }
 
-  private keyed({ creatorId, clientId }: Owner, key: string, wish: CreateSubscriptionDto): KeyedRequest {
-    const fingerprints = this.secrets.keys.map((secret) => keyedFingerprint(wish, secret));
+  private keyed({ creatorId, clientId }: Owner, key: string, input: CreateSubscriptionDto): KeyedRequest {
+    const fingerprints = this.secrets.keys.map((secret) => keyedFingerprint(input, secret));
     return { scope: { creatorId, clientId, key }, fingerprints, at: this.clock() };
   }
 
   private create(
     owner: Owner,
     authorizedAt: Date,
-    wish: CreateSubscriptionDto,
+    input: CreateSubscriptionDto,
     request: KeyedRequest | undefined,
   ): Promise<CreatedOnce<SubscriptionView>> {
     return this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, authorizedAt);
       return createOnce(tx, request, async () =>
-        subscriptionView(await this.insert(tx, owner, authorizedAt, wish)),
+        subscriptionView(await this.insert(tx, owner, authorizedAt, input)),
       );
     });
   }
@@ -99,19 +99,19 @@ export class CreateSubscription {
     tx: Transaction,
     owner: Owner,
     authorizedAt: Date,
-    wish: CreateSubscriptionDto,
+    input: CreateSubscriptionDto,
   ): Promise<SubscriptionRow> {
     const { creatorId, clientId } = owner;
-    await tx.run(takeTurns, [creatorId, clientId]);
-    await requireRoom(tx, owner);
+    await tx.run(serialiseCreation, [creatorId, clientId]);
+    await requireBelowLimit(tx, owner);
     const id = uuidv7();
     const row = await tx.row<SubscriptionRow>(insert, [
       id,
       creatorId,
       clientId,
-      targetUri(wish.url),
-      distinct(wish.events),
-      this.secrets.seal(wish.secret, id),
+      targetUri(input.url),
+      distinctEvents(input.events),
+      this.secrets.seal(input.secret, id),
       currentApiVersion,
       authorizedAt,
     ]);
@@ -126,13 +126,13 @@ async function requireAccess(
   { creatorId, clientId }: Owner,
   authorizedAt: Date,
 ): Promise<void> {
-  if (await hasEnded(tx, clientId, creatorId, authorizedAt))
+  if (await isRevoked(tx, clientId, creatorId, authorizedAt))
     throw new Forbidden('This access is no longer connected to the creator.');
 }
 
 /** @throws Conflict */
-async function requireRoom(tx: Transaction, { creatorId, clientId }: Owner): Promise<void> {
+async function requireBelowLimit(tx: Transaction, { creatorId, clientId }: Owner): Promise<void> {
   const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
-  if ((existing?.count ?? 0) >= mostSubscriptions)
-    throw new Conflict(`There are ${mostSubscriptions} webhook subscriptions already. Delete one first.`);
+  if ((existing?.count ?? 0) >= maxSubscriptions)
+    throw new Conflict(`There are ${maxSubscriptions} webhook subscriptions already. Delete one first.`);
 }

@@ -2,44 +2,48 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { MoveDeliveries } from '../moves/move-deliveries.js';
-import { ending, endSubscriptions } from './end-subscriptions.js';
+import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { deletionStatement, markDeleted } from './mark-deleted.js';
 import {
-  type EndedAccess,
-  fallsWith,
-  finishEndedAccess,
-  noteEndedAccess,
-  takeUnfinished,
-} from './ended-access.js';
+  type AccessRevocation,
+  isCoveredBy,
+  finishRevocation,
+  recordRevocation,
+  lockUnfinishedRevocation,
+} from './access-revocations.js';
 
 const batchSize = 1000;
-const loggedIds = 50;
+const maxLoggedIds = 50;
 const pollIntervalMs = 1_000;
 
-/** In the order in which others lock several subscriptions. */
-const ofAccess = (which: string): string =>
+/** SQL condition. Locks in the order in which other statements lock several subscriptions. */
+const idsOfRevokedAccess = (condition: string): string =>
   `id IN (SELECT id FROM webhook_subscriptions
-     WHERE client_id = $2 AND deleted_at IS NULL AND ${fallsWith('authorized_at', 'created_at', '$3::timestamptz')}${which}
+     WHERE client_id = $2 AND deleted_at IS NULL AND ${isCoveredBy('authorized_at', 'created_at', '$3::timestamptz')}${condition}
      ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE)`;
-const endOfClient = ending('subscriptions.end-of-client', ofAccess(''));
-const endOfConnection = ending('subscriptions.end-of-connection', ofAccess(' AND creator_id = $4'));
+const deleteOfClient = deletionStatement('subscriptions.delete-of-client', idsOfRevokedAccess(''));
+const deleteOfConnection = deletionStatement(
+  'subscriptions.delete-of-connection',
+  idsOfRevokedAccess(' AND creator_id = $4'),
+);
 
 /**
- * Subscriptions end with the access they were made by: nobody has a token any more that could delete them. Owners are not notified by a message:
- * it is they or the operator who ended the access, and what the app holds is rejected. A transaction ends at most 1000 subscriptions, so that no lock
- * lasts long: the first ones with the message, the others by a loop. Nothing is sent for any of them meanwhile (delivery/lease.ts).
+ * Deletes the subscriptions that were created with access that is revoked: no valid token could delete them any more.
+ * Owners are not notified, since they or the operator revoked the access. A transaction deletes at most 1000
+ * subscriptions, so that no lock lasts long: the first batch with the message, further batches by a loop. No delivery is
+ * sent for any of them before that (delivery/lease.ts).
  */
 @Injectable()
-export class EndAccess {
+export class DeleteRevokedSubscriptions {
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly moves: MoveDeliveries,
+    private readonly bulkUpdates: BulkUpdates,
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
-      name: 'webhook-end-access',
+      name: 'webhook-delete-revoked-subscriptions',
       intervalMs: pollIntervalMs,
       logger,
       round: () => this.round(),
@@ -54,59 +58,59 @@ export class EndAccess {
     return this.loop.stop();
   }
 
-  /** Repeated, or late, it ends nothing that was made by access given since. */
+  /** A repeated or late message does not delete subscriptions of access that was granted since. */
   async run(tx: Transaction, message: Message): Promise<void> {
-    const access = endedBy(message);
+    const access = revocationOf(message);
     if (access === undefined) return;
-    await noteEndedAccess(tx, access);
-    await this.endBatch(tx, access);
+    await recordRevocation(tx, access);
+    await this.deleteBatch(tx, access);
   }
 
-  /** Ends the next batch of any access that has ended. Returns whether there may be more. */
+  /** Deletes the next batch of any revoked access. Returns whether there may be more. */
   private round(): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const access = await takeUnfinished(tx);
+      const access = await lockUnfinishedRevocation(tx);
       if (access === undefined) return false;
-      await this.endBatch(tx, access);
+      await this.deleteBatch(tx, access);
       return true;
     });
   }
 
-  private async endBatch(tx: Transaction, access: EndedAccess): Promise<void> {
-    const { clientId, creatorId, endedAt } = access;
-    const ended =
+  private async deleteBatch(tx: Transaction, access: AccessRevocation): Promise<void> {
+    const { clientId, creatorId, revokedAt } = access;
+    const deleted =
       creatorId == null
-        ? await endSubscriptions(tx, endOfClient, 'client_deleted', clientId, endedAt)
-        : await endSubscriptions(tx, endOfConnection, 'client_disconnected', clientId, endedAt, creatorId);
-    if (ended.length < batchSize) await finishEndedAccess(tx, access);
+        ? await markDeleted(tx, deleteOfClient, 'client_deleted', clientId, revokedAt)
+        : await markDeleted(tx, deleteOfConnection, 'client_disconnected', clientId, revokedAt, creatorId);
+    if (deleted.length < batchSize) await finishRevocation(tx, access);
     else tx.afterCommit(() => this.loop.wake());
-    if (ended.length === 0) return;
-    this.moves.wakeAfter(tx);
-    tx.afterCommit(() => this.log(access, ended));
+    if (deleted.length === 0) return;
+    this.bulkUpdates.startAfterCommit(tx);
+    tx.afterCommit(() => this.log(access, deleted));
   }
 
-  private log({ clientId, creatorId }: EndedAccess, ended: readonly string[]): void {
+  private log({ clientId, creatorId }: AccessRevocation, deleted: readonly string[]): void {
     this.logger.info(
       {
         reason: creatorId == null ? 'client_deleted' : 'client_disconnected',
         client_id: clientId,
         creator_id: creatorId ?? undefined,
-        subscriptions: ended.length,
-        subscription_ids: ended.slice(0, loggedIds).map((id) => publicId('whk', id)),
+        subscriptions: deleted.length,
+        subscription_ids: deleted.slice(0, maxLoggedIds).map((id) => publicId('whk', id)),
       },
       'Webhook subscriptions ended with the access they were made by.',
     );
   }
 }
 
-function endedBy(message: Message): EndedAccess | undefined {
-  const endedAt = message.occurred_at;
+function revocationOf(message: Message): AccessRevocation | undefined {
+  const revokedAt = message.occurred_at;
   if (messages.clientDeleted.is(message)) {
-    return { clientId: message.data.client_id, creatorId: undefined, endedAt };
+    return { clientId: message.data.client_id, creatorId: undefined, revokedAt };
   }
   if (messages.clientDisconnected.is(message)) {
     const { client_id: clientId, creator_id: creatorId } = message.data;
-    return { clientId, creatorId, endedAt };
+    return { clientId, creatorId, revokedAt };
   }
   return undefined;
 }

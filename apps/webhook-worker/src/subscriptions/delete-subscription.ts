@@ -2,26 +2,29 @@ import { Database } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { MoveDeliveries } from '../moves/move-deliveries.js';
-import { ending, endSubscriptions } from './end-subscriptions.js';
+import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { deletionStatement, markDeleted } from './mark-deleted.js';
 import { ownedId } from './owner.js';
 
-const endOwned = ending('subscriptions.delete', 'id = $2 AND creator_id = $3 AND client_id = $4');
+const deleteOwned = deletionStatement(
+  'subscriptions.delete',
+  'id = $2 AND creator_id = $3 AND client_id = $4',
+);
 
 @Injectable()
 export class DeleteSubscription {
   constructor(
     private readonly database: Database,
-    private readonly moves: MoveDeliveries,
+    private readonly bulkUpdates: BulkUpdates,
   ) {}
 
-  /** Nothing is sent any more, retries included. @throws NotFound, also the second time */
+  /** Stops all deliveries, including retries. @throws NotFound, also when repeated */
   async run(caller: Caller, publicId: string): Promise<void> {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     await this.database.transaction(async (tx) => {
-      const ended = await endSubscriptions(tx, endOwned, 'owner', id, creatorId, clientId);
-      if (ended.length === 0) notFound('webhook subscription');
-      this.moves.wakeAfter(tx);
+      const deleted = await markDeleted(tx, deleteOwned, 'owner', id, creatorId, clientId);
+      if (deleted.length === 0) notFound('webhook subscription');
+      this.bulkUpdates.startAfterCommit(tx);
     });
   }
 }

@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { Upkeep } from '../upkeep.js';
+import { MaintenanceJob } from '../maintenance-job.js';
 import {
   aClient,
   startWorker,
@@ -7,7 +7,7 @@ import {
   type WebhookStores,
   type Worker,
 } from '../webhook-worker.fixture.js';
-import { mostSubscriptions } from './subscription.rules.js';
+import { maxSubscriptions } from './subscription.rules.js';
 
 const key = 'one-key';
 const wish = { url: 'https://8.8.8.8/hook', events: ['order.created'], secret: 'a secret of the receiver' };
@@ -97,7 +97,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
 
   it('is free again after a request that created nothing', async () => {
     await subscribe({ ...wish, url: 'https://127.0.0.1/' }).expect(400);
-    for (let made = 0; made < mostSubscriptions; made += 1) await client.post(wish).expect(201);
+    for (let made = 0; made < maxSubscriptions; made += 1) await client.post(wish).expect(201);
     expect((await subscribe().expect(409)).body.details).toBeUndefined();
     const [{ id } = { id: '' }] = (await client.get().expect(200)).body.data;
     await client.delete(id).expect(204);
@@ -139,11 +139,11 @@ describe('POST /v1/webhooks with an idempotency key', () => {
   it('is deleted after 24 hours, a thousand at a time', async () => {
     await stores.database.run(manyKeys, [client.creatorId, new Date(now.getTime() - 24 * hour), 1_200]);
     await subscribe().expect(201);
-    const upkeep = worker.app.get(Upkeep);
+    const maintenance = worker.app.get(MaintenanceJob);
     const left = async () => (await stores.database.rows(keysOf, [client.creatorId])).length;
-    expect(await upkeep.round()).toBe(true);
+    expect(await maintenance.round()).toBe(true);
     expect(await left()).toBe(201);
-    await upkeep.round();
+    await maintenance.round();
     expect(await left()).toBe(1);
   });
 });

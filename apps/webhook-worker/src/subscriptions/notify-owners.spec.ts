@@ -1,7 +1,7 @@
 import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
-import { Upkeep } from '../upkeep.js';
+import { MaintenanceJob } from '../maintenance-job.js';
 import {
   aClient,
   deliveriesWhen,
@@ -93,16 +93,16 @@ describe("a subscription's owner", () => {
 
   it('is warned once, at most a day before it is disabled for failing', async () => {
     const { failingFor, told } = await aSubscription();
-    const upkeep = worker.app.get(Upkeep);
+    const maintenance = worker.app.get(MaintenanceJob);
     await failingFor(47, 10);
-    await upkeep.round();
+    await maintenance.round();
     await failingFor(49, 9);
-    await upkeep.round();
+    await maintenance.round();
     expect(await told()).toEqual([]);
     await failingFor(49, 10);
-    await upkeep.round();
-    await upkeep.round();
-    // The worker's own upkeep may have been at it, and have locked it, at the same moment.
+    await maintenance.round();
+    await maintenance.round();
+    // The worker's own maintenance may have been at it, and have locked it, at the same moment.
     const warnings = await eventually(async () => {
       const found = await told();
       return found.length > 0 ? found : undefined;

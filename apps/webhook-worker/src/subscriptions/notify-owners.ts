@@ -6,10 +6,10 @@ import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import type { DisabledReason } from './subscription.rules.js';
 
 const warnBeforeMs = 24 * 3_600_000;
-const mostAtOnce = 500;
+const batchSize = 500;
 
-/** Owners know what they did themselves. */
-export type DisabledByUs = Exclude<DisabledReason, 'owner'>;
+/** Owners are not notified of what they did themselves. */
+export type AutomaticDisableReason = Exclude<DisabledReason, 'owner'>;
 
 /** A subscription whose receiver fails. */
 export interface FailingSubscription {
@@ -20,23 +20,23 @@ export interface FailingSubscription {
   readonly failingSince: Date;
 }
 
-// With failures enough it is time alone that is left.
-const takeToBeDisabled = statement(
+// The failure limit is already reached; only the time window remains.
+const takeSubscriptionsToWarn = statement(
   'subscriptions.take-to-be-disabled',
   `WITH due AS (
      SELECT id FROM webhook_subscriptions
      WHERE failing_since <= now() - $2 * interval '1 millisecond' AND consecutive_failures >= $1
        AND status = 'active' AND deleted_at IS NULL AND NOT told_to_be_disabled
-     ORDER BY id LIMIT ${mostAtOnce} FOR NO KEY UPDATE SKIP LOCKED
+     ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE SKIP LOCKED
    )
    UPDATE webhook_subscriptions s SET told_to_be_disabled = true FROM due WHERE s.id = due.id
    RETURNING s.id, s.creator_id AS "creatorId", s.client_id AS "clientId", s.consecutive_failures AS "consecutiveFailures",
      s.failing_since AS "failingSince", now() AS now`,
 );
 
-/** Tells, by messages that others turn into mail, what the owner of a subscription cannot learn from webhooks that do not arrive. */
+/** Publishes messages about failing subscriptions, which other services send as e-mails to the owners. */
 @Injectable()
-export class TellOwners {
+export class NotifyOwners {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly messaging: Messaging,
@@ -47,60 +47,64 @@ export class TellOwners {
     >,
   ) {}
 
-  /** A delivery failed for good: the first since the receiver began to fail. */
-  deliveryFailed(tx: Transaction, subscriptions: readonly FailingSubscription[], now: Date): Promise<void> {
-    return this.degraded(tx, 'delivery_failed', subscriptions, now);
-  }
-
-  async disabled(
+  /** Reports the first finally failed delivery since the receiver began to fail. */
+  notifyDeliveryFailed(
     tx: Transaction,
-    subscriptions: readonly (FailingSubscription & { readonly reason: DisabledByUs })[],
+    subscriptions: readonly FailingSubscription[],
     now: Date,
   ): Promise<void> {
-    const told = subscriptions.map((one) =>
+    return this.publishDegraded(tx, 'delivery_failed', subscriptions, now);
+  }
+
+  async notifyDisabled(
+    tx: Transaction,
+    subscriptions: readonly (FailingSubscription & { readonly reason: AutomaticDisableReason })[],
+    now: Date,
+  ): Promise<void> {
+    const notices = subscriptions.map((subscription) =>
       messages.webhookSubscriptionDisabled.make(
-        { ...dataOf(one), reason: one.reason, disabled_at: now.toISOString() },
+        { ...messageData(subscription), reason: subscription.reason, disabled_at: now.toISOString() },
         { occurredAt: now },
       ),
     );
-    await this.messaging.outbox.add(tx, ...told);
+    await this.messaging.outbox.add(tx, ...notices);
   }
 
-  /** Warns of those that will be disabled within a day if nothing succeeds. Answers whether there may be more. */
-  warn(): Promise<boolean> {
+  /** Warns owners of subscriptions that will be disabled within a day. Returns whether there may be more. */
+  warnBeforeDisabling(): Promise<boolean> {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
     return this.database.transaction(async (tx) => {
-      const due = await tx.rows<FailingSubscription & { now: Date }>(takeToBeDisabled, [
+      const due = await tx.rows<FailingSubscription & { now: Date }>(takeSubscriptionsToWarn, [
         failures,
         Math.max(0, afterMs - warnBeforeMs),
       ]);
-      await this.degraded(tx, 'to_be_disabled', due, due[0]?.now ?? new Date());
-      return due.length === mostAtOnce;
+      await this.publishDegraded(tx, 'to_be_disabled', due, due[0]?.now ?? new Date());
+      return due.length === batchSize;
     });
   }
 
-  private async degraded(
+  private async publishDegraded(
     tx: Transaction,
     reason: 'delivery_failed' | 'to_be_disabled',
     subscriptions: readonly FailingSubscription[],
     now: Date,
   ): Promise<void> {
-    const told = subscriptions.map((one) =>
+    const notices = subscriptions.map((subscription) =>
       messages.webhookSubscriptionDegraded.make(
-        { ...dataOf(one), reason, disabled_at: this.willBeDisabledAt(one) },
+        { ...messageData(subscription), reason, disabled_at: this.disableTime(subscription) },
         { occurredAt: now },
       ),
     );
-    await this.messaging.outbox.add(tx, ...told);
+    await this.messaging.outbox.add(tx, ...notices);
   }
 
-  private willBeDisabledAt({ consecutiveFailures, failingSince }: FailingSubscription): string | null {
+  private disableTime({ consecutiveFailures, failingSince }: FailingSubscription): string | null {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
     return consecutiveFailures < failures ? null : new Date(failingSince.getTime() + afterMs).toISOString();
   }
 }
 
-function dataOf({ id, creatorId, clientId, consecutiveFailures, failingSince }: FailingSubscription) {
+function messageData({ id, creatorId, clientId, consecutiveFailures, failingSince }: FailingSubscription) {
   return {
     subscription_id: id,
     creator_id: creatorId,

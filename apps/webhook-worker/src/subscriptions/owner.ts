@@ -2,19 +2,19 @@ import { isUuid, parsePublicId } from '@fulfilment/contracts';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 
-/** Whom a subscription belongs to: a client, for one creator. */
+/** Owner of a subscription: a client, for one creator. */
 export interface Owner {
   readonly creatorId: string;
   readonly clientId: string;
 }
 
-/** Undefined when the access is not connected to a creator: then there is nothing to subscribe to. */
+/** Returns undefined if the access is not connected to a creator: then there is nothing to subscribe to. */
 export function ownerOf(caller: Caller): Owner | undefined {
   const { creatorId, clientId } = caller;
   return creatorId === undefined || !isUuid(creatorId) ? undefined : { creatorId, clientId };
 }
 
-/** The owner and UUID of a subscription in a path. A malformed id, or a caller who can own none, is answered like one that does not exist. */
+/** Returns the owner and UUID of a subscription in a path. @throws NotFound on a malformed id or a caller without a creator */
 export function ownedId(caller: Caller, id: string): Owner & { readonly id: string } {
   const owner = ownerOf(caller) ?? notFound('webhook subscription');
   return { ...owner, id: parsePublicId('whk', id) ?? notFound('webhook subscription') };

@@ -3,10 +3,10 @@ import { statement } from '@fulfilment/database';
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { SecretBox } from '@fulfilment/runtime';
 
-const given = oneWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const longAgo = '2020-01-01T00:00:00Z';
 const secrets = statement(

@@ -3,7 +3,7 @@ import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { ownedId, ownerOf } from './owner.js';
-import { mostSubscriptions } from './subscription.rules.js';
+import { maxSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
@@ -11,7 +11,7 @@ const listActive = statement(
   'subscriptions.list-active',
   `SELECT ${subscriptionColumns} FROM webhook_subscriptions
    WHERE creator_id = $1 AND client_id = $2 AND deleted_at IS NULL AND status = 'active'
-   ORDER BY created_at DESC, id DESC LIMIT ${mostSubscriptions}`,
+   ORDER BY created_at DESC, id DESC LIMIT ${maxSubscriptions}`,
 );
 const find = statement(
   'subscriptions.find',
@@ -23,7 +23,7 @@ const find = statement(
 export class ReadSubscriptions {
   constructor(private readonly database: Database) {}
 
-  /** The caller's active subscriptions, newest first. An access without a creator has none. */
+  /** Returns the caller's active subscriptions, newest first. Access without a creator has none. */
   async list(caller: Caller): Promise<{ data: SubscriptionView[] }> {
     const owner = ownerOf(caller);
     if (owner === undefined) return { data: [] };
@@ -35,7 +35,7 @@ export class ReadSubscriptions {
   }
 
   /** @throws NotFound */
-  async one(caller: Caller, publicId: string): Promise<SubscriptionView> {
+  async findOne(caller: Caller, publicId: string): Promise<SubscriptionView> {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
     return subscriptionView(row ?? notFound('webhook subscription'));

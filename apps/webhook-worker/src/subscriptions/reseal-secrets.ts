@@ -10,9 +10,9 @@ interface Sealed {
   readonly previous_secret: Buffer | null;
 }
 
-// A sealed secret begins with its key's id (SecretBox).
-const lockOthers = statement(
-  'subscriptions.lock-sealed-by-others',
+// A sealed secret starts with the id of its key (SecretBox).
+const lockSealedWithOldKeys = statement(
+  'subscriptions.lock-sealed-with-old-keys',
   `SELECT id, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous_secret
    FROM webhook_subscriptions
    WHERE id > $1 AND deleted_at IS NULL
@@ -25,15 +25,15 @@ const replace = statement(
    FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS r(id, secret, previous_secret) WHERE s.id = r.id`,
 );
 
-/** How many subscriptions' secrets were sealed anew, and how many no key opens. */
+/** Numbers of subscriptions whose secrets were resealed, and whose secrets no key opens. */
 export interface Resealed {
   readonly resealed: number;
   readonly unreadable: number;
 }
 
 /**
- * Seals with the newest key what other keys have sealed, so that those can be retired. A few subscriptions in a transaction, while deliveries
- * go on; to be run again as one likes. Previous secrets that sign no more are dropped.
+ * Reseals secrets that were sealed with older keys with the newest key, so that the older keys can be retired. Works in
+ * small transactions while deliveries continue, and can be repeated. Deletes previous secrets that have expired.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
   let [after, resealed, unreadable] = [firstId, 0, 0];
@@ -52,17 +52,17 @@ async function resealBatch(
   after: string,
 ): Promise<Resealed & { readonly last: string | undefined }> {
   const { newestKeyId } = box;
-  const rows = await tx.rows<Sealed>(lockOthers, [after, newestKeyId.length, newestKeyId]);
-  const fresh = rows.flatMap((row) => reseal(box, row));
+  const rows = await tx.rows<Sealed>(lockSealedWithOldKeys, [after, newestKeyId.length, newestKeyId]);
+  const resealed = rows.flatMap((row) => reseal(box, row));
   await tx.run(replace, [
-    fresh.map(({ id }) => id),
-    fresh.map(({ secret }) => secret),
-    fresh.map(({ previous_secret: previous }) => previous),
+    resealed.map(({ id }) => id),
+    resealed.map(({ secret }) => secret),
+    resealed.map(({ previous_secret: previous }) => previous),
   ]);
-  return { resealed: fresh.length, unreadable: rows.length - fresh.length, last: rows.at(-1)?.id };
+  return { resealed: resealed.length, unreadable: rows.length - resealed.length, last: rows.at(-1)?.id };
 }
 
-/** One that no key opens stays as it is: its key may be found yet. */
+/** A secret that no key opens stays unchanged, since its key may still be found. */
 function reseal(box: SecretBox, { id, secret, previous_secret: previous }: Sealed): Sealed[] {
   try {
     return [

@@ -9,28 +9,28 @@ import {
   subscriptionStatuses,
 } from './subscription.rules.js';
 
-const mostSecretCharacters = 256;
+const maxSecretCharacters = 256;
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** Any Unicode text of 1 to 256 code points, kept byte for byte. A lone surrogate has no UTF-8 bytes, so it cannot key a signature. */
+/** Unicode text of 1 to 256 code points, kept byte for byte. Rejects lone surrogates, which have no UTF-8 form to sign with. */
 function SecretField(): PropertyDecorator {
   return Field({
     name: 'secretField',
-    schema: { type: 'string', minLength: 1, maxLength: mostSecretCharacters },
+    schema: { type: 'string', minLength: 1, maxLength: maxSecretCharacters },
     holds: (value) =>
       typeof value === 'string' &&
       value !== '' &&
-      value.length <= 2 * mostSecretCharacters &&
+      value.length <= 2 * maxSecretCharacters &&
       !loneSurrogate.test(value) &&
-      [...value].length <= mostSecretCharacters,
-    reason: () => `must be a string of 1 to ${mostSecretCharacters} characters`,
+      [...value].length <= maxSecretCharacters,
+    reason: () => `must be a string of 1 to ${maxSecretCharacters} characters`,
   });
 }
 
-/** Its shape; whether it may be called is judged by the guarded client. */
+/** Validates the form only. The guarded client decides whether the URL is allowed. */
 const UrlField = () => TextField({ most: maxUrlCharacters, format: 'uri' });
 
-/** A list. What of it is no event's name is told by `CheckTarget`, with one detail for each. */
+/** Validates that it is an array. `CheckTarget` reports unknown names, with one detail for each. */
 function EventNames(): PropertyDecorator {
   return Field({
     name: 'eventNames',

@@ -1,40 +1,40 @@
 import { isWebhookEvent, type WebhookEvent } from '@fulfilment/contracts';
 
-/** A client may have so many for one creator, disabled ones included. */
-export const mostSubscriptions = 50;
+/** Limit per client and creator, including disabled subscriptions. */
+export const maxSubscriptions = 50;
 
-/** The label of the payloads' present form. A subscription keeps the one it was created with. */
+/** Version of new payloads. A subscription keeps the version it was created with. */
 export const currentApiVersion = '2026-11-01';
 
-/** All labels that are still rendered, for fan-out. */
+/** All versions that fan-out still renders. */
 export const apiVersions = [currentApiVersion] as const;
 export type ApiVersion = (typeof apiVersions)[number];
 
 export const subscriptionStatuses = ['active', 'disabled'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
-/** A deleted subscription is not shown any more, but what was to be sent for it has to end. */
+/** A deleted subscription is hidden, but its open deliveries must still be cancelled. */
 export type SubscriptionState = SubscriptionStatus | 'deleted';
 
-/** Why a subscription is disabled: its owner did it, its receiver answered 410, or it failed too often for too long. */
+/** Disabled by its owner, by a 410 of its receiver, or because it failed too often for too long. */
 export type DisabledReason = 'owner' | 'gone' | 'failing';
 
-export interface Wrong {
+export interface FieldProblem {
   readonly field: string;
   readonly reason: string;
 }
 
-/** One detail for each that is not the name of an event. */
-export function unknownEvents(events: readonly unknown[]): Wrong[] {
+/** Returns one detail for each unknown event name. */
+export function unknownEvents(events: readonly unknown[]): FieldProblem[] {
   return events.flatMap((name, index) =>
     isWebhookEvent(name) ? [] : [{ field: `events.${index}`, reason: 'is not the name of an event' }],
   );
 }
 
-/** Names given twice are stored once, in the order they came. */
-export function distinct(events: readonly unknown[]): WebhookEvent[] {
+/** Removes repeated names, and keeps their order. */
+export function distinctEvents(events: readonly unknown[]): WebhookEvent[] {
   return [...new Set(events.filter(isWebhookEvent))];
 }
 
-/** Of a request. */
+/** Limit of one request, repeated names included. */
 export const maxEvents = 100;
 export const maxUrlCharacters = 2048;

@@ -1,6 +1,6 @@
 import { idShape, webhookEvents } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { mostSubscriptions, subscriptionStatuses } from './subscription.rules.js';
+import { maxSubscriptions, subscriptionStatuses } from './subscription.rules.js';
 
 export const subscriptionExample = {
   id: 'whk_01m7xwmwx4f08v4cgpyk3kx08m',
@@ -13,7 +13,7 @@ export const subscriptionExample = {
   disabled_at: null,
 };
 
-/** A subscription as the Store API shows it. The secret is no member of it. */
+/** A subscription in the Store API. It never contains the secret. */
 export const subscriptionShape = z
   .object({
     id: idShape('whk', 'The subscription'),
@@ -40,5 +40,5 @@ export const subscriptionShape = z
 export type SubscriptionView = z.infer<typeof subscriptionShape>;
 
 export const subscriptionsShape = z
-  .object({ data: z.array(subscriptionShape).max(mostSubscriptions).describe('The active ones') })
+  .object({ data: z.array(subscriptionShape).max(maxSubscriptions).describe('The active ones') })
   .meta({ examples: [{ data: [subscriptionExample] }] });

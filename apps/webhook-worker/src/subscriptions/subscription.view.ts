@@ -2,7 +2,7 @@ import { publicId, type WebhookEvent } from '@fulfilment/contracts';
 import type { SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 
-/** Columns of a subscription that its owner may see. The secret is not one of them. */
+/** Columns that the owner may see, without the secret. */
 export const subscriptionColumns =
   'id, events, url, status, consecutive_failures, last_delivery_at, last_failure_at, disabled_at';
 

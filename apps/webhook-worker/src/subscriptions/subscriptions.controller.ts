@@ -33,25 +33,25 @@ export class SubscriptionsController {
   @Scopes('webhooks:create')
   @Operation(reference.createSubscription)
   create(
-    @Principal() who: Caller,
-    @Body() wish: CreateSubscriptionDto,
+    @Principal() caller: Caller,
+    @Body() input: CreateSubscriptionDto,
     @IdempotencyKey() key: string | undefined,
   ): Promise<Answer<SubscriptionView>> {
-    return this.createSubscription.run(who, wish, key);
+    return this.createSubscription.run(caller, input, key);
   }
 
   @Get()
   @Scopes('webhooks:read')
   @Operation(reference.listSubscriptions)
-  list(@Principal() who: Caller): Promise<{ data: SubscriptionView[] }> {
-    return this.readSubscriptions.list(who);
+  list(@Principal() caller: Caller): Promise<{ data: SubscriptionView[] }> {
+    return this.readSubscriptions.list(caller);
   }
 
   @Get(':id')
   @Scopes('webhooks:read')
   @Operation(reference.readSubscription)
-  one(@Principal() who: Caller, @Param('id') id: string): Promise<SubscriptionView> {
-    return this.readSubscriptions.one(who, id);
+  findOne(@Principal() caller: Caller, @Param('id') id: string): Promise<SubscriptionView> {
+    return this.readSubscriptions.findOne(caller, id);
   }
 
   @Patch(':id')
@@ -59,18 +59,18 @@ export class SubscriptionsController {
   @Scopes('webhooks:update')
   @Operation(reference.updateSubscription)
   update(
-    @Principal() who: Caller,
+    @Principal() caller: Caller,
     @Param('id') id: string,
-    @Body() wish: UpdateSubscriptionDto,
+    @Body() input: UpdateSubscriptionDto,
   ): Promise<SubscriptionView> {
-    return this.updateSubscription.run(who, id, wish);
+    return this.updateSubscription.run(caller, id, input);
   }
 
   @Delete(':id')
   @HttpCode(204)
   @Scopes('webhooks:delete')
   @Operation(reference.deleteSubscription)
-  remove(@Principal() who: Caller, @Param('id') id: string): Promise<void> {
-    return this.deleteSubscription.run(who, id);
+  remove(@Principal() caller: Caller, @Param('id') id: string): Promise<void> {
+    return this.deleteSubscription.run(caller, id);
   }
 }

@@ -1,9 +1,9 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
-import { oneWorker } from '../one-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { supportCommands } from './support-commands.js';
 
-const given = oneWorker();
+const given = setUpWorker();
 
 /** What the operator's program would print. */
 async function operate(

@@ -2,10 +2,10 @@ import { isUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/
 import { type Database, statement } from '@fulfilment/database';
 import { defineCommand } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
-import { type DeletedReason, ending, endSubscriptions } from './end-subscriptions.js';
+import { type DeletedReason, deletionStatement, markDeleted } from './mark-deleted.js';
 import type { DisabledReason, SubscriptionStatus } from './subscription.rules.js';
 
-const most = 1000;
+const maxLimit = 1000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 interface Row {
@@ -25,7 +25,7 @@ interface Row {
   readonly deleted_reason: DeletedReason | null;
 }
 
-/** A subscription as an operator sees it, whoever owns it; the secret is never shown. */
+/** A subscription of any owner, as shown to an operator. It never contains the secret. */
 export type SupportedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
 
 export interface SubscriptionPage {
@@ -34,31 +34,31 @@ export interface SubscriptionPage {
   readonly next: string | null;
 }
 
-const page = (name: string, which: string) =>
+const page = (name: string, condition: string) =>
   statement(
     name,
     `SELECT id, creator_id, client_id, url, events, status, consecutive_failures, created_at, last_delivery_at, last_failure_at,
        disabled_at, disabled_reason, deleted_at, deleted_reason
      FROM webhook_subscriptions
-     WHERE creator_id = $1 AND ($2::text IS NULL OR client_id = $2) AND id > $3${which} ORDER BY id LIMIT $4`,
+     WHERE creator_id = $1 AND ($2::text IS NULL OR client_id = $2) AND id > $3${condition} ORDER BY id LIMIT $4`,
   );
 const list = page('support.list', ' AND deleted_at IS NULL');
 const listAll = page('support.list-all', '');
-const end = ending('support.delete', 'id = $2');
+const end = deletionStatement('support.delete', 'id = $2');
 
 export interface SubscriptionQuery {
   /** UUID. */
   readonly creator: string;
   readonly client?: string | undefined;
-  /** UUID of the last one seen. */
+  /** UUID of the last subscription of the previous page. */
   readonly after?: string | undefined;
-  /** With those that were deleted. */
+  /** Whether to include deleted subscriptions. */
   readonly deleted?: boolean | undefined;
   /** 1 to 1000. */
   readonly limit: number;
 }
 
-/** A creator's subscriptions, whichever client made them, the oldest first. */
+/** Returns the subscriptions of a creator, of all clients or one, oldest first. */
 export async function listSubscriptions(
   database: Database,
   { creator, client, after = firstId, deleted = false, limit }: SubscriptionQuery,
@@ -77,26 +77,26 @@ export async function listSubscriptions(
   return { subscriptions, next: rows.length > limit ? (subscriptions.at(-1)?.id ?? null) : null };
 }
 
-/** Deletes a subscription as its owner would. @throws Error when there is none, also the second time */
+/** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
 export async function deleteForOwner(
   database: Database,
   id: string,
 ): Promise<{ readonly id: string; readonly deleted: true }> {
-  const ended = await database.transaction((tx) => endSubscriptions(tx, end, 'operator', id));
-  if (ended.length === 0) throw new Error(`There is no webhook subscription ${publicId('whk', id)}.`);
+  const deleted = await database.transaction((tx) => markDeleted(tx, end, 'operator', id));
+  if (deleted.length === 0) throw new Error(`There is no webhook subscription ${publicId('whk', id)}.`);
   return { id: publicId('whk', id), deleted: true };
 }
 
-/** A UUID, or the Store API's form of it. */
+/** Accepts a UUID or a public id of the Store API. */
 const idOf = (prefix: 'whk' | 'crt') =>
   z
     .string('is missing')
     .transform((typed) => (isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed)))
     .refine((id) => id !== undefined, `must be a ${prefix}_ id or a UUID`)
     .transform((id = '') => id);
-const limits = `must be a whole number from 1 to ${most}`;
+const limits = `must be a whole number from 1 to ${maxLimit}`;
 
-/** For support: what a creator is told of webhooks, and the end of one that nobody else can delete. */
+/** Operator commands for support: list the subscriptions of a creator, and delete one. */
 export const supportCommands = {
   'webhooks list': defineCommand({
     flags: { creator: 'text', client: 'text', deleted: 'alone', after: 'text', limit: 'text' },
@@ -105,7 +105,7 @@ export const supportCommands = {
       client: z.string().min(1, 'must not be empty').optional(),
       deleted: z.boolean().optional(),
       after: idOf('whk').optional(),
-      limit: z.coerce.number(limits).int(limits).min(1, limits).max(most, limits).default(100),
+      limit: z.coerce.number(limits).int(limits).min(1, limits).max(maxLimit, limits).default(100),
     }),
     run: ({ database }: { readonly database: Database }, query) => listSubscriptions(database, query),
   }),

@@ -3,12 +3,12 @@ import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
-import { MoveDeliveries } from '../moves/move-deliveries.js';
+import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
 import { CheckTarget } from './check-target.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
-import { distinct, type SubscriptionStatus } from './subscription.rules.js';
+import { distinctEvents, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
@@ -21,8 +21,8 @@ const lock = statement(
   `SELECT status, secret FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
-// The old secret goes on signing a header of its own for 24 hours, so a receiver can change over without losing a delivery.
-// A new URL is a new receiver: what the old one did says nothing about its speed.
+// The previous secret signs a second header for 24 hours, so that a receiver can rotate it without losing a delivery.
+// A new URL is a new receiver, so the lane and latency of the old one are reset.
 const change = statement(
   'subscriptions.change',
   `UPDATE webhook_subscriptions SET
@@ -52,47 +52,48 @@ export class UpdateSubscription {
     private readonly database: Database,
     private readonly target: CheckTarget,
     private readonly secrets: SecretBox,
-    private readonly moves: MoveDeliveries,
+    private readonly bulkUpdates: BulkUpdates,
   ) {}
 
   /**
-   * Changes what is given. `status: active` re-enables a disabled subscription and releases what was held for it;
-   * `status: disabled` holds what is open.
+   * Changes the given members. `status: active` re-enables a disabled subscription and releases its held deliveries;
+   * `status: disabled` holds its open deliveries.
    *
-   * @throws ValidationFailed on an unknown event or a URL that may not be called
+   * @throws ValidationFailed on an unknown event or a URL that is not allowed
    * @throws NotFound
-   * @throws RateLimited when the owner named too many private names
+   * @throws RateLimited after too many private names of the owner
    */
-  async run(caller: Caller, publicId: string, wish: UpdateSubscriptionDto): Promise<SubscriptionView> {
-    this.target.checkShape(wish);
+  async run(caller: Caller, publicId: string, input: UpdateSubscriptionDto): Promise<SubscriptionView> {
+    this.target.checkShape(input);
     const { id, creatorId, clientId } = ownedId(caller, publicId);
-    if (wish.url !== undefined) {
+    if (input.url !== undefined) {
       if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)
         notFound('webhook subscription');
-      await this.target.checkName({ creatorId, clientId }, wish.url);
+      await this.target.checkName({ creatorId, clientId }, input.url);
     }
     const row = await this.database.transaction(async (tx) => {
       const found = await tx.row<{ status: string; secret: Buffer }>(lock, [id, creatorId, clientId]);
       const { status, secret } = found ?? notFound('webhook subscription');
-      if (wish.status !== undefined && wish.status !== status) await this.move(tx, id, wish.status);
+      if (input.status !== undefined && input.status !== status)
+        await this.changeStatus(tx, id, input.status);
       return tx.row<SubscriptionRow>(change, [
         id,
-        wish.url === undefined ? undefined : targetUri(wish.url),
-        wish.events === undefined ? undefined : distinct(wish.events),
-        this.newSecret(wish.secret, secret, id),
+        input.url === undefined ? undefined : targetUri(input.url),
+        input.events === undefined ? undefined : distinctEvents(input.events),
+        this.newSecret(input.secret, secret, id),
       ]);
     });
     return subscriptionView(row ?? notFound('webhook subscription'));
   }
 
-  /** A secret that is given again, as after a lost answer, is no rotation: the one before it goes on signing. */
+  /** Repeating the current secret, e.g. after a lost response, is not a rotation: the previous secret stays valid. */
   private newSecret(given: string | undefined, sealed: Buffer, id: string): Buffer | undefined {
     if (given === undefined || this.secrets.open(sealed, id).equals(Buffer.from(given))) return undefined;
     return this.secrets.seal(given, id);
   }
 
-  private async move(tx: Transaction, id: string, to: SubscriptionStatus): Promise<void> {
+  private async changeStatus(tx: Transaction, id: string, to: SubscriptionStatus): Promise<void> {
     await tx.run(to === 'disabled' ? disable : enable, [id]);
-    await this.moves.align(tx, [id]);
+    await this.bulkUpdates.syncState(tx, [id]);
   }
 }

@@ -3,11 +3,11 @@ import { forgetCreated } from '@fulfilment/http-service';
 import { BackgroundLoop, CLOCK, type Clock, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
-import { createDayPartitions, dropOldDays } from './history/day-partitions.js';
-import { forgetEndedAccess } from './subscriptions/ended-access.js';
-import { TellOwners } from './subscriptions/tell-owners.js';
+import { createDayPartitions, deleteExpiredDays } from './history/day-partitions.js';
+import { deleteExpiredRevocations } from './subscriptions/access-revocations.js';
+import { NotifyOwners } from './subscriptions/notify-owners.js';
 
-const everyMs = 60_000;
+const intervalMs = 60_000;
 
 const countHeld = statement(
   'deliveries.count-held',
@@ -15,22 +15,23 @@ const countHeld = statement(
 );
 
 /**
- * What is to be done each minute: create the partitions of the days to come, drop old days, delete old rows of ended access and expired idempotency keys, warn the owners of subscriptions
- * that will be disabled, and at last count held deliveries for the metric. All replicas run it; what one has done the others find done.
+ * Runs every minute: creates the day partitions ahead, deletes expired days, access revocations and idempotency keys,
+ * warns owners of subscriptions that will be disabled, and counts held deliveries for the metric. All replicas run it;
+ * what one has done, the others skip.
  */
 @Injectable()
-export class Upkeep {
+export class MaintenanceJob {
   private readonly loop: BackgroundLoop;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly owners: TellOwners,
+    private readonly owners: NotifyOwners,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.loop = new BackgroundLoop({
-      name: 'webhook-upkeep',
-      intervalMs: everyMs,
+      name: 'webhook-maintenance',
+      intervalMs,
       logger,
       round: () => this.round(),
     });
@@ -46,15 +47,15 @@ export class Upkeep {
 
   async round(): Promise<boolean> {
     await createDayPartitions(this.database, this.logger);
-    await dropOldDays(this.database, this.logger);
-    await forgetEndedAccess(this.database);
-    const manyKeys = await forgetCreated(this.database, this.clock());
-    const manyOwners = await this.owners.warn();
+    await deleteExpiredDays(this.database, this.logger);
+    await deleteExpiredRevocations(this.database);
+    const moreKeys = await forgetCreated(this.database, this.clock());
+    const moreOwners = await this.owners.warnBeforeDisabling();
     await this.countHeld();
-    return manyKeys || manyOwners;
+    return moreKeys || moreOwners;
   }
 
-  /** For the metric alone: what goes wrong here stops nothing else. */
+  /** For the metric only: a failure does not affect the other tasks. */
   private async countHeld(): Promise<void> {
     try {
       const held = await this.database.row<{ count: number }>(countHeld);

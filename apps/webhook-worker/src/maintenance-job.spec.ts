@@ -4,11 +4,11 @@ import { Messaging } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { migrations } from './migrations/index.js';
-import { TellOwners } from './subscriptions/tell-owners.js';
-import { Upkeep } from './upkeep.js';
+import { NotifyOwners } from './subscriptions/notify-owners.js';
+import { MaintenanceJob } from './maintenance-job.js';
 
 let stores: ScratchDatabase;
-let upkeep: Upkeep;
+let maintenance: MaintenanceJob;
 
 beforeEach(async () => {
   stores = await scratchDatabase(migrations);
@@ -16,9 +16,9 @@ beforeEach(async () => {
   const neverStarted = { url: 'amqp://127.0.0.1:1', service: 'test', namespace: 'test' };
   const messaging = new Messaging(neverStarted, stores.database, logger);
   const limits = { WEBHOOK_DISABLE_FAILURES: 20, WEBHOOK_DISABLE_AFTER_MS: 72 * 3_600_000 };
-  upkeep = new Upkeep(
+  maintenance = new MaintenanceJob(
     stores.database,
-    new TellOwners(stores.database, messaging, limits),
+    new NotifyOwners(stores.database, messaging, limits),
     logger,
     systemClock,
   );
@@ -54,10 +54,10 @@ const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_del
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 const day = (at: Date): string => at.toISOString().slice(0, 10);
 
-describe('upkeep', () => {
+describe('maintenance', () => {
   it('has a partition for each day from yesterday to a week ahead, however often it runs', async () => {
-    await upkeep.round();
-    await upkeep.round();
+    await maintenance.round();
+    await maintenance.round();
     const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
     expect(names).toEqual(
       Array.from(
@@ -77,7 +77,7 @@ describe('upkeep', () => {
     for (const at of [old, daysAgo(40), daysAgo(20)]) {
       await stores.database.run(insert, [day(at), uuidv7(), uuidv7(), uuidv7(), new Date()]);
     }
-    await upkeep.round();
+    await maintenance.round();
     expect((await stores.database.row<{ count: number }>(count))?.count).toBe(1);
     const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
     expect(names).not.toContain(name);
@@ -89,7 +89,7 @@ describe('upkeep', () => {
     await stores.database.run(insert, [...key, uuidv7(), uuidv7(), new Date()]);
     await stores.database.run(insertAttempt, key);
     await stores.database.run(insertEvent, key);
-    await upkeep.round();
+    await maintenance.round();
     const suffix = day(tomorrow).replaceAll('-', '_');
     for (const table of ['webhook_deliveries', 'webhook_attempts', 'webhook_events']) {
       const rows = await stores.dataSource.query(
@@ -104,8 +104,8 @@ describe('upkeep', () => {
       for (let count = 0; count < 60; count += 1)
         await stores.database.run(insert, [day(new Date()), uuidv7(), uuidv7(), uuidv7(), new Date()]);
     };
-    await Promise.all([upkeep.round(), ...Array.from({ length: 8 }, write)]);
-    await upkeep.round();
+    await Promise.all([maintenance.round(), ...Array.from({ length: 8 }, write)]);
+    await maintenance.round();
     expect((await stores.database.row<{ count: number }>(count))?.count).toBe(480);
     const outside = await stores.dataSource.query('SELECT FROM webhook_deliveries_other_days');
     expect(outside).toHaveLength(0);
@@ -116,7 +116,7 @@ describe('upkeep', () => {
       INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
       VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
       ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
-    await upkeep.round();
+    await maintenance.round();
     const warned = await stores.dataSource.query(
       "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",
     );
@@ -134,7 +134,7 @@ describe('upkeep', () => {
       );
     }
     await stores.dataSource.query(`CREATE VIEW looks_at_it AS SELECT * FROM ${name(kept)}`); // so it cannot be dropped
-    await upkeep.round();
+    await maintenance.round();
     const names = (await stores.database.rows<{ name: string }>(attached)).map((row) => row.name);
     expect(names).toHaveLength(1 + 8);
     expect(names).toContain(name(kept));
