@@ -1,6 +1,6 @@
 /**
- * Keys of the PostgreSQL advisory locks that serialise replicas. Any distinct numbers work, but all versions of the
- * service must use the same. libs/database uses 7391002 for migrations.
+ * Keys of the PostgreSQL advisory locks that serialise replicas. Any distinct numbers work, but all versions
+ * of the service must use the same. libs/database uses 7391002 for migrations.
  */
 export const advisoryLocks = {
   reconciler: 7_391_050,

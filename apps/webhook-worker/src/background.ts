@@ -10,7 +10,9 @@ import { DeleteRevokedSubscriptions } from './subscriptions/delete-revoked-subsc
 import { BulkUpdates } from './bulk-updates/bulk-updates.js';
 import { MaintenanceJob } from './maintenance-job.js';
 
-/** Starts background loops and job workers. On shutdown no new work starts and running attempts are settled. */
+/**
+ * Starts background loops and job workers. On shutdown no new work starts and running attempts are settled.
+ */
 export function startBackground(app: INestApplicationContext, shutdown: Shutdown): void {
   const [queues, jobs, directDispatcher] = [
     app.get(DispatchQueues),

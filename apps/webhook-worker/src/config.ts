@@ -8,8 +8,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * 12 attempts in about 70 hours. Five of them come in the first 13 minutes, for a receiver that is being deployed; the
- * last after nearly three days, for one that broke on Friday evening and is fixed on Monday.
+ * 12 attempts in about 70 hours. Five of them come in the first 13 minutes, for a receiver that is being
+ * deployed; the last after nearly three days, for one that broke on Friday evening and is fixed on Monday.
  */
 const defaultScheduleMs = [
   0,
@@ -69,7 +69,10 @@ const fields = apiSettings.extend({
 export const webhookWorkerSettings = fields.superRefine(rejectLoopbackTargetsInPublic);
 export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
 
-/** Nest's token for the `Database` that claims and settles deliveries. Requests and background jobs cannot exhaust its pool. */
+/**
+ * Nest's token for the `Database` that claims and settles deliveries. Requests and background jobs cannot
+ * exhaust its pool.
+ */
 export const DELIVERY_DATABASE = Symbol('DELIVERY_DATABASE');
 /** Nest's token for the settings. */
 export const CONFIG = Symbol('CONFIG');

@@ -82,7 +82,9 @@ const delivered = statement(
   "SELECT FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'succeeded'",
 );
 
-/** Publishes events for a tenant, and waits until PostgreSQL says that each was delivered. Returns their ids. */
+/**
+ * Publishes events for a tenant, and waits until PostgreSQL says that each was delivered. Returns their ids.
+ */
 async function deliver({ client, uuid }: Tenant): Promise<string[]> {
   const events = Array.from({ length: eventCount }, () => orderCreated(client.creatorId));
   await stores.broker.publish(...events);

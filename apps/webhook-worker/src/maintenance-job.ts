@@ -15,9 +15,9 @@ const countHeld = statement(
 );
 
 /**
- * Runs every minute: creates the day partitions ahead, deletes expired days, access revocations and idempotency keys,
- * warns owners of subscriptions that will be disabled, and counts held deliveries for the metric. All replicas run it;
- * what one has done, the others skip.
+ * Runs every minute: creates the day partitions ahead, deletes expired days, access revocations and
+ * idempotency keys, warns owners of subscriptions that will be disabled, and counts held deliveries for the
+ * metric. All replicas run it; what one has done, the others skip.
  */
 @Injectable()
 export class MaintenanceJob {

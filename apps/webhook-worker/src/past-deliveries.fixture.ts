@@ -7,7 +7,8 @@ const body = JSON.stringify({
   event: 'order.created',
   data: {},
 });
-// Over the last days, a millisecond apart in each: every nth row failed, the others succeeded; one in a hundred is of a rarer event.
+// Over the last days, a millisecond apart in each: every nth row failed, the others succeeded; one in a
+// hundred is of a rarer event.
 const write = statement(
   'test.write-past',
   `WITH event AS (

@@ -2,7 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
 import { startWorker, type WebhookStores, webhookStores, type Worker } from './webhook-worker.fixture.js';
 
-/** Stores and a worker of the file's own, and a receiver of each test's own. To be called where hooks may be. */
+/**
+ * Stores and a worker of the file's own, and a receiver of each test's own. To be called where hooks may be.
+ */
 export function setUpWorker(environment: Readonly<Record<string, string>> = {}) {
   let stores: WebhookStores | undefined;
   let worker: Worker | undefined;

@@ -1,6 +1,6 @@
 /**
- * Waits for statements that were sent together. If several fail, throws the error of the first in the given order,
- * whichever failed first.
+ * Waits for statements that were sent together. If several fail, throws the error of the first in the given
+ * order, whichever failed first.
  */
 export async function allInOrder<const Pending extends readonly unknown[]>(
   pending: Pending,

@@ -31,8 +31,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Binary form of a one-dimensional `bytea[]` (PostgreSQL's array_recv). Header: dimensions, null flag, element
- * type, length, lower bound. Then each element with its length, or -1 for null.
+ * Binary form of a one-dimensional `bytea[]` (PostgreSQL's array_recv). Header: dimensions, null flag,
+ * element type, length, lower bound. Then each element with its length, or -1 for null.
  */
 function binary(items: readonly unknown[]): Buffer | undefined {
   let bytes = headerBytes;

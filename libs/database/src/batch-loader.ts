@@ -4,20 +4,27 @@ interface PendingKey<Key, Row> {
 }
 
 export interface BatchLoaderOptions<Key, Row> {
-  /** Loads many keys with one statement. Each row has the index of its key; keys without a row are left out. */
+  /**
+   * Loads many keys with one statement. Each row has the index of its key; keys without a row are left out.
+   */
   readonly run: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
-  /** Maximum number of concurrent statements (1). Keys requested meanwhile wait and share the next statement. */
+  /**
+   * Maximum number of concurrent statements (1). Keys requested during them wait and share the next statement.
+   */
   readonly maxConcurrent?: number;
   /** Maximum number of keys in one statement (100). */
   readonly maxBatchSize?: number;
-  /** For reads: waiting keys with the same dedupe key are loaded once and share one row, which must not be modified. */
+  /**
+   * For reads: waiting keys with the same dedupe key are loaded once and share one row, which must not be
+   * modified.
+   */
   readonly dedupeKey?: (key: Key) => string | undefined;
 }
 
 /**
- * Loads or writes rows by key. Keys requested at the same time share one statement, since a round trip costs more
- * than the rows. A statement starts only after all of its keys were requested, so no caller gets a row that is older
- * than its request. Not for use inside a transaction.
+ * Loads or writes rows by key. Keys requested at the same time share one statement, since a round trip costs
+ * more than the rows. A statement starts only after all of its keys were requested, so no caller gets a row
+ * that is older than its request. Not for use inside a transaction.
  */
 export class BatchLoader<Key, Row> {
   private readonly waiting = new Map<string | symbol, PendingKey<Key, Row>>();

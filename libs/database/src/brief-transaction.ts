@@ -1,9 +1,9 @@
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// Every later statement on the table waits behind a pending lock request. The request therefore times out soon and
-// is retried, so that other statements proceed in between. The last tries wait longer than PostgreSQL's
-// deadlock_timeout, after which an automatic vacuum yields its lock.
+// Every later statement on the table waits behind a pending lock request. The request therefore times out
+// soon and is retried, so that other statements proceed in between. The last tries wait longer than
+// PostgreSQL's deadlock_timeout, after which an automatic vacuum yields its lock.
 const phases = [
   { tries: 120, lockTimeout: '200ms' },
   { tries: 10, lockTimeout: '1500ms' },
@@ -15,8 +15,8 @@ const lockConflictCodes = new Set(['55P03', '40P01']); // lock_not_available, de
 export const maxLockTimeout = '1500ms';
 
 /**
- * Runs schema changes in one transaction that never waits long for a lock. While other transactions hold the locks,
- * the whole transaction is retried for little more than a minute.
+ * Runs schema changes in one transaction that never waits long for a lock. While other transactions hold the
+ * locks, the whole transaction is retried for little more than a minute.
  *
  * @param description of the change, for the error when the locks are never released
  */

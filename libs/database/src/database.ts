@@ -23,7 +23,9 @@ interface Queryable {
   query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>>;
 }
 
-/** How long the outcome of a commit is queried after its response was lost. A crashed server is back by then. */
+/**
+ * How long the outcome of a commit is queried after its response was lost. A crashed server is back by then.
+ */
 const commitOutcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 const invalidParameterValue = '22023';
@@ -31,16 +33,20 @@ const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::x
 
 export interface TransactionOptions {
   /**
-   * With it, the outcome of a commit is queried when its response was lost with the connection, before the commit
-   * counts as failed. For transactions that must not be repeated, since the caller already has their result.
+   * With it, the outcome of a commit is queried when its response was lost with the connection, before the
+   * commit counts as failed. For transactions that must not be repeated, since the caller already has their
+   * result.
    */
   readonly commitTrace?: Trace;
   /**
-   * All statements see the database as of the first one, and none may write (REPEATABLE READ, READ ONLY). For a
-   * response that takes several statements. It costs no round trip, and its commit never fails to serialise.
+   * All statements see the database as of the first one, and none may write (REPEATABLE READ, READ ONLY). For
+   * a response that takes several statements. It costs no round trip, and its commit never fails to
+   * serialise.
    */
   readonly snapshot?: boolean;
-  /** Timeout of each statement, shorter than that of the pool. It is sent with BEGIN and costs no round trip. */
+  /**
+   * Timeout of each statement, shorter than that of the pool. It is sent with BEGIN and costs no round trip.
+   */
   readonly statementTimeoutMs?: number;
 }
 
@@ -60,17 +66,21 @@ class TransactionRolledBack extends Error {
 }
 
 /**
- * Timeout of the statement for a page of a list, so that the slow list of one tenant does not hold the connections
- * of other requests (docs/adr/0022).
+ * Timeout of the statement for a page of a list, so that the slow list of one tenant does not hold the
+ * connections of other requests (docs/adr/0022).
  */
 export const listTimeoutMs = 2_000;
 
-/** Nest's token for the `Database` of consumers, background loops and jobs. Requests use another pool and cannot exhaust it. */
+/**
+ * Nest's token for the `Database` of consumers, background loops and jobs. Requests use another pool and
+ * cannot exhaust it.
+ */
 export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**
- * Runs named statements on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL would plan
- * it on each execution (0.44 of the throughput of a bare server, against 0.78 with names: docs/adr/0003).
+ * Runs named statements on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL
+ * would plan it on each execution (0.44 of the throughput of a bare server, against 0.78 with names:
+ * docs/adr/0003).
  */
 export class Database implements Sql {
   private cachedPool: Pool | undefined;
@@ -107,7 +117,10 @@ export class Database implements Sql {
     return run(this.pool, statement, values);
   }
 
-  /** Like `rows`, with a timeout shorter than that of the pool. One round trip. @throws an outage error on timeout */
+  /**
+   * Like `rows`, with a timeout shorter than that of the pool. One round trip.
+   * @throws an outage error on timeout
+   */
   async rowsWithTimeout<Row extends QueryResultRow>(
     statementTimeoutMs: number,
     statement: Statement,
@@ -126,8 +139,9 @@ export class Database implements Sql {
   }
 
   /**
-   * Runs `work` in a transaction (READ COMMITTED, unless it is a snapshot). Rolls back and rethrows when `work`
-   * throws. Deadlocks and serialisation failures are not retried: all statements lock rows in the same order.
+   * Runs `work` in a transaction (READ COMMITTED, unless it is a snapshot). Rolls back and rethrows when
+   * `work` throws. Deadlocks and serialisation failures are not retried: all statements lock rows in the same
+   * order.
    */
   async transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
@@ -150,18 +164,20 @@ export class Database implements Sql {
   }
 
   /**
-   * Opens a transaction that the caller ends, for work that does not fit one function. It holds a connection until
-   * then. BEGIN is sent with the first statement, and statements issued in the same tick are sent together.
+   * Opens a transaction that the caller ends, for work that does not fit one function. It holds a connection
+   * until then. BEGIN is sent with the first statement, and statements issued in the same tick are sent
+   * together.
    *
-   * @param options with `returnId`, `commit(trace)` can query the outcome when the response is lost; `snapshot` as in
-   *   `transaction`
+   * @param options with `returnId`, `commit(trace)` can query the outcome when the response is lost;
+   *   `snapshot` as in `transaction`
    */
   async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
     const client = await this.pool.connect();
     const callbacks: (() => void)[] = [];
     const finalStatements: Promise<unknown>[] = [];
     let broken = false;
-    // pg reports a connection that dies between two statements as an event. Unhandled, it would end the process.
+    // pg reports a connection that dies between two statements as an event. Unhandled, it would end the
+    // process.
     const markBroken = (): void => {
       broken = true;
     };
@@ -174,7 +190,8 @@ export class Database implements Sql {
       if (!broken) await client.query('ROLLBACK').catch(markBroken);
       release();
     };
-    // After a client-side timeout no response will arrive, and later statements on the connection would wait for it.
+    // After a client-side timeout no response will arrive, and later statements on the connection would wait
+    // for it.
     const markBrokenOnTimeout = (error: unknown): never => {
       broken ||= error instanceof Error && error.message === 'Query read timeout';
       throw error;
@@ -206,9 +223,9 @@ export class Database implements Sql {
   }
 
   /**
-   * Waits until PostgreSQL reports that the transaction has ended, then looks for the row it wrote. The row decides:
-   * a server that crashes before it writes its log reuses the last transaction ids, so the reported status may belong
-   * to another transaction.
+   * Waits until PostgreSQL reports that the transaction has ended, then looks for the row it wrote. The row
+   * decides: a server that crashes before it writes its log reuses the last transaction ids, so the reported
+   * status may belong to another transaction.
    */
   private async wasCommitted(id: string, { written, values }: Trace): Promise<boolean> {
     const endsAtMs = performance.now() + commitOutcomeTimeoutMs;
@@ -234,7 +251,10 @@ export class Database implements Sql {
   }
 }
 
-/** Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's process. */
+/**
+ * Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's
+ * process.
+ */
 function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
   const stream = streamOf(client);
   stream.cork();

@@ -6,9 +6,9 @@ const migrationLock = 7_391_002; // any number, the same for all replicas of a s
 const retryDelayMs = 100;
 
 /**
- * Applies pending migrations once, even if several replicas start it at the same time, while services read and write.
- * Returns the names of the applied migrations. A migration runs in one brief transaction, unless it sets
- * `transaction = false`; no statement waits long for a lock.
+ * Applies pending migrations once, even if several replicas start it at the same time, while services read
+ * and write. Returns the names of the applied migrations. A migration runs in one brief transaction, unless
+ * it sets `transaction = false`; no statement waits long for a lock.
  */
 export async function migrate(
   dataSource: DataSource,
@@ -16,8 +16,8 @@ export async function migrate(
 ): Promise<string[]> {
   await runner.connect();
   try {
-    // Polls: a session that waits for the lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the session with the
-    // lock waits for that snapshot to end.
+    // Polls: a session that waits for the lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the session
+    // with the lock waits for that snapshot to end.
     while (!(await hasLock(runner))) await delay(retryDelayMs);
     await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
     return await applyPending(new MigrationExecutor(dataSource, runner), runner);

@@ -1,7 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 import { inBriefTransaction } from './brief-transaction.js';
 
-/** An index of a partitioned table. Each partition has its own, named as PostgreSQL names it in later partitions. */
+/**
+ * An index of a partitioned table. Each partition has its own, named as PostgreSQL names it in later
+ * partitions.
+ */
 export interface PartitionedIndex {
   readonly table: string;
   readonly name: string;
@@ -38,7 +41,10 @@ export async function changeBriefly(runner: QueryRunner, change: string): Promis
   await inBriefTransaction(runner, change, () => runner.query(change));
 }
 
-/** Builds an index while services read and write the table. Rebuilds an invalid index that an interrupted build left. */
+/**
+ * Builds an index while services read and write the table. Rebuilds an invalid index that an interrupted
+ * build left.
+ */
 export async function buildConcurrently(
   runner: QueryRunner,
   name: string,
@@ -56,9 +62,9 @@ export async function dropConcurrently(runner: QueryRunner, name: string): Promi
 }
 
 /**
- * Builds an index of a partitioned table while services read and write it. Builds the index of each partition first,
- * then that of the table, and attaches them (PostgreSQL cannot build one concurrently for all partitions at once).
- * Can be repeated after an interruption at any point.
+ * Builds an index of a partitioned table while services read and write it. Builds the index of each partition
+ * first, then that of the table, and attaches them (PostgreSQL cannot build one concurrently for all
+ * partitions at once). Can be repeated after an interruption at any point.
  */
 export async function buildForPartitions(runner: QueryRunner, index: PartitionedIndex): Promise<void> {
   for (;;) {
@@ -73,8 +79,8 @@ export async function buildForPartitions(runner: QueryRunner, index: Partitioned
       await changeBriefly(runner, `ALTER INDEX ${index.name} ATTACH PARTITION ${name}${index.suffix}`);
     }
     if (await ask(runner, validity, [index.name])) return;
-    // All partitions are attached but the index is invalid: the partition whose index was missing was dropped since an
-    // earlier run, and PostgreSQL validates an index only when a partition is attached.
+    // All partitions are attached but the index is invalid: the partition whose index was missing was dropped
+    // since an earlier run, and PostgreSQL validates an index only when a partition is attached.
     if (detached.length === 0) await changeBriefly(runner, dropFromTable(index));
   }
 }
@@ -93,7 +99,10 @@ export async function hasColumn(runner: QueryRunner, table: string, column: stri
   return (await ask(runner, columnExists, [table, column])) ?? false;
 }
 
-/** CONCURRENTLY waits for every open transaction. It blocks no other statement, and a timeout would leave an invalid index. */
+/**
+ * CONCURRENTLY waits for every open transaction. It blocks no other statement, and a timeout would leave an
+ * invalid index.
+ */
 async function withoutLockTimeout(runner: QueryRunner, change: string): Promise<void> {
   const [setting] = await rowsOf(runner, currentLockTimeout, []);
   const before = typeof setting?.['value'] === 'string' ? setting['value'] : '0';

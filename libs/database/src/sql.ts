@@ -25,7 +25,10 @@ export interface Sql {
 
 /** One open transaction. */
 export interface Transaction extends Sql {
-  /** Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is committed. */
+  /**
+   * Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is
+   * committed.
+   */
   sendWithCommit(...statements: readonly Promise<unknown>[]): void;
   /** Calls back after the commit has succeeded; never when the transaction rolls back. */
   afterCommit(callback: () => void): void;
@@ -42,7 +45,8 @@ export interface OpenTransaction {
   readonly tx: Transaction;
   /**
    * Rolls back and rejects when it fails.
-   * @param trace decides the outcome when the response is lost; without it, a lost response counts as a failure
+   * @param trace decides the outcome when the response is lost; without it, a lost response counts as a
+   *   failure
    */
   commit(trace?: Trace): Promise<void>;
   rollback(): Promise<void>;

@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks that untrusted URLs must not reach (IANA special-purpose registries, and cloud services with public-looking addresses). */
+/**
+ * Networks that untrusted URLs must not reach (IANA special-purpose registries, and cloud services with
+ * public-looking addresses).
+ */
 const blockedIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -37,7 +40,10 @@ export interface AddressPolicy {
   readonly blockedNetworks: readonly string[];
 }
 
-/** Whether connections to an IP address are allowed. It is spelt as by a socket, a resolver, or `URL.hostname` without brackets. */
+/**
+ * Whether connections to an IP address are allowed. It is spelt as by a socket, a resolver, or `URL.hostname`
+ * without brackets.
+ */
 export type AddressRule = (address: string) => boolean;
 
 /** @throws when a network of the operator is not in CIDR form */

@@ -22,7 +22,10 @@ export interface Exchange {
   readonly durationMs: number;
   /** The failure was caused by this machine or its name server, not by the remote server. */
   readonly isLocalFailure: boolean;
-  /** The exchange ended so long after its deadline that this process must have stalled: `durationMs` is meaningless. */
+  /**
+   * The exchange ended so long after its deadline that this process must have stalled: `durationMs` is
+   * meaningless.
+   */
   readonly processStalled: boolean;
 }
 
@@ -35,8 +38,9 @@ export interface ExchangeLimits {
   /** Limit of the body after the status has arrived. The status alone decides the outcome. */
   readonly bodyTimeoutMs: number;
   /**
-   * At least `bytes` of the body must arrive in each interval, from the first on; else the exchange is aborted.
-   * Intervals at whose end `onChunk` is still pending are not checked, since then the delay is local.
+   * At least `bytes` of the body must arrive in each interval, from the first on; else the exchange is
+   * aborted. Intervals at whose end `onChunk` is still pending are not checked, since then the delay is
+   * local.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
   /** Beyond this size, reading stops and the connection is closed. */
@@ -44,11 +48,14 @@ export interface ExchangeLimits {
   /** Maximum size of `body`. */
   readonly maxKeptBytes: number;
   /**
-   * Receives the body in chunks, for one too large to keep. Reading pauses until the returned promise resolves; when
-   * it rejects, the exchange is aborted. The last promise may still be pending when the exchange has ended.
+   * Receives the body in chunks, for one too large to keep. Reading pauses until the returned promise
+   * resolves; when it rejects, the exchange is aborted. The last promise may still be pending when the
+   * exchange has ended.
    */
   readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
-  /** Whether to read the body of a response with this status and these headers; else the exchange is aborted. */
+  /**
+   * Whether to read the body of a response with this status and these headers; else the exchange is aborted.
+   */
   readonly wantsBody?: (statusCode: number, headers: ResponseHeaders) => boolean;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;
@@ -56,14 +63,15 @@ export interface ExchangeLimits {
 
 const maxInterimResponses = 20;
 /**
- * A timer that fires later than this shows that the process was stopped or got no CPU; a busy event loop is late by
- * a few hundred milliseconds at most. Data that arrived in that time may have been unread at the deadline.
+ * A timer that fires later than this shows that the process was stopped or got no CPU; a busy event loop is
+ * late by a few hundred milliseconds at most. Data that arrived in that time may have been unread at the
+ * deadline.
  */
 const stallThresholdMs = 1_000;
 
 /**
- * Handles one request of undici, with its own deadline and limits: an abort signal per request costs a quarter of the
- * throughput, a stream even more.
+ * Handles one request of undici, with its own deadline and limits: an abort signal per request costs a
+ * quarter of the throughput, a stream even more.
  */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
@@ -106,8 +114,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (statusCode < 200) {
-      // Interim responses decide nothing (RFC 9110 §15.2). Their number is limited, so that they cannot keep this
-      // process busy until the deadline.
+      // Interim responses decide nothing (RFC 9110 §15.2). Their number is limited, so that they cannot keep
+      // this process busy until the deadline.
       this.interimResponses += 1;
       if (this.interimResponses > maxInterimResponses) this.abort('limit');
       return;
@@ -140,7 +148,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       }, this.abortByCaller);
     }
     const keep = taken.subarray(0, this.limits.maxKeptBytes - this.keptBytes);
-    if (keep.length > 0) this.kept.push(Buffer.from(keep)); // a copy: undici's chunk is a view of its read buffer
+    if (keep.length > 0) this.kept.push(Buffer.from(keep)); // undici reuses its read buffer
     this.keptBytes += keep.length;
     if (chunk.length > room) this.abort('limit');
   }
@@ -202,7 +210,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       truncated: !complete || this.readBytes > this.keptBytes,
       abortReason,
       durationMs: Math.round(durationMs),
-      isLocalFailure: isLocalFailure || (processStalled && this.statusCode === undefined), // a status is valid however late it was read
+      // A status is valid however late it was read.
+      isLocalFailure: isLocalFailure || (processStalled && this.statusCode === undefined),
       processStalled,
     });
   }

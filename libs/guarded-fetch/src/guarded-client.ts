@@ -30,8 +30,8 @@ export interface GuardedRequest extends ExchangeLimits {
 
 /**
  * HTTP client for untrusted URLs. It never connects to a private or reserved address, uses no proxy from the
- * environment and follows no redirect. It decompresses nothing, limits headers and body, and applies one deadline to
- * the whole exchange.
+ * environment and follows no redirect. It decompresses nothing, limits headers and body, and applies one
+ * deadline to the whole exchange.
  */
 export class GuardedClient {
   private readonly agent: Agent;
@@ -68,8 +68,8 @@ export class GuardedClient {
   }
 
   /**
-   * Returns why this URL is not allowed as a target, or undefined. A name that resolves to a blocked address is
-   * rejected; one that does not resolve yet is accepted, since each connection checks the addresses again.
+   * Returns why this URL is not allowed as a target, or undefined. A name that resolves to a blocked address
+   * is rejected; one that does not resolve yet is accepted, since each connection checks the addresses again.
    */
   async findTargetProblem(url: string): Promise<string | undefined> {
     const problem = this.findUrlProblem(url);

@@ -12,9 +12,9 @@ export interface ConnectorSettings {
 }
 
 /**
- * Opens connections to allowed addresses only. A name is resolved once, and all of its addresses must be allowed. The
- * connection uses exactly these addresses, so that a second lookup cannot return others (DNS rebinding). The address
- * of the connected peer is checked as well.
+ * Opens connections to allowed addresses only. A name is resolved once, and all of its addresses must be
+ * allowed. The connection uses exactly these addresses, so that a second lookup cannot return others (DNS
+ * rebinding). The address of the connected peer is checked as well.
  */
 export function guardedConnector({
   isAllowedAddress,

@@ -32,7 +32,8 @@ const timeoutCodes = new Set([
 ]);
 // The name does not exist or has no address: caused by the remote side.
 const nameNotFoundCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NODATA', 'EAI_NONAME']);
-// This machine is out of files, ports or memory, or has no network. EHOSTUNREACH is not listed: a remote router sends it.
+// This machine is out of files, ports or memory, or has no network. EHOSTUNREACH is not listed: a remote
+// router sends it.
 const localErrorCodes = new Set([
   'EMFILE',
   'ENFILE',
@@ -72,8 +73,8 @@ export function outcomeOfError(error: Error): Outcome {
 }
 
 /**
- * Whether an error was caused by this machine or its name server, so that it says nothing about the remote server. A
- * name whose authoritative servers are broken looks the same and counts as a local error as well.
+ * Whether an error was caused by this machine or its name server, so that it says nothing about the remote
+ * server. A name whose authoritative servers are broken looks the same and counts as a local error as well.
  */
 export function isLocalError(error: Error): boolean {
   // For a host with several addresses, every attempt must have failed for a local reason.

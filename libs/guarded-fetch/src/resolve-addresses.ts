@@ -13,8 +13,8 @@ const queryTimeoutMs = 2_000;
 const queryTries = 2;
 
 /**
- * Queries the name servers directly. `dns.lookup` would wait in libuv's pool of four threads, where a few names with
- * dead name servers would block all other lookups.
+ * Queries the name servers directly. `dns.lookup` would wait in libuv's pool of four threads, where a few
+ * names with dead name servers would block all other lookups.
  */
 export function resolveByNameServer(): ResolveAddresses {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTries });

@@ -8,9 +8,9 @@ const uri = new RegExp(
 );
 
 /**
- * Returns a target URL as an RFC 3986 URI, which `format: uri` promises: unchanged if it is one, else as WHATWG
- * normalises it (`https://münchen.example/ä` becomes `https://xn--mnchen-3ya.example/%C3%A4`). Returns undefined if the
- * normalised form is not a URI either.
+ * Returns a target URL as an RFC 3986 URI, which `format: uri` promises: unchanged if it is one, else as
+ * WHATWG normalises it (`https://münchen.example/ä` becomes `https://xn--mnchen-3ya.example/%C3%A4`). Returns
+ * undefined if the normalised form is not a URI either.
  */
 export function targetUri(url: string): string | undefined {
   if (uri.test(url)) return url;

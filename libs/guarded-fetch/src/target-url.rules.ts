@@ -27,8 +27,8 @@ export interface TargetPolicy {
 }
 
 /**
- * Returns why an untrusted URL is not allowed as a target, or undefined. Checks the URL alone; the addresses of its name
- * are checked when the connection is made.
+ * Returns why an untrusted URL is not allowed as a target, or undefined. Checks the URL alone; the addresses
+ * of its name are checked when the connection is made.
  */
 export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
   return policyProblem(text, policy) ?? uriProblem(text);
@@ -55,12 +55,16 @@ function policyProblem(text: string, policy: TargetPolicy): string | undefined {
   return hostProblem(host, policy.isAllowedAddress) ?? portProblem(url);
 }
 
-/** Returns the host of the connection: WHATWG has already normalised `0x7f.1` and `①②⑦.⓪.⓪.①` to 127.0.0.1. */
+/**
+ * Returns the host of the connection: WHATWG has already normalised `0x7f.1` and `①②⑦.⓪.⓪.①` to 127.0.0.1.
+ */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** Returns `host:port`, with the scheme's default port made explicit and `localhost` for all loopback hosts. */
+/**
+ * Returns `host:port`, with the scheme's default port made explicit and `localhost` for all loopback hosts.
+ */
 export function hostAndPort(url: URL): string {
   const host = hostOf(url);
   return `${isLoopbackHost(host) ? 'localhost' : host}:${portOf(url)}`;

@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js';
 
 const minRetryDelayMs = 200;
-const maxRetryDelayMs = 1_000; // short, since an attempt costs little and a recovered broker should be used at once
+/** Short, since an attempt costs little and a recovered broker should be used at once. */
+const maxRetryDelayMs = 1_000;
 const heartbeatSeconds = 10;
 
 /** Sets up its own channel, to consume or to publish. Called with a new channel after every reconnect. */
@@ -14,7 +15,10 @@ export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) =>
 /** Rejects while the connection must not be opened; resolves when it may be. */
 export type Gate = () => Promise<unknown>;
 
-/** One connection to RabbitMQ that reconnects by itself. A failed channel closes the connection, and both are reopened. */
+/**
+ * One connection to RabbitMQ that reconnects by itself. A failed channel closes the connection, and both are
+ * reopened.
+ */
 export class Broker {
   readonly topology: Topology;
   /** Set while the connection is open; `isReady` once its channels are set up. */
@@ -38,7 +42,10 @@ export class Broker {
     return this.isReady;
   }
 
-  /** RabbitMQ is short of memory or disk and accepts no messages: those sent anyway would pile up in this process. */
+  /**
+   * RabbitMQ is short of memory or disk and accepts no messages: those sent anyway would pile up in this
+   * process.
+   */
   get blocked(): boolean {
     return this.isBlocked;
   }
@@ -63,7 +70,10 @@ export class Broker {
     void this.connection?.close().catch(() => undefined);
   }
 
-  /** Returns the message and consumer counts; undefined when the queue does not exist or RabbitMQ is unreachable. */
+  /**
+   * Returns the message and consumer counts; undefined when the queue does not exist or RabbitMQ is
+   * unreachable.
+   */
   async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
     const { connection } = this;
     if (connection === undefined || !this.isReady) return undefined;

@@ -26,8 +26,8 @@ export interface ConsumerOptions {
 
 export interface ConsumerTimes {
   /**
-   * After this long without its database a replica returns its messages to RabbitMQ, for another replica. Together
-   * with a running statement (9.6 s) and a ping (3 s), this takes less than 30 s.
+   * After this long without its database a replica returns its messages to RabbitMQ, for another replica.
+   * Together with a running statement (9.6 s) and a ping (3 s), this takes less than 30 s.
    */
   readonly returnAfterMs?: number;
   /** Delays between two tries of one message. */
@@ -35,16 +35,17 @@ export interface ConsumerTimes {
 }
 
 /**
- * Consumes a queue: inbox rows and effects in one commit, then the acknowledgement. A message may arrive twice or
- * late; its effect happens once.
+ * Consumes a queue: inbox rows and effects in one commit, then the acknowledgement. A message may arrive
+ * twice or late; its effect happens once.
  *
  * A message that crashes its consumer affects no other message (ADR 23):
  * - A redelivered message is handled alone.
- * - On a shared queue the consumer prefetches one message at a time after it connects, until one arrives that was
- *   never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery count grows.
- * - On an ordered queue that is not possible, since RabbitMQ keeps the order of returned messages only while the
- *   prefetch count stays the same. Instead, the first message after connecting is set aside once it was delivered
- *   too often: all messages before it were acknowledged, so it was the one in work.
+ * - On a shared queue the consumer prefetches one message at a time after it connects, until one arrives that
+ *   was never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery
+ *   count grows.
+ * - On an ordered queue that is not possible, since RabbitMQ keeps the order of returned messages only while
+ *   the prefetch count stays the same. Instead, the first message after connecting is set aside once it was
+ *   delivered too often: all messages before it were acknowledged, so it was the one in work.
  */
 export class Consumer {
   private waiting: ConsumeMessage[] = [];
@@ -125,7 +126,7 @@ export class Consumer {
   private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
     await channel.prefetch(isSerial ? 1 : this.options.batchSize * 2);
     const { consumerTag: tag } = await channel.consume(this.source, (raw) => {
-      if (raw === null) return this.broker.reconnect(); // the broker cancelled this consumer, e.g. because the queue moved
+      if (raw === null) return this.broker.reconnect(); // cancelled by the broker, e.g. because the queue moved
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
       this.working ??= this.work().finally(() => {
@@ -170,14 +171,15 @@ export class Consumer {
         'Messages could not be set aside; taking them again.',
       );
       this.waiting = [];
-      // Each return raises the delivery count of all messages in hand, so during a database outage they return once.
+      // Each return raises the delivery count of all messages in hand, so during a database outage they
+      // return once.
       this.broker.reconnect(isOutage(error) ? () => this.ping() : undefined);
     }
   }
 
   /**
-   * Returns the messages if this replica cannot reach the database, since another one may. If the database responds
-   * to a ping, other replicas would have the same problem, so the messages stay.
+   * Returns the messages if this replica cannot reach the database, since another one may. If the database
+   * responds to a ping, other replicas would have the same problem, so the messages stay.
    */
   private async returnMessages(): Promise<boolean> {
     const responds = await this.ping().then(
@@ -204,7 +206,10 @@ export class Consumer {
     ]);
   }
 
-  /** On a closed channel nothing can be acknowledged: the broker redelivers the message, and the inbox ignores it. */
+  /**
+   * On a closed channel nothing can be acknowledged: the broker redelivers the message, and the inbox ignores
+   * it.
+   */
   private async acknowledge(
     channel: ConfirmChannel,
     raw: ConsumeMessage,
@@ -212,8 +217,8 @@ export class Consumer {
   ): Promise<void> {
     if (this.channel !== channel) return;
     try {
-      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise the next single
-      // active consumer and this one could each have a message.
+      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise the next
+      // single active consumer and this one could each have a message.
       const isFirstNew = this.subscription?.isSerial === true && !raw.fields.redelivered;
       if (isFirstNew) await this.unsubscribe(channel);
       channel.ack(raw, andAllBefore);

@@ -41,7 +41,7 @@ export class DeadLetterQueues {
   }
 
   async close(): Promise<void> {
-    await this.channel.close(); // closing the channel flushes its acknowledgements; closing the connection may not
+    await this.channel.close(); // flushes its acknowledgements, unlike closing the connection
     await this.connection.close();
   }
 
@@ -72,9 +72,9 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own ids, so
-   * that the consumer's inbox ignores those it already applied. A message leaves the dead letters after RabbitMQ has
-   * confirmed it: a crash in between sends it twice, never loses it.
+   * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own
+   * ids, so that the consumer's inbox ignores those it already applied. A message leaves the dead letters
+   * after RabbitMQ has confirmed it: a crash in between sends it twice, never loses it.
    * @param id of one message; else all current ones
    * @returns the ids
    */
@@ -103,9 +103,10 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Goes once through all current dead letters. Kept ones are republished to the end of the queue before they are
-   * acknowledged at its head, so that the order is the same afterwards. They are not requeued, because RabbitMQ 4
-   * counts that as a delivery and drops the message at its limit. Duplicates, left by a crash in between, are merged.
+   * Goes once through all current dead letters. Kept ones are republished to the end of the queue before they
+   * are acknowledged at its head, so that the order is the same afterwards. They are not requeued, because
+   * RabbitMQ 4 counts that as a delivery and drops the message at its limit. Duplicates, left by a crash in
+   * between, are merged.
    */
   private async scan(
     queue: MessageQueue,
@@ -142,8 +143,8 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Holds an exclusive queue during the work, which the broker grants to one connection at a time. Two concurrent
-   * scans would take each other's republished messages for their own.
+   * Holds an exclusive queue during the work, which the broker grants to one connection at a time. Two
+   * concurrent scans would take each other's republished messages for their own.
    */
   private async withExclusiveLock(lock: string, work: () => Promise<void>): Promise<void> {
     const channel = await this.acquireLock(lock);
@@ -181,8 +182,11 @@ export class DeadLetterQueues {
   }
 }
 
-/** Sorts by time of rejection. Messages that the broker itself dead-lettered have no such time and come first. */
+/**
+ * Sorts by time of rejection. Messages that the broker itself dead-lettered have no such time and come first.
+ */
 function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
+  // words: member of the command's output
   const at = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
   return letters.toSorted((a, b) => at(a) - at(b)).slice(0, maxListed);
 }

@@ -10,6 +10,7 @@ export interface DeadLetter {
   readonly id: string;
   readonly type: string | null;
   readonly reason: string;
+  // words: member of the command's output
   readonly refused_at: string | null;
   readonly occurred_at: string | null;
   readonly bytes: number;
@@ -29,6 +30,7 @@ export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' 
     id: identifier(named) ?? `sha256-${createHash('sha256').update(raw.content).digest('hex').slice(0, 32)}`,
     type: identifier(member(message, 'type')) ?? null,
     reason: text(member(headers, rejectionReasonHeader)) ?? brokerReason(headers),
+    // words: member of the command's output
     refused_at: identifier(member(headers, rejectedAtHeader)) ?? null,
     occurred_at: identifier(member(message, 'occurred_at')) ?? null,
     bytes: raw.content.length,
@@ -36,7 +38,9 @@ export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' 
   };
 }
 
-/** Why the broker itself dead-lettered the message, e.g. after too many deliveries (`x-first-death-reason`). */
+/**
+ * Why the broker itself dead-lettered the message, e.g. after too many deliveries (`x-first-death-reason`).
+ */
 function brokerReason(headers: unknown): string {
   const reason = text(member(headers, 'x-first-death-reason'));
   return reason === undefined ? 'unknown' : `set aside by RabbitMQ: ${reason}`;
@@ -74,7 +78,10 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the value if it is shaped like an id, a type or a time. Anything else could be text that a person wrote. */
+/**
+ * Returns the value if it is shaped like an id, a type or a time. Anything else could be text that a person
+ * wrote.
+ */
 function identifier(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : undefined;
 }

@@ -43,7 +43,10 @@ const record = statement(
   'UPDATE inbox SET outcome = $3, reason = $4, handled_at = now() WHERE message_id = $1 AND queue = $2',
 );
 
-/** Updates the outcome of a message that was held, or is decided later. Needs an inbox table that allows `held`. */
+/**
+ * Updates the outcome of a message that was held, or is decided later. Needs an inbox table that allows
+ * `held`.
+ */
 export async function recordOutcome(
   tx: Transaction,
   queue: MessageQueue,
@@ -56,7 +59,9 @@ export async function recordOutcome(
 
 const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1');
 
-/** `/messages/{message_id}` on the internal port: the outcome of a message in this service, for its sender. */
+/**
+ * `/messages/{message_id}` on the internal port: the outcome of a message in this service, for its sender.
+ */
 export function messageOutcomes(database: Database): InternalRoute {
   return async (path) => {
     const messageId = /^\/messages\/([0-9a-f-]{36})$/i.exec(path)?.[1]?.toLowerCase();

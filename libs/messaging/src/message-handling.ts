@@ -65,7 +65,10 @@ export class MessageHandling {
     private readonly options: HandlingOptions,
   ) {}
 
-  /** Resolves when each message is applied, dead-lettered or returned. @throws when one could not be dead-lettered */
+  /**
+   * Resolves when each message is applied, dead-lettered or returned.
+   * @throws when one could not be dead-lettered
+   */
   async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     const deliveries: Delivery[] = [];
     for (const raw of batch) {
@@ -100,7 +103,10 @@ export class MessageHandling {
     await this.acknowledge(channel, deliveries);
   }
 
-  /** Handles the first message alone. The others follow in two halves: the batch may have been too large for the timeout. */
+  /**
+   * Handles the first message alone. The others follow in two halves: the batch may have been too large for
+   * the timeout.
+   */
   private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     await this.handleEach(channel, deliveries.slice(0, 1));
     const middle = Math.ceil((deliveries.length + 1) / 2);
@@ -177,7 +183,8 @@ export class MessageHandling {
   private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
     const last = deliveries.at(-1);
-    // Acknowledges all messages before it as well: messages are handled in order, so none of those is still in work.
+    // Acknowledges all messages before it as well: messages are handled in order, so none of those is still
+    // in work.
     if (last !== undefined) await this.options.acknowledge(channel, last.raw, { andAllBefore: true });
   }
 

@@ -12,8 +12,9 @@ import { QueueGauges } from './queue-gauges.js';
 const cleanupIntervalMs = 3_600_000;
 
 /**
- * A service's side of RabbitMQ, with separate connections for publishing and consuming. While RabbitMQ is short of
- * memory or disk, it stops reading from publishing connections; acknowledgements must continue, since they free memory.
+ * A service's side of RabbitMQ, with separate connections for publishing and consuming. While RabbitMQ is
+ * short of memory or disk, it stops reading from publishing connections; acknowledgements must continue,
+ * since they free memory.
  */
 export class Messaging {
   readonly outbox = new Outbox();
@@ -32,7 +33,10 @@ export class Messaging {
       readonly namespace: string;
       readonly consumerTimes?: ConsumerTimes;
       readonly outboxTimes?: OutboxTimes;
-      /** Rejects while the database is unreachable. By default it uses `database`, whose pool may be exhausted. */
+      /**
+       * Rejects while the database is unreachable. By default it uses `database`, whose pool may be
+       * exhausted.
+       */
       readonly ping?: () => Promise<void>;
       /** Interval at which the queue depths are read. */
       readonly gaugeIntervalMs?: number;

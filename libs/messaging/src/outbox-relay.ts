@@ -42,9 +42,9 @@ const readOldest = statement(
 const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE position = ANY($1::bigint[])');
 
 /**
- * Publishes the outbox to RabbitMQ: a batch is locked, published, confirmed, deleted, committed. After a crash at any
- * point, the batch is published again under the same ids; no message is lost. Several replicas may run: each takes
- * rows that no other has locked.
+ * Publishes the outbox to RabbitMQ: a batch is locked, published, confirmed, deleted, committed. After a
+ * crash at any point, the batch is published again under the same ids; no message is lost. Several replicas
+ * may run: each takes rows that no other has locked.
  */
 export class OutboxRelay {
   private channel: ConfirmChannel | undefined;

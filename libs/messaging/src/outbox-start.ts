@@ -2,16 +2,19 @@ const defaultLagMs = 5_000;
 const defaultFullScanMs = 10_000;
 
 export interface OutboxTimes {
-  /** A lower position committed up to this long after a higher one was sent needs no full scan to be found. */
+  /**
+   * A lower position committed up to this long after a higher one was sent needs no full scan to be found.
+   */
   readonly lagMs?: number;
   readonly fullScanMs?: number;
 }
 
 /**
- * The position from which the relay scans the outbox. While an old snapshot lives (pg_dump, a replica with feedback),
- * index entries of deleted messages remain, and a scan from the beginning would read all of them in every round. The
- * start follows the sent positions some seconds behind, because a transaction may commit a lower position later. A
- * regular full scan finds positions that were committed later than that, and those that a crashed replica had locked.
+ * The position from which the relay scans the outbox. While an old snapshot lives (pg_dump, a replica with
+ * feedback), index entries of deleted messages remain, and a scan from the beginning would read all of them
+ * in every round. The start follows the sent positions some seconds behind, because a transaction may commit
+ * a lower position later. A regular full scan finds positions that were committed later than that, and those
+ * that a crashed replica had locked.
  */
 export class OutboxScanStart {
   private start = 0;

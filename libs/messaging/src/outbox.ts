@@ -8,7 +8,9 @@ const insertMessages = statement(
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::jsonb[])`,
 );
 
-/** The messages that a service will send. Each is written in the transaction of the change that it reports. */
+/**
+ * The messages that a service will send. Each is written in the transaction of the change that it reports.
+ */
 export class Outbox {
   private wakeRelay: () => void = () => undefined;
 

@@ -8,7 +8,10 @@ export const rejectionReasonHeader = 'x-refusal-reason';
 /** Header with the time of the rejection. */
 export const rejectedAtHeader = 'x-refused-at';
 
-/** Publishes an unchanged message to its dead-letter queue, with the reason. Resolves when RabbitMQ has confirmed it. */
+/**
+ * Publishes an unchanged message to its dead-letter queue, with the reason. Resolves when RabbitMQ has
+ * confirmed it.
+ */
 export async function publishDeadLetter(
   channel: ConfirmChannel,
   topology: Topology,

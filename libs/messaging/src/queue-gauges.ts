@@ -23,7 +23,10 @@ const nonEmptySeconds = new Gauge({
   registers: [metrics],
 });
 
-/** Reports how many messages wait in each queue that a service consumes, by two passive declarations per queue. */
+/**
+ * Reports how many messages wait in each queue that a service consumes, by two passive declarations per
+ * queue.
+ */
 export class QueueGauges {
   private readonly loop: BackgroundLoop;
   private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
@@ -45,7 +48,10 @@ export class QueueGauges {
     return this.loop.stop();
   }
 
-  /** While RabbitMQ is unreachable the values stay unchanged; readiness and the outbox metrics report the outage. */
+  /**
+   * While RabbitMQ is unreachable the values stay unchanged; readiness and the outbox metrics report the
+   * outage.
+   */
   private async round(): Promise<boolean> {
     for (const queue of this.queues) {
       const { topology } = this.broker;

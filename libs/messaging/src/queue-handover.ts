@@ -11,11 +11,11 @@ export interface QueueReader {
 }
 
 /**
- * Decides which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of the earlier
- * release while one of them consumes it. When none does, this replica unbinds it, reads the remaining messages,
- * deletes it, and continues with the next. The current queue was bound earlier, so it has all newer messages, and the
- * inbox ignores duplicates. Messages are never applied out of order: the current queue is read only when all retired
- * queues are gone.
+ * Decides which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of
+ * the earlier release while one of them consumes it. When none does, this replica unbinds it, reads the
+ * remaining messages, deletes it, and continues with the next. The current queue was bound earlier, so it has
+ * all newer messages, and the inbox ignores duplicates. Messages are never applied out of order: the current
+ * queue is read only when all retired queues are gone.
  */
 export class QueueHandover {
   private reading: string | undefined;
@@ -41,7 +41,10 @@ export class QueueHandover {
     await this.read(this.topology.queue(this.name));
   }
 
-  /** Whether a retired queue has no consumer: a replica of the earlier release re-created it after the handover. */
+  /**
+   * Whether a retired queue has no consumer: a replica of the earlier release re-created it after the
+   * handover.
+   */
   async isLeftBehind(): Promise<boolean> {
     for (const retired of this.topology.retiredQueues(this.name)) {
       if ((await this.inspect(retired))?.consumerCount === 0) return true;

@@ -3,12 +3,18 @@ import { type ConfirmChannel, connect } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 
-/** Limit of waiting messages before more are written: seconds of work for the consumer, and little memory for the broker. */
+/**
+ * Limit of waiting messages before more are written: seconds of work for the consumer, and little memory for
+ * the broker.
+ */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
 const defaultStallTimeoutMs = 60_000;
 
-/** Publishes directly to the queue of one consumer, so that no other service receives the messages. Close it after use. */
+/**
+ * Publishes directly to the queue of one consumer, so that no other service receives the messages. Close it
+ * after use.
+ */
 export class ReplayQueue {
   private returned = false;
   private readonly channel: ConfirmChannel;
@@ -47,7 +53,10 @@ export class ReplayQueue {
     return new ReplayQueue(channel, { queue: name, stallTimeoutMs }, () => connection.close());
   }
 
-  /** Waits for room, then resolves when RabbitMQ has confirmed the messages. @throws Error when the consumer is stalled */
+  /**
+   * Waits for room, then resolves when RabbitMQ has confirmed the messages.
+   * @throws Error when the consumer is stalled
+   */
   async write(messages: readonly Message[]): Promise<void> {
     await this.waitForRoom();
     for (const message of messages) {

@@ -25,7 +25,10 @@ export function queuesOf(service: string): MessageQueue[] {
   return queueNames().filter((name) => serviceOfQueue(name) === service);
 }
 
-/** Declares the queues of a service before it runs, so that they store what others publish. @returns their names */
+/**
+ * Declares the queues of a service before it runs, so that they store what others publish.
+ * @returns their names
+ */
 export async function declareQueuesOf(
   service: string,
   { url, namespace }: { readonly url: string; readonly namespace: string },
@@ -44,8 +47,8 @@ export async function declareQueuesOf(
 }
 
 /**
- * Declares the exchange only if it does not exist. The RabbitMQ user of a service has no permission to declare it,
- * since that permission would also allow to delete it.
+ * Declares the exchange only if it does not exist. The RabbitMQ user of a service has no permission to
+ * declare it, since that permission would also allow to delete it.
  */
 export async function ensureFactsExchange(connection: ChannelModel, topology: Topology): Promise<void> {
   const { factsExchange } = topology;
@@ -57,7 +60,10 @@ export async function ensureFactsExchange(connection: ChannelModel, topology: To
   await channel.close();
 }
 
-/** Declares each queue with its bindings and dead-letter queue. The broker dead-letters at least once (ADR 23). */
+/**
+ * Declares each queue with its bindings and dead-letter queue. The broker dead-letters at least once (ADR
+ * 23).
+ */
 export async function declareQueues(
   connection: ChannelModel,
   topology: Topology,

@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const confirmTimeoutMs = 10_000;
 
-/** Resolves when RabbitMQ has confirmed everything published on the channel. Rejects on a nack, and after 10 s. */
+/**
+ * Resolves when RabbitMQ has confirmed everything published on the channel. Rejects on a nack, and after 10
+ * s.
+ */
 export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
   const timer = new AbortController();
   const late = delay(confirmTimeoutMs, undefined, { signal: timer.signal }).then(() => {

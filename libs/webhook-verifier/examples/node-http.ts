@@ -9,7 +9,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 
 const maxBytes = 1_000_000;
 
-/** Handles each genuine event except tests. If `handle` fails, the response is 500 and the event is retried later. */
+/**
+ * Handles each genuine event except tests. If `handle` fails, the response is 500 and the event is retried
+ * later.
+ */
 export function webhookServer(
   secrets: readonly string[],
   handle: (event: WebhookEvent) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * The data of each event in `api_version` 2026-11-01. Type aliases rather than interfaces, so that they are assignable to
- * records of unknown members. New members and new states may be added.
+ * The data of each event in `api_version` 2026-11-01. Type aliases rather than interfaces, so that they are
+ * assignable to records of unknown members. New members and new states may be added.
  */
 
 /** `amount` is in minor units: 2999 `GBP` is £29.99, 4800 `JPY` is ¥4800. */

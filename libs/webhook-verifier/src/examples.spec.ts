@@ -14,7 +14,10 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const secret = 'whsec_test';
 const vectorBody = vectors[0]?.body_base64 ?? '';
 
-/** Programs that run another language's example on each vector, and print the outcomes and response statuses as JSON. */
+/**
+ * Programs that run another language's example on each vector, and print the outcomes and response statuses
+ * as JSON.
+ */
 const programs = {
   python3: {
     file: 'verify_webhook.py',

@@ -5,14 +5,17 @@ import { WebhookVerificationError } from './webhook-verification-error.js';
 export type ReceivedEvent = Envelope<string, Readonly<Record<string, unknown>>>;
 
 /**
- * Whether this package has types for the event: its name and `api_version` are known. Respond with 2xx to an unknown
- * event: it was delivered, and a retry would not make it known.
+ * Whether this package has types for the event: its name and `api_version` are known. Respond with 2xx to an
+ * unknown event: it was delivered, and a retry would not make it known.
  */
 export function isKnownEvent(event: ReceivedEvent): event is WebhookEvent {
   return event.api_version === apiVersion && webhookEventNames.some((name) => name === event.event);
 }
 
-/** Whether the event is a sample that the subscription's owner requested. The id is signed, unlike `X-Service-Test`. */
+/**
+ * Whether the event is a sample that the subscription's owner requested. The id is signed, unlike
+ * `X-Service-Test`.
+ */
 export function isTestEvent(event: ReceivedEvent): boolean {
   return event.id.startsWith('evt_test_');
 }

@@ -2,7 +2,10 @@
 export type RequestHeaders =
   Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
-/** Finds a header, ignoring case; undefined if missing. Repeated headers are joined with a comma (RFC 9110 §5.3). */
+/**
+ * Finds a header, ignoring case; undefined if missing. Repeated headers are joined with a comma (RFC 9110
+ * §5.3).
+ */
 export function headerOf(headers: RequestHeaders, name: string): string | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
   const values = Object.entries(headers).flatMap(([key, value]) =>

@@ -24,8 +24,8 @@ const signatureHeaders = ['x-service-signature', 'x-service-signature-previous']
 const defaultToleranceSeconds = 300;
 
 /**
- * Returns the event of a genuine and fresh request. Verifies the signature first, and reads nothing else of a forged
- * request.
+ * Returns the event of a genuine and fresh request. Verifies the signature first, and reads nothing else of a
+ * forged request.
  * @throws WebhookVerificationError when a check fails; `code` names the check
  * @throws TypeError on invalid arguments: no secret, an empty secret, or a body that is not raw bytes
  */
@@ -57,7 +57,10 @@ function parseSignature(header: string): Signature {
   return { timestamp, mac: Buffer.from(hex, 'hex') };
 }
 
-/** Returns the time of the first valid signature. Compares every pair, so that the duration does not reveal which one matched. */
+/**
+ * Returns the time of the first valid signature. Compares every pair, so that the duration does not reveal
+ * which one matched.
+ */
 function signingTime(signatures: readonly Signature[], body: Uint8Array, secrets: readonly string[]): number {
   const valid = signatures.filter(
     ({ timestamp, mac }) => secrets.filter((secret) => isMacOf(mac, secret, timestamp, body)).length > 0,

@@ -18,7 +18,9 @@ const messages: Readonly<Record<WebhookVerificationErrorCode, string>> = {
   malformed_body: 'The body is signed, but no event.',
 };
 
-/** The request failed verification. The message contains no secret, signature or body, so it may be logged. */
+/**
+ * The request failed verification. The message contains no secret, signature or body, so it may be logged.
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly code: WebhookVerificationErrorCode;

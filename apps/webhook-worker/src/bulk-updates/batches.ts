@@ -5,11 +5,13 @@ import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 export const batchSize = 1_000;
 /** Maximum number of held deliveries of a subscription; beyond it the oldest expire. */
 const maxHeld = 10_000;
-/** With this many due deliveries a receiver is busy: no more are released or recovered until some are sent. */
+/**
+ * With this many due deliveries a receiver is busy: no more are released or recovered until some are sent.
+ */
 const busyThreshold = 500;
 
-// Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would read whole
-// partitions.
+// Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would
+// read whole partitions.
 const preferIndexes = statement(
   'bulk-updates.prefer-indexes',
   "SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)",
@@ -26,7 +28,8 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// IS NOT DISTINCT FROM cannot use an index, so PostgreSQL finds the batch by key instead of scanning all held deliveries.
+// IS NOT DISTINCT FROM cannot use an index, so PostgreSQL finds the batch by key instead of scanning all held
+// deliveries.
 const expireExcess = statement(
   'bulk-updates.expire-excess',
   `WITH batch AS (
@@ -57,8 +60,8 @@ const release = statement(
    UPDATE webhook_deliveries d SET status = 'retrying', next_attempt_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// A delivery that is open only because of a manual retry gets its previous final state. One in flight ends when it is
-// settled.
+// A delivery that is open only because of a manual retry gets its previous final state. One in flight ends
+// when it is settled.
 const cancelStatement = (statuses: string): string =>
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries WHERE subscription_id = $1 AND status IN (${statuses})
@@ -80,7 +83,10 @@ const countDue = statement(
    ) AS due`,
 );
 
-/** Updates a batch of deliveries to the state that their subscription requires. Returns whether there may be more. */
+/**
+ * Updates a batch of deliveries to the state that their subscription requires. Returns whether there may be
+ * more.
+ */
 export async function applySubscriptionState(
   tx: Transaction,
   id: string,
@@ -114,8 +120,8 @@ export interface OpenRecovery {
   readonly subscription_id: string;
 }
 
-// Recovered deliveries restart their schedule. Deliveries that failed after the request are excluded, so each is
-// recovered once.
+// Recovered deliveries restart their schedule. Deliveries that failed after the request are excluded, so each
+// is recovered once.
 const recover = statement(
   'bulk-updates.recover',
   `WITH recovery AS (SELECT * FROM webhook_recoveries WHERE id = $1), batch AS (

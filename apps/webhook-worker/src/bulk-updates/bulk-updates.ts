@@ -81,11 +81,11 @@ interface LockedSubscription {
 }
 
 /**
- * Updates many deliveries of a subscription: holds them when it is disabled, releases them when it is enabled, cancels
- * them when it is deleted, recovers them on request, and expires those held too long. Pending work is stored in
- * PostgreSQL and done in batches, each in its own transaction, so that no number of deliveries delays a request or a
- * settlement. Released and recovered deliveries become due as fast as the receiver takes them. All replicas run the
- * loop; one at a time works on a subscription.
+ * Updates many deliveries of a subscription: holds them when it is disabled, releases them when it is
+ * enabled, cancels them when it is deleted, recovers them on request, and expires those held too long.
+ * Pending work is stored in PostgreSQL and done in batches, each in its own transaction, so that no number of
+ * deliveries delays a request or a settlement. Released and recovered deliveries become due as fast as the
+ * receiver takes them. All replicas run the loop; one at a time works on a subscription.
  */
 @Injectable()
 export class BulkUpdates {
@@ -114,7 +114,10 @@ export class BulkUpdates {
     return this.loop.stop();
   }
 
-  /** Requests a state sync. Call it in the transaction that changes the state of subscriptions or of their deliveries. */
+  /**
+   * Requests a state sync. Call it in the transaction that changes the state of subscriptions or of their
+   * deliveries.
+   */
   async syncState(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
     await requestStateSync(tx, subscriptionIds);
@@ -136,8 +139,8 @@ export class BulkUpdates {
   }
 
   /**
-   * Processes due items, each in its own transaction. Skips subscriptions that another replica works on, and items
-   * that another replica has finished since they were read. Returns whether there may be more.
+   * Processes due items, each in its own transaction. Skips subscriptions that another replica works on, and
+   * items that another replica has finished since they were read. Returns whether there may be more.
    */
   private async processDue<Item extends DueItem>(
     page: Statement,
@@ -171,7 +174,8 @@ export class BulkUpdates {
     await tx.row<LockedSubscription>(lockSubscription, [id]); // first, in the lock order of a PATCH
     // A request after this point leads to another state sync.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
-    // Reads the state again: the requesting transaction may have changed it while this one waited for its lock.
+    // Reads the state again: the requesting transaction may have changed it while this one waited for its
+    // lock.
     const subscription = await tx.row<LockedSubscription>(lockSubscription, [id]);
     if (subscription?.state === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayStateSync, [id, retryDelaySeconds.busy]);

@@ -7,8 +7,9 @@ const request = statement(
 );
 
 /**
- * Requests that deliveries are updated to the state that their subscriptions require, in the transaction that changes
- * this state. A running service does so within a second; at once when called by `BulkUpdates.syncState`.
+ * Requests that deliveries are updated to the state that their subscriptions require, in the transaction that
+ * changes this state. A running service does so within a second; at once when called by
+ * `BulkUpdates.syncState`.
  */
 export async function requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length > 0) await tx.run(request, [subscriptionIds]);

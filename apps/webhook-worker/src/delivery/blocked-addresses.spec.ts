@@ -16,7 +16,10 @@ import {
 
 const attempts = 2;
 const publicAddress: ResolvedAddress = { address: '8.8.8.8', family: 4 };
-/** Addresses of this very machine, so that a connection would arrive. Those it does not have for itself the operator has blocked. */
+/**
+ * Addresses of this very machine, so that a connection would arrive. Those it does not have for itself the
+ * operator has blocked.
+ */
 const own = Object.values(networkInterfaces())
   .flatMap((several) => several ?? [])
   .map(({ address, family }): ResolvedAddress => ({ address, family: family === 'IPv6' ? 6 : 4 }));

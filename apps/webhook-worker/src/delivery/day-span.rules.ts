@@ -1,6 +1,7 @@
 /**
- * A range of event days (`YYYY-MM-DD`, both included). A statement with a span opens only the partitions of its days.
- * It only limits the search: deliveries on other days have a wake-up of their own, or are found by the next search.
+ * A range of event days (`YYYY-MM-DD`, both included). A statement with a span opens only the partitions of
+ * its days. It only limits the search: deliveries on other days have a wake-up of their own, or are found by
+ * the next search.
  */
 export interface DaySpan {
   readonly from: string;

@@ -10,14 +10,20 @@ import {
 } from '../webhook-worker.fixture.js';
 
 const creatorCount = 10;
-/** The events of each creator's subscriptions, and their secrets: the shortest, the longest, and some that are not ASCII. */
+/**
+ * The events of each creator's subscriptions, and their secrets: the shortest, the longest, and some that are
+ * not ASCII.
+ */
 const kinds = [
   { events: ['order.created'], secrets: ['s', 'x'.repeat(256), '\u{1F3B6} schlüssel'] },
   { events: ['order.created', 'order.processing'], secrets: ['whsec_1', '語'.repeat(256)] },
 ];
 /** Of every so many events one is refused at its first attempt. */
 const refusedEach = 9;
-/** What the history may call an attempt that the receiver answered 2xx: the answer may have come too late, or after the process was gone. */
+/**
+ * What the history may call an attempt that the receiver answered 2xx: the answer may have come too late, or
+ * after the process was gone.
+ */
 const heardOrNot = new Set(['succeeded', 'lost', 'timeout']);
 const settledWithinMs = 60_000;
 
@@ -66,8 +72,8 @@ interface Change {
 }
 
 /**
- * Twenty subscriptions of ten creators, a receiver that keeps all it gets, and at the end the books: what was published, what
- * PostgreSQL says, and what arrived, compared as sets.
+ * Twenty subscriptions of ten creators, a receiver that keeps all it gets, and at the end the books: what was
+ * published, what PostgreSQL says, and what arrived, compared as sets.
  */
 export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   stores.forget();
@@ -207,8 +213,9 @@ export function attemptOf({ headers }: ReceivedDelivery): string {
 }
 
 /**
- * It ended by its last attempt, the only one that succeeded, which the receiver took. The attempts' numbers have no gap and no repetition. Earlier
- * ones that the receiver took stand in the history as lost or timed out.
+ * It ended by its last attempt, the only one that succeeded, which the receiver took. The attempts' numbers
+ * have no gap and no repetition. Earlier ones that the receiver took stand in the history as lost or timed
+ * out.
  */
 function hasEndedWell(row: AuditedDelivery, taken: ReadonlySet<string>): boolean {
   const { status, attempt_count: count, numbers, outcomes } = row;
@@ -224,7 +231,10 @@ function hasEndedWell(row: AuditedDelivery, taken: ReadonlySet<string>): boolean
   );
 }
 
-/** A subscription learns of a business change under one event id and one delivery id, however often it is posted. */
+/**
+ * A subscription learns of a business change under one event id and one delivery id, however often it is
+ * posted.
+ */
 function expectOneName(
   posts: readonly ReceivedDelivery[],
   told: readonly { readonly change: Change; readonly subscription: Subscription }[],

@@ -7,8 +7,8 @@ import { type DueSubscription, type LocalDispatcher, DispatchScheduler } from '.
 const maxConcurrent = 200;
 
 /**
- * Dispatches subscriptions in this process, without a BullMQ job: deliveries that this process has just made due (the
- * shortest path to a receiver), those whose wake-up was lost, and all while Redis is unreachable.
+ * Dispatches subscriptions in this process, without a BullMQ job: deliveries that this process has just made
+ * due (the shortest path to a receiver), those whose wake-up was lost, and all while Redis is unreachable.
  */
 @Injectable()
 export class DirectDispatcher implements LocalDispatcher {

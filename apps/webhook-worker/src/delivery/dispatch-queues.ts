@@ -18,8 +18,8 @@ export function dispatchQueueName(lane: Lane): string {
 }
 
 /**
- * BullMQ queues with one job per subscription to dispatch, however many deliveries it has due. So Redis holds at most
- * one job per busy subscription, and no data that PostgreSQL does not have.
+ * BullMQ queues with one job per subscription to dispatch, however many deliveries it has due. So Redis holds
+ * at most one job per busy subscription, and no data that PostgreSQL does not have.
  */
 @Injectable()
 export class DispatchQueues {

@@ -8,7 +8,10 @@ import type { Lane } from './lanes.rules.js';
 export interface DueSubscription {
   readonly subscriptionId: string;
   readonly lane: Lane;
-  /** Days of the due deliveries. Undefined if the caller does not know them; determining them takes one more statement. */
+  /**
+   * Days of the due deliveries. Undefined if the caller does not know them; determining them takes one more
+   * statement.
+   */
   readonly days?: DaySpan | undefined;
 }
 
@@ -27,9 +30,9 @@ export interface LocalDispatcher {
 }
 
 /**
- * Schedules the dispatch of subscriptions: in this process if it has capacity, else as a BullMQ job for any process.
- * While Redis is unreachable, this process dispatches all of them. A wake-up is a hint that may be lost: PostgreSQL has
- * the due deliveries, and the reconciler finds them.
+ * Schedules the dispatch of subscriptions: in this process if it has capacity, else as a BullMQ job for any
+ * process. While Redis is unreachable, this process dispatches all of them. A wake-up is a hint that may be
+ * lost: PostgreSQL has the due deliveries, and the reconciler finds them.
  */
 @Injectable()
 export class DispatchScheduler {
@@ -49,13 +52,19 @@ export class DispatchScheduler {
     this.localDispatcher = localDispatcher;
   }
 
-  /** For deliveries that have just become due. Enqueues only subscriptions that this process cannot start at once. */
+  /**
+   * For deliveries that have just become due. Enqueues only subscriptions that this process cannot start at
+   * once.
+   */
   schedule(due: readonly DueSubscription[]): void {
     if (due.length === 0 || this.stopping) return;
     this.enqueue(this.localDispatcher?.tryStart(due) ?? due);
   }
 
-  /** Enqueues subscriptions behind all others. The days are dropped, since a job sends all that is due when it runs. */
+  /**
+   * Enqueues subscriptions behind all others. The days are dropped, since a job sends all that is due when it
+   * runs.
+   */
   enqueue(due: readonly DueSubscription[]): void {
     if (due.length === 0 || this.stopping) return;
     const subscriptions = due.map(({ subscriptionId, lane }) => ({ subscriptionId, lane }));

@@ -15,7 +15,9 @@ import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js
 const maxSliceDeliveries = 64;
 const maxSliceMs = 5_000;
 
-/** Maximum number of attempts that outlast their time slice. Each holds a connection, and its body in memory. */
+/**
+ * Maximum number of attempts that outlast their time slice. Each holds a connection, and its body in memory.
+ */
 const maxBackgroundAttempts = 2_000;
 
 /** The running work of this process for a subscription. */
@@ -28,7 +30,9 @@ interface Activity {
   claiming: boolean;
   /** Deliveries became due during the claim, perhaps too late for it, so it is repeated. */
   repeatClaim: boolean;
-  /** The days of all due deliveries; undefined while some of them are unknown, until a claim determines them. */
+  /**
+   * The days of all due deliveries; undefined while some of them are unknown, until a claim determines them.
+   */
   days: DaySpan | undefined;
 }
 
@@ -44,10 +48,10 @@ interface SendResult {
 }
 
 /**
- * Sends the due deliveries of a subscription in time slices: claim → sign → POST → settle, until nothing is due or the
- * slice is over. All time slices of a process together never exceed the receiver's limit of concurrent attempts. A
- * slice does not wait for a receiver that does not respond, since other subscriptions need its place: the attempts
- * continue in the background.
+ * Sends the due deliveries of a subscription in time slices: claim → sign → POST → settle, until nothing is
+ * due or the slice is over. All time slices of a process together never exceed the receiver's limit of
+ * concurrent attempts. A slice does not wait for a receiver that does not respond, since other subscriptions
+ * need its place: the attempts continue in the background.
  */
 @Injectable()
 export class DispatchSubscription {
@@ -66,7 +70,10 @@ export class DispatchSubscription {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Runs one time slice. Returns the subscription, with its current lane, if more may be due and it must be queued again. */
+  /**
+   * Runs one time slice. Returns the subscription, with its current lane, if more may be due and it must be
+   * queued again.
+   */
   async run(due: DueSubscription): Promise<DueSubscription | undefined> {
     if (this.stopping || this.coalesceIntoRunning(due)) return undefined;
     const { subscriptionId, days } = due;
@@ -88,9 +95,9 @@ export class DispatchSubscription {
   }
 
   /**
-   * Adds the days of newly due deliveries to the search of the running time slices. Returns true if these will send
-   * them: one is claiming (and will repeat its claim), or all eight attempts are running. Otherwise the caller must
-   * start another time slice.
+   * Adds the days of newly due deliveries to the search of the running time slices. Returns true if these
+   * will send them: one is claiming (and will repeat its claim), or all eight attempts are running. Otherwise
+   * the caller must start another time slice.
    */
   coalesceIntoRunning({ subscriptionId, days }: DueSubscription): boolean {
     const activity = this.activities.get(subscriptionId);
@@ -130,7 +137,7 @@ export class DispatchSubscription {
       if (slots === undefined) return { deliveries: [], mayHaveMore: false, lane, days: undefined, slots };
       const { running, days } = activity;
       const claim = await this.lease.claim({ subscriptionId, maxCount: slots.count, running, days });
-      if (!activity.repeatClaim) activity.days = claim.days; // otherwise the span was widened during the claim
+      if (!activity.repeatClaim) activity.days = claim.days; // else the span has grown since
       const [first] = claim.deliveries;
       if (first !== undefined) this.hosts.rememberHost(subscriptionId, first.url);
       used = claim.deliveries.length;
@@ -207,8 +214,9 @@ export class DispatchSubscription {
 }
 
 /**
- * Leaves due deliveries to a running time slice: to one that is claiming, which then repeats its claim, or, if the
- * maximum number of attempts is running, to the one that continues after them. Returns whether there is one.
+ * Leaves due deliveries to a running time slice: to one that is claiming, which then repeats its claim, or,
+ * if the maximum number of attempts is running, to the one that continues after them. Returns whether there
+ * is one.
  */
 function coalesceIntoActivity(activity: Activity): boolean {
   if (activity.claiming) activity.repeatClaim = true;

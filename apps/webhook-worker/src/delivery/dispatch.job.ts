@@ -8,8 +8,8 @@ import { DispatchSubscription } from './dispatch-subscription.js';
 import { maxConcurrentDispatches, type Lane, lanes } from './lanes.rules.js';
 import { DispatchScheduler } from './dispatch-scheduler.js';
 
-// Another process takes over the job of a killed one within lockMs + stalledIntervalMs. A job that lost its lock and
-// still runs does no harm, since leases decide who sends a delivery.
+// Another process takes over the job of a killed one within lockMs + stalledIntervalMs. A job that lost its
+// lock and still runs does no harm, since leases decide who sends a delivery.
 const lockMs = 10_000;
 const stalledIntervalMs = 5_000;
 const maxStalledCount = 1_000_000; // an interrupted job never fails

@@ -83,7 +83,8 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
       const arriving = proof.untilMoreArrive(100);
       await proof.publish(eventCount / 5);
       await arriving;
-      // At once, or as the answer to a statement is on its way: it may be that of a commit, of which nobody learns then.
+      // At once, or as the answer to a statement is on its way: it may be that of a commit, of which nobody
+      // learns then.
       if (round % 2 === 0) line.sever();
       else line.severAfter(10 + round);
     }

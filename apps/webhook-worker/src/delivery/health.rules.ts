@@ -41,7 +41,10 @@ export interface DisableLimits {
 
 const newestWeight = 0.2;
 
-/** Returns the health after these attempts, in the order in which they ended. Attempts of test events are excluded. */
+/**
+ * Returns the health after these attempts, in the order in which they ended. Attempts of test events are
+ * excluded.
+ */
 export function afterAttempts(
   before: Health,
   attempts: readonly AttemptResult[],
@@ -78,7 +81,8 @@ function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits:
   };
   if (health.status === 'disabled') return failing;
   if (attempt.gone) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'gone' };
-  // The count alone would disable a healthy receiver in a burst of failures; the time alone, one that gets few events.
+  // The count alone would disable a healthy receiver in a burst of failures; the time alone, one that gets
+  // few events.
   const isLimitReached =
     consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
   if (isLimitReached) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };

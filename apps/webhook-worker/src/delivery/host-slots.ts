@@ -29,11 +29,11 @@ export interface Slots {
 }
 
 /**
- * Limits the concurrent attempts of this process at one receiving host (`host:port`), over all subscriptions. Many
- * subscriptions with one target must not flood it, and its slowness must not use up the slots of other hosts. A
- * subscription that gets no slot holds nothing while it waits, and is scheduled when slots are free. In the fast lane,
- * a subscription without running attempts gets one slot even if the host is full, since the other subscriptions at
- * that host may be dead.
+ * Limits the concurrent attempts of this process at one receiving host (`host:port`), over all subscriptions.
+ * Many subscriptions with one target must not flood it, and its slowness must not use up the slots of other
+ * hosts. A subscription that gets no slot holds nothing while it waits, and is scheduled when slots are free.
+ * In the fast lane, a subscription without running attempts gets one slot even if the host is full, since the
+ * other subscriptions at that host may be dead.
  */
 @Injectable()
 export class HostSlots {
@@ -51,7 +51,10 @@ export class HostSlots {
     this.limits = { fast: limit, slow: Math.ceil(limit / 4) };
   }
 
-  /** Takes up to `maxCount` slots. Returns undefined if none is free; the subscription is then scheduled later. */
+  /**
+   * Takes up to `maxCount` slots. Returns undefined if none is free; the subscription is then scheduled
+   * later.
+   */
   async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
     const { subscriptionId, lane } = due;
     const host = this.hosts.get(subscriptionId) ?? (await this.readHost(subscriptionId));
@@ -60,7 +63,7 @@ export class HostSlots {
     this.hostLanes.set(key, hostLane);
     const count = Math.min(maxCount, freeSlots(subscriptionId, lane, hostLane));
     if (count <= 0) {
-      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // without the days: more may be due by then
+      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // for all days
       return undefined;
     }
     hostLane.waiting.delete(subscriptionId);
@@ -102,7 +105,8 @@ export class HostSlots {
     if (remaining > 0) hostLane.takenBySubscription.set(subscriptionId, remaining);
     else hostLane.takenBySubscription.delete(subscriptionId);
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
-    // The next one is scheduled only when a full batch of slots is free, so that a full host does not proceed one by one.
+    // The next one is scheduled only when a full batch of slots is free, so that a full host does not proceed
+    // one by one.
     const batch = Math.min(maxConcurrentDeliveries.healthy, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
     if (next === undefined || hostLane.limit - hostLane.taken < batch) return;

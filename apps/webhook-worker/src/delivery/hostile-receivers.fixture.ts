@@ -65,7 +65,9 @@ const repeated = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(65_
 export const speakNoTls: Conduct = (socket) =>
   void socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 
-/** Every conduct over plain HTTP, and what the history calls it. `bait` is the address that redirects name. */
+/**
+ * Every conduct over plain HTTP, and what the history calls it. `bait` is the address that redirects name.
+ */
 export function hostileConducts(
   bait: string,
 ): readonly (readonly [name: string, outcome: string, Conduct])[] {
@@ -165,7 +167,10 @@ export function strangers() {
   };
 }
 
-/** Certificates in this directory: one authority that a worker is to trust, and what it signed, and what nobody did. */
+/**
+ * Certificates in this directory: one authority that a worker is to trust, and what it signed, and what
+ * nobody did.
+ */
 export async function certificates(directory: string) {
   const at = (name: string): string => join(directory, name);
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];

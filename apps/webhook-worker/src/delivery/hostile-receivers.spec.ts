@@ -61,7 +61,10 @@ describe('a worker whose receivers are hostile', () => {
     const text = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  /** A receiver that answers at once. `measure` publishes an event for it and answers how many ms it took to arrive. */
+  /**
+   * A receiver that answers at once. `measure` publishes an event for it and answers how many ms it took to
+   * arrive.
+   */
   const goodReceiver = async () => {
     const client = await aClient(stores, worker);
     const arrivals = new Map<string, (atMs: number) => void>();

@@ -53,7 +53,8 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     for (let round = 0; round < kills; round += 1) {
       const dying = replicas[round % 2];
       let posts = 0;
-      // From the hundredth on, posts are answered only after the process is dead, which so never hears of its own.
+      // From the hundredth on, posts are answered only after the process is dead, which so never hears of its
+      // own.
       proof.answerAfter(() => {
         posts += 1;
         return posts < 100 ? undefined : dying?.kill();

@@ -2,7 +2,10 @@
 export const lanes = ['fast', 'slow'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** Maximum number of subscriptions that one process dispatches concurrently. A dispatch mostly waits for its receiver. */
+/**
+ * Maximum number of subscriptions that one process dispatches concurrently. A dispatch mostly waits for its
+ * receiver.
+ */
 export const maxConcurrentDispatches = { fast: 300, slow: 100 } as const satisfies Record<Lane, number>;
 
 /** Number of consecutive failures from which a receiver counts as failing. */
@@ -11,7 +14,7 @@ export const failingThreshold = 3;
 export const slowThresholdMs = 2_000;
 
 /**
- * Maximum number of concurrent deliveries of one process to one subscription. A failing or new receiver gets one until
- * it responds with 2xx.
+ * Maximum number of concurrent deliveries of one process to one subscription. A failing or new receiver gets
+ * one until it responds with 2xx.
  */
 export const maxConcurrentDeliveries = { healthy: 8, slow: 4, failing: 1, unknown: 1 } as const;

@@ -42,10 +42,10 @@ const selectDue = (subscription: string, condition = ''): string =>
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
 
-// Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once, since a
-// process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement has locked. The
-// days are parameters, so that PostgreSQL prunes the partitions of other days at the start of the execution: with a
-// month of partitions, opening all of them took half of the time.
+// Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,
+// since a process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement
+// has locked. The days are parameters, so that PostgreSQL prunes the partitions of other days at the start of
+// the execution: with a month of partitions, opening all of them took half of the time.
 const claim = statement(
   'deliveries.claim',
   `WITH requested AS MATERIALIZED (
@@ -117,8 +117,9 @@ interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
 }
 
 /**
- * Claims deliveries by a lease in PostgreSQL. The lease, not a lock in Redis, decides which process makes an attempt. A
- * process that dies, or stalls for longer than its leases, loses them; the reconciler frees the deliveries.
+ * Claims deliveries by a lease in PostgreSQL. The lease, not a lock in Redis, decides which process makes an
+ * attempt. A process that dies, or stalls for longer than its leases, loses them; the reconciler frees the
+ * deliveries.
  */
 @Injectable()
 export class Lease {
@@ -138,12 +139,16 @@ export class Lease {
     this.claims = new BatchLoader({ run: (requests) => this.claimAll(requests), ...limits });
   }
 
-  /** Claims the oldest due deliveries: at most `maxCount`, and with running ones not more than the receiver's limit. */
+  /**
+   * Claims the oldest due deliveries: at most `maxCount`, and with running ones not more than the receiver's
+   * limit.
+   */
   async claim(request: ClaimRequest): Promise<Claim> {
     const days = request.days ?? (await this.days.load(request.subscriptionId));
     if (days === undefined) return { ...emptyClaim, days };
     const claim = (await this.claims.load({ ...request, days })) ?? emptyClaim;
-    // Another process took some of the 64 rows found, so the remaining ones may be on other days: search again.
+    // Another process took some of the 64 rows found, so the remaining ones may be on other days: search
+    // again.
     const isIncomplete = days.more === true && !claim.mayHaveMore && claim.deliveries.length > 0;
     return isIncomplete ? { ...claim, mayHaveMore: true, days: undefined } : { ...claim, days };
   }
@@ -167,7 +172,7 @@ export class Lease {
       days.to,
     ]);
     claiming.catch((error: unknown) => {
-      if (isOutage(error)) this.lostClaims.free(token, leaseEndsAtMs); // it may have been committed nevertheless
+      if (isOutage(error)) this.lostClaims.free(token, leaseEndsAtMs); // it may be committed
     });
     const rows = await claiming;
     return requests.map((_request, index) => {
@@ -198,7 +203,10 @@ const expire = statement(
    ON CONFLICT DO NOTHING`,
 );
 
-/** Frees deliveries of lost attempts: they are due at once, and no step of the schedule is spent. Returns their number. */
+/**
+ * Frees deliveries of lost attempts: they are due at once, and no step of the schedule is spent. Returns
+ * their number.
+ */
 export function expireLeases(database: Pick<Database, 'run'>): Promise<number> {
   return database.run(expire);
 }

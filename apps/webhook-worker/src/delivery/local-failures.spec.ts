@@ -22,7 +22,8 @@ describe('while our name server does not answer', () => {
           : Promise.reject(Object.assign(new Error('no answer'), { code: 'ESERVFAIL', syscall: 'queryA' }));
       },
     });
-    // Subscribing asks the first question, each attempt one more. The schedule's four attempts alone would end at the fifth question.
+    // Subscribing asks the first question, each attempt one more. The schedule's four attempts alone would
+    // end at the fifth question.
     const worker = await startWorker(
       stores,
       {

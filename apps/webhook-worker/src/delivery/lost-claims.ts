@@ -11,8 +11,8 @@ interface LostClaim {
   readonly leaseEndsAtMs: number;
 }
 
-// Reverts the deliveries to their state before the claim: no process knows of them, so none has started an attempt.
-// They are found among the deliveries in flight, which are few.
+// Reverts the deliveries to their state before the claim: no process knows of them, so none has started an
+// attempt. They are found among the deliveries in flight, which are few.
 const free = statement(
   'deliveries.free-lost-claims',
   `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
@@ -21,9 +21,10 @@ const free = statement(
 );
 
 /**
- * Frees deliveries of claims whose response was lost with the connection. The deliveries are unknown, but the lease
- * token is known: those with the token are freed once PostgreSQL responds, repeatedly until the claim cannot be
- * committed any more. A delivery that is not freed before its lease ends counts as a lost attempt (lease.ts).
+ * Frees deliveries of claims whose response was lost with the connection. The deliveries are unknown, but the
+ * lease token is known: those with the token are freed once PostgreSQL responds, repeatedly until the claim
+ * cannot be committed any more. A delivery that is not freed before its lease ends counts as a lost attempt
+ * (lease.ts).
  */
 export class LostClaims {
   private readonly tokens = new Map<string, LostClaim>();

@@ -35,7 +35,8 @@ export class PostWebhook {
   }
 
   private headers(delivery: LeasedDelivery): Record<string, string> {
-    // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds as well.
+    // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds
+    // as well.
     const unixSeconds = Math.floor(Date.now() / 1000);
     const sign = (sealed: Buffer): string =>
       signature(this.keys.get(sealed, delivery.subscriptionId), unixSeconds, delivery.body);

@@ -15,8 +15,9 @@ const pollIntervalMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * A subscription that has been due for longer without a dispatching process has lost its wake-up: BullMQ never got the
- * job, or did not run it. In the slow lane subscriptions wait by design, so the limit is longer.
+ * A subscription that has been due for longer without a dispatching process has lost its wake-up: BullMQ
+ * never got the job, or did not run it. In the slow lane subscriptions wait by design, so the limit is
+ * longer.
  */
 const lostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
 /** Limit per round: the direct dispatches of this process are needed for the fast lane. */
@@ -59,8 +60,8 @@ const findOpen = statement(
    ORDER BY page.subscription_id`,
 );
 /**
- * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. All replicas run
- * the loop; in each round one of them acquires the lock.
+ * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. All
+ * replicas run the loop; in each round one of them acquires the lock.
  */
 @Injectable()
 export class Reconciler {

@@ -28,8 +28,8 @@ interface DecidedAttempt extends Attempt {
   readonly next: NextState;
 }
 
-// Settles only deliveries that are still leased under the same token: a worker that is too late changes nothing. The
-// days are parameters for partition pruning, as in lease.ts.
+// Settles only deliveries that are still leased under the same token: a worker that is too late changes
+// nothing. The days are parameters for partition pruning, as in lease.ts.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (
@@ -71,7 +71,10 @@ export class SettleAttempts {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Skips attempts of subscriptions that other transactions have locked. @returns the ids of these subscriptions */
+  /**
+   * Skips attempts of subscriptions that other transactions have locked.
+   * @returns the ids of these subscriptions
+   */
   async run(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
     return this.database.transaction(async (tx) => {
       const { now, lockedByOthers, subscriptions } = await lockSubscriptions(tx, subscriptionIds(attempts));
@@ -142,8 +145,8 @@ export class SettleAttempts {
       ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
     );
     const nowDisabled = new Set(disabled.map(({ id }) => id));
-    // A delivery that was held before a manual retry is held after it. If the subscription was enabled during the
-    // attempt, the delivery must be released.
+    // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
+    // the attempt, the delivery must be released.
     const held = settled.filter(({ next }) => next.status === 'held');
     const heldThoughActive = subscriptionIds(held).filter(
       (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),

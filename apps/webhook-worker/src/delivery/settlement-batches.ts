@@ -21,9 +21,10 @@ interface Waiting {
 }
 
 /**
- * Group commit: attempts that end while a batch is being written form the next batch. With one commit per attempt
- * PostgreSQL settles 500 per second, in batches of 50 it settles 12 000 (docs/adr/0006). A slow batch does not block
- * other tenants: the next one runs concurrently. Attempts of one subscription are never in two batches at once.
+ * Group commit: attempts that end while a batch is being written form the next batch. With one commit per
+ * attempt PostgreSQL settles 500 per second, in batches of 50 it settles 12 000 (docs/adr/0006). A slow batch
+ * does not block other tenants: the next one runs concurrently. Attempts of one subscription are never in two
+ * batches at once.
  */
 @Injectable()
 export class SettlementBatches {

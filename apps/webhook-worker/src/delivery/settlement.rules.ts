@@ -32,8 +32,8 @@ export function nextState(
   context: SettlementContext,
 ): NextState {
   const { scheduleMs } = context;
-  // A local failure spends no step of the schedule, so that a broken name server on our side cannot exhaust it. The limit
-  // is as many additional attempts as the schedule has steps.
+  // A local failure spends no step of the schedule, so that a broken name server on our side cannot exhaust
+  // it. The limit is as many additional attempts as the schedule has steps.
   const isExempt = exchange.isLocalFailure && delivery.number < 2 * scheduleMs.length;
   // A manual retry spends no step either.
   const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' || isExempt ? 0 : 1);

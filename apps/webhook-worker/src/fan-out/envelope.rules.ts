@@ -14,7 +14,10 @@ export function eventPublicId(id: string, test: boolean): string {
   return test ? text.replace('evt_', 'evt_test_') : text;
 }
 
-/** Renders the bytes that are signed and sent, once per event. An older api_version is supported for at least 12 months. */
+/**
+ * Renders the bytes that are signed and sent, once per event. An older api_version is supported for at least
+ * 12 months.
+ */
 export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, test = false): Buffer {
   const envelope: WebhookEnvelope = {
     id: eventPublicId(parts.id, test),

@@ -1,4 +1,7 @@
-/** Returns the UTC day in a UUIDv7 (RFC 9562 §5.7), else that of `occurredAt`. The same message always has the same day. */
+/**
+ * Returns the UTC day in a UUIDv7 (RFC 9562 §5.7), else that of `occurredAt`. The same message always has the
+ * same day.
+ */
 export function eventDay(id: string, occurredAt: string): string {
   const isVersion7 = id.charAt(14) === '7';
   const at = isVersion7

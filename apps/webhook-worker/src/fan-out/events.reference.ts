@@ -86,7 +86,10 @@ const headers: readonly Parameter[] = [
 const sampleAt = new Date('2026-11-21T09:30:00Z');
 const sampleId = '019aa5d6-3a40-7000-8000-000000000001';
 
-/** Describes every event for OpenAPI's `webhooks`. The examples are rendered by the code that renders deliveries. */
+/**
+ * Describes every event for OpenAPI's `webhooks`. The examples are rendered by the code that renders
+ * deliveries.
+ */
 export function eventReference(): { webhooks: ApiPart['webhooks']; schemas: Schemas } {
   const described = webhookEvents.map((event) => ({ event, ...bodyOf(event) }));
   return {

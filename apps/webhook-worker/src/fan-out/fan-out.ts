@@ -10,9 +10,9 @@ import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
-// One statement for the whole batch. The id of a delivery is the first half of SHA-256 of event and subscription, so that
-// a repeated message creates no second delivery. Deliveries of disabled subscriptions are written as well; the
-// reconciler holds them.
+// One statement for the whole batch. The id of a delivery is the first half of SHA-256 of event and
+// subscription, so that a repeated message creates no second delivery. Deliveries of disabled subscriptions
+// are written as well; the reconciler holds them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (

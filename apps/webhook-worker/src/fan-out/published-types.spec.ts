@@ -18,7 +18,10 @@ import type { EventData } from './event-data.shapes.js';
 /** `true` where each can stand for the other: no member more, less, optional or of another type. */
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
 
-/** Types are held by the compiler: where two have drifted apart, `true` is refused here by the name of the event. */
+/**
+ * Types are held by the compiler: where two have drifted apart, `true` is refused here by the name of the
+ * event.
+ */
 const sameData: { readonly [Name in WebhookEvent]: Same<EventData<Name>, WebhookEventData[Name]> } = {
   'order.created': true,
   'order.processing': true,

@@ -2,13 +2,19 @@ import { type Database, type Sql, statement, type Transaction } from '@fulfilmen
 import type { Logger } from '@fulfilment/runtime';
 import { advisoryLocks } from '../advisory-locks.js';
 
-/** In the order in which the tables of a day are dropped: events last, so that no delivery is ever without its body. */
+/**
+ * In the order in which the tables of a day are dropped: events last, so that no delivery is ever without its
+ * body.
+ */
 const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as const;
 type Table = (typeof tables)[number];
 const daysAhead = 7;
 const daysKept = 30;
 const dayMs = 86_400_000;
-/** Maximum number of rows moved into a new partition. The table is locked during the move, for well under a second. */
+/**
+ * Maximum number of rows moved into a new partition. The table is locked during the move, for well under a
+ * second.
+ */
 const maxMovedRows = 20_000;
 const maxDeletedRows = 5_000;
 
@@ -22,13 +28,13 @@ const existing = statement(
   `SELECT child.relname AS name FROM pg_inherits i JOIN pg_class child ON child.oid = i.inhrelid
    WHERE i.inhparent = ANY(ARRAY['webhook_deliveries', 'webhook_attempts', 'webhook_events']::regclass[])`,
 );
-// A partition that cannot be created or dropped at once is retried a minute later: other statements would queue behind
-// a pending lock request.
+// A partition that cannot be created or dropped at once is retried a minute later: other statements would
+// queue behind a pending lock request.
 const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 
 /**
- * Creates a partition for each day from yesterday to a week ahead, and moves rows of the day from the default partition
- * into it. Each is created on its own, so that a failure does not affect the others.
+ * Creates a partition for each day from yesterday to a week ahead, and moves rows of the day from the default
+ * partition into it. Each is created on its own, so that a failure does not affect the others.
  */
 export async function createDayPartitions(database: Database, logger: Logger): Promise<void> {
   const [day, names] = [await currentDay(database), await partitions(database)];
@@ -41,7 +47,10 @@ export async function createDayPartitions(database: Database, logger: Logger): P
   }
 }
 
-/** Drops the partitions of days more than 30 days ago, and deletes rows of these days from the default partitions, 5000 at a time. */
+/**
+ * Drops the partitions of days more than 30 days ago, and deletes rows of these days from the default
+ * partitions, 5000 at a time.
+ */
 export async function deleteExpiredDays(database: Database, logger: Logger): Promise<void> {
   const [oldest, names] = [addDays(await currentDay(database), -daysKept), await partitions(database)];
   for (const old of daysBefore(oldest, names)) {
@@ -95,11 +104,13 @@ async function withLock(database: Database, work: (tx: Transaction) => Promise<u
 }
 
 /**
- * Creates the partition before it locks the table, so that work on the table stops for some milliseconds only. The lock
- * is needed because a concurrent insert of a row of that day into the default partition would be rejected. DDL takes no
- * parameters; the names consist of a fixed table name and a date. Statements without a name are not prepared.
+ * Creates the partition before it locks the table, so that work on the table stops for some milliseconds
+ * only. The lock is needed because a concurrent insert of a row of that day into the default partition would
+ * be rejected. DDL takes no parameters; the names consist of a fixed table name and a date. Statements
+ * without a name are not prepared.
  *
- * @throws when the default partition has too many rows of the day to move: they stay there, which is correct but slower
+ * @throws when the default partition has too many rows of the day to move: they stay there, which is correct
+ *   but slower
  */
 async function createPartition(database: Database, table: Table, day: string): Promise<void> {
   const [name, defaultPartition] = [partitionName(table, day), `${table}_other_days`];

@@ -28,9 +28,9 @@ const dayMs = 86_400_000;
 /** A later year has five digits. */
 const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
 const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $2';
-// A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible day are
-// excluded, except future days, which only a wrong clock can cause. There is no earliest day, since an event may be
-// delivered long after it happened. PostgreSQL does not open the partitions of excluded days.
+// A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible
+// day are excluded, except future days, which only a wrong clock can cause. There is no earliest day, since
+// an event may be delivered long after it happened. PostgreSQL does not open the partitions of excluded days.
 const span = `d.subscription_id = $1
   AND d.created_at > coalesce($3::timestamptz, '-infinity') AND d.created_at < coalesce($4::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
@@ -39,8 +39,8 @@ const span = `d.subscription_id = $1
 const columns = `${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros`;
 const isTest = 'd.test = coalesce($8::boolean, d.test)';
 
-// One statement for each combination of filters with an index in list order. `test` is a filter, not an index column,
-// where few rows are tests.
+// One statement for each combination of filters with an index in list order. `test` is a filter, not an index
+// column, where few rows are tests.
 const all = statement(
   'history.page',
   `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} ${newestFirst}`,

@@ -55,7 +55,10 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
   };
 }
 
-/** Renders a finished attempt. Invalid UTF-8 in the response becomes replacement characters; a truncated character is omitted. */
+/**
+ * Renders a finished attempt. Invalid UTF-8 in the response becomes replacement characters; a truncated
+ * character is omitted.
+ */
 export function attemptView(row: AttemptRow): AttemptView {
   return {
     number: row.number,
@@ -79,6 +82,6 @@ export function deliveryDetail(
   row: DeliveryRow & { readonly body: Buffer },
   attempts: readonly AttemptRow[],
 ): DeliveryDetail {
-  const payload = webhookEnvelopeShape.parse(JSON.parse(row.body.toString('utf8'))); // rendered by `renderBody`
+  const payload = webhookEnvelopeShape.parse(JSON.parse(row.body.toString('utf8')));
   return { ...deliveryView(row), payload, attempts: attempts.map(attemptView) };
 }

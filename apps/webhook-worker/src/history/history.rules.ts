@@ -10,7 +10,13 @@ export type ManualSend = keyof typeof maxManualSendsPerMinute;
 
 /** The history of a delivery shows this many of its newest attempts. */
 export const maxAttempts = 100;
-/** The newest 25 attempts (twice a schedule of 12, plus one manual retry) are shown with the whole stored response. */
+/**
+ * The newest 25 attempts (twice a schedule of 12, plus one manual retry) are shown with the whole stored
+ * response.
+ */
 export const fullAttempts = 25;
-/** Older attempts are shown with the first bytes of it, so that a response stays below 4 MiB, whatever receivers send. */
+/**
+ * Older attempts are shown with the first bytes of it, so that a response stays below 4 MiB, whatever
+ * receivers send.
+ */
 export const olderBodyBytes = 256;

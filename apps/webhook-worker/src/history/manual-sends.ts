@@ -16,8 +16,8 @@ const record = statement(
 );
 
 /**
- * Counts a test, retry or recovery of a subscription. The transaction must have locked the subscription, which makes
- * the count exact. A rollback removes it.
+ * Counts a test, retry or recovery of a subscription. The transaction must have locked the subscription,
+ * which makes the count exact. A rollback removes it.
  *
  * @throws RateLimited when the limit per minute is reached
  */
@@ -30,7 +30,10 @@ export async function recordManualSend(
   await tx.run(record, [subscriptionId, kind]);
 }
 
-/** Needs no lock, so that a client beyond its quota locks nothing. @throws RateLimited when the limit per minute is reached */
+/**
+ * Needs no lock, so that a client beyond its quota locks nothing.
+ * @throws RateLimited when the limit per minute is reached
+ */
 export async function checkQuota(sql: Sql, subscriptionId: string, kind: ManualSend): Promise<void> {
   const found = await sql.row<{ count: number; wait_seconds: number | null }>(recent, [subscriptionId, kind]);
   if (found !== undefined && found.count >= maxManualSendsPerMinute[kind]) {

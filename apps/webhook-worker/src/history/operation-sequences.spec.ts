@@ -117,7 +117,10 @@ async function play() {
       },
       disable: () => client.patch(id, { status: 'disabled' }),
       enable: () => client.patch(id, { status: 'active' }),
-      /** As if the worker had stood still for longer than its leases: answers that it reads then change nothing. */
+      /**
+       * As if the worker had stood still for longer than its leases: answers that it reads then change
+       * nothing.
+       */
       lose: async () => {
         const late = [...held].filter(([, response]) => !response.writableEnded);
         await stores.database.run(loseLeases, [uuid]);

@@ -27,7 +27,10 @@ export async function findOwned(sql: Sql, caller: Caller, publicId: string): Pro
   return row ?? notFound('webhook subscription');
 }
 
-/** Like `findOwned`, with a lock that serialises it with bulk updates of the subscription. @throws NotFound */
+/**
+ * Like `findOwned`, with a lock that serialises it with bulk updates of the subscription.
+ * @throws NotFound
+ */
 export async function lockOwned(
   tx: Transaction,
   caller: Caller,

@@ -41,7 +41,10 @@ export class ReadDeliveries {
     private readonly cursors: SignedCursors,
   ) {}
 
-  /** Newest first. @throws NotFound; ValidationFailed on a cursor of another list; an outage error on timeout */
+  /**
+   * Newest first.
+   * @throws NotFound; ValidationFailed on a cursor of another list; an outage error on timeout
+   */
   async list(caller: Caller, webhookId: string, query: ListDeliveriesDto): Promise<CursorPage<DeliveryView>> {
     const { id } = await findOwned(this.database, caller, webhookId);
     const { status, event, created_after, created_before, test } = query;

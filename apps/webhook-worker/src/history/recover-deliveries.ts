@@ -11,8 +11,8 @@ import type { Recovery } from './delivery.shapes.js';
 import { findOwned, lockOwned } from './owned-subscription.js';
 import { checkQuota, recordManualSend } from './manual-sends.js';
 
-// Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock the
-// subscription.
+// Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock
+// the subscription.
 const serialise = statement(
   'history.serialise-recoveries',
   'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))',
@@ -54,8 +54,9 @@ export class RecoverDeliveries {
   ) {}
 
   /**
-   * Retries failed or held deliveries of a time span, as fast as the receiver takes them. A repeated call matches only
-   * deliveries that failed since, so repeating it is harmless. While the subscription is disabled, the rest waits.
+   * Retries failed or held deliveries of a time span, as fast as the receiver takes them. A repeated call
+   * matches only deliveries that failed since, so repeating it is harmless. While the subscription is
+   * disabled, the rest waits.
    *
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins

@@ -13,7 +13,8 @@ const lock = statement(
   'history.lock-delivery',
   'SELECT status, test FROM webhook_deliveries WHERE id = $1 AND subscription_id = $2 FOR UPDATE',
 );
-// Saves the state that is restored if the attempt fails. A second request before the attempt does not overwrite it.
+// Saves the state that is restored if the attempt fails. A second request before the attempt does not
+// overwrite it.
 const savePriorState = statement(
   'history.save-prior-state',
   `UPDATE webhook_deliveries SET prior_status = status, prior_failure_reason = failure_reason, prior_trigger = trigger,
@@ -35,9 +36,9 @@ export class RetryDelivery {
   ) {}
 
   /**
-   * Makes one additional attempt now, whatever the status of the delivery, even while the subscription is disabled. It
-   * has the same id and bytes, and the next number. If it fails, the delivery keeps its previous state
-   * (delivery/settlement.rules.ts).
+   * Makes one additional attempt now, whatever the status of the delivery, even while the subscription is
+   * disabled. It has the same id and bytes, and the next number. If it fails, the delivery keeps its previous
+   * state (delivery/settlement.rules.ts).
    *
    * @throws NotFound
    * @throws RateLimited after sixty in a minute; for a test event, after ten tests and retries of tests

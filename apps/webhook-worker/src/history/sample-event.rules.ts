@@ -96,7 +96,10 @@ const samples: Record<WebhookEvent, (at: string, occurredAt: Date) => Message> =
     messages.productOutOfStock.make({ product: sampleProduct(at, 'available', 0) }, { occurredAt }),
 };
 
-/** Returns sample data of an event, rendered by the code for real events, with ids marked as test ids (`ord_test_…`). */
+/**
+ * Returns sample data of an event, rendered by the code for real events, with ids marked as test ids
+ * (`ord_test_…`).
+ */
 export function sampleData(event: WebhookEvent, occurredAt: Date): Readonly<Record<string, unknown>> {
   const data = eventContent(samples[event](occurredAt.toISOString(), occurredAt))?.data ?? {};
   return Object.fromEntries(

@@ -35,8 +35,9 @@ export class SendTestEvent {
   ) {}
 
   /**
-   * Sends a sample event like a real one, in the `api_version` of the subscription. It has one attempt, is also sent
-   * while the subscription is disabled, and does not affect its health. Without a name, it is the first subscribed event.
+   * Sends a sample event like a real one, in the `api_version` of the subscription. It has one attempt, is
+   * also sent while the subscription is disabled, and does not affect its health. Without a name, it is the
+   * first subscribed event.
    *
    * @throws NotFound
    * @throws RateLimited after ten in a minute, including manual retries of tests

@@ -98,7 +98,10 @@ describe('migrations from the keys that end with the day on', () => {
   });
 });
 
-/** Beside workers of before, none of whose statements may fail. `getOn` is until each has made some more. Answers how long the longest took. */
+/**
+ * Beside workers of before, none of whose statements may fail. `getOn` is until each has made some more.
+ * Answers how long the longest took.
+ */
 async function besideOldWorkers(work: (getOn: () => Promise<void>) => Promise<void>): Promise<number> {
   const workers = Array.from({ length: 4 }, () => new OldWorker(stores.database));
   const ends = workers.map((worker) => worker.run());
@@ -221,7 +224,10 @@ async function interruptedUntilDone(
   }
 }
 
-/** Tables, their columns, constraints and indexes. The index of a partition is identified by its parent: its own name is arbitrary. */
+/**
+ * Tables, their columns, constraints and indexes. The index of a partition is identified by its parent: its
+ * own name is arbitrary.
+ */
 async function schemaOf({ dataSource }: ScratchDatabase): Promise<unknown> {
   return dataSource.query(`
     SELECT CASE WHEN c.relkind <> 'i' OR parent.inhparent IS NULL THEN c.relname ELSE i.indrelid::regclass || ' of ' || parent.inhparent::regclass END AS name,

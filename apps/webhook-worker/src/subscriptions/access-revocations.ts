@@ -10,15 +10,17 @@ export interface AccessRevocation {
 }
 
 /**
- * SQL: true if the token that created a subscription was issued before the access was revoked. `iat` and the time of
- * revocation are from the same clock, so it does not matter when the token was used or the message arrives. `iat` has
- * second precision; within the same second, the creation time of the subscription is compared.
+ * SQL: true if the token that created a subscription was issued before the access was revoked. `iat` and the
+ * time of revocation are from the same clock, so it does not matter when the token was used or the message
+ * arrives. `iat` has second precision; within the same second, the creation time of the subscription is
+ * compared.
  */
 export function isCoveredBy(authorizedAt: string, createdAt: string, revokedAt: string): string {
   return `CASE WHEN ${authorizedAt} = date_trunc('second', ${revokedAt}) THEN ${createdAt} <= ${revokedAt} ELSE ${authorizedAt} < ${revokedAt} END`;
 }
 
-// Serialises creations of subscriptions with revocations of the same client, so that the second sees the first.
+// Serialises creations of subscriptions with revocations of the same client, so that the second sees the
+// first.
 const lockExclusive = statement(
   'access-revocations.lock-exclusive',
   'SELECT pg_advisory_xact_lock(hashtextextended($1, 51))',
@@ -53,7 +55,8 @@ const deleteExpired = statement(
 );
 
 /**
- * SQL: whether the access of a subscription is revoked. This is known before all of its subscriptions are deleted.
+ * SQL: whether the access of a subscription is revoked. This is known before all of its subscriptions are
+ * deleted.
  * @param subscription alias of `webhook_subscriptions`
  */
 export function isAccessRevoked(subscription: string): string {
@@ -61,7 +64,10 @@ export function isAccessRevoked(subscription: string): string {
     AND ${isCoveredBy(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.ended_at')})`;
 }
 
-/** Records a revocation for as long as its tokens may arrive. From then on they create no subscription, and nothing is sent. */
+/**
+ * Records a revocation for as long as its tokens may arrive. From then on they create no subscription, and
+ * nothing is sent.
+ */
 export async function recordRevocation(
   tx: Transaction,
   { clientId, creatorId, revokedAt }: AccessRevocation,
@@ -71,8 +77,8 @@ export async function recordRevocation(
 }
 
 /**
- * Whether the access of a token is revoked. The APIs reject such a token within a second; this check also covers that
- * second, and Redis outages. Revocations wait until the transaction ends.
+ * Whether the access of a token is revoked. The APIs reject such a token within a second; this check also
+ * covers that second, and Redis outages. Revocations wait until the transaction ends.
  */
 export async function isRevoked(
   tx: Transaction,
@@ -84,7 +90,10 @@ export async function isRevoked(
   return (await tx.row(find, [clientId, creatorId, issuedAt])) !== undefined;
 }
 
-/** Locks a revocation whose subscriptions may not all be deleted; undefined if there is none that is not locked. */
+/**
+ * Locks a revocation whose subscriptions may not all be deleted; undefined if there is none that is not
+ * locked.
+ */
 export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
   return tx.row<AccessRevocation & Record<string, unknown>>(lockUnfinished);
 }

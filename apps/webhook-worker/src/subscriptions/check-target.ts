@@ -26,7 +26,10 @@ export class CheckTarget implements BodyCheck {
     if (problems.length > 0) throw new ValidationFailed(problems);
   }
 
-  /** Returns the problems of a body with other invalid members, without DNS queries. The DTO reports members of a wrong type. */
+  /**
+   * Returns the problems of a body with other invalid members, without DNS queries. The DTO reports members
+   * of a wrong type.
+   */
   problemsOf({ events, url }: { readonly events?: unknown; readonly url?: unknown }): Promise<ErrorDetail[]> {
     return Promise.resolve(
       this.findProblems({
@@ -37,8 +40,8 @@ export class CheckTarget implements BodyCheck {
   }
 
   /**
-   * Resolves the name. Call it after all other checks, since the response reveals which names of this network are
-   * private.
+   * Resolves the name. Call it after all other checks, since the response reveals which names of this network
+   * are private.
    * @throws ValidationFailed; RateLimited after too many private names of the owner
    */
   async checkName({ creatorId, clientId }: Owner, url: string): Promise<void> {

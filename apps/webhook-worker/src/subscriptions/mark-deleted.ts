@@ -5,7 +5,8 @@ import { requestStateSync } from '../bulk-updates/request-state-sync.js';
 export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_disconnected';
 
 /**
- * Returns the statement that marks subscriptions as deleted. The row stays for the history; the secrets are erased.
+ * Returns the statement that marks subscriptions as deleted. The row stays for the history; the secrets are
+ * erased.
  * @param condition SQL; `$1` is the reason
  */
 export function deletionStatement(name: string, condition: string): Statement {

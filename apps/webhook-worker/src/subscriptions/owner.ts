@@ -14,7 +14,10 @@ export function ownerOf(caller: Caller): Owner | undefined {
   return creatorId === undefined || !isUuid(creatorId) ? undefined : { creatorId, clientId };
 }
 
-/** Returns the owner and UUID of a subscription in a path. @throws NotFound on a malformed id or a caller without a creator */
+/**
+ * Returns the owner and UUID of a subscription in a path.
+ * @throws NotFound on a malformed id or a caller without a creator
+ */
 export function ownedId(caller: Caller, id: string): Owner & { readonly id: string } {
   const owner = ownerOf(caller) ?? notFound('webhook subscription');
   return { ...owner, id: parsePublicId('whk', id) ?? notFound('webhook subscription') };

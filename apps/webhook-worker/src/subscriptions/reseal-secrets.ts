@@ -32,8 +32,9 @@ export interface Resealed {
 }
 
 /**
- * Reseals secrets that were sealed with older keys with the newest key, so that the older keys can be retired. Works in
- * small transactions while deliveries continue, and can be repeated. Deletes previous secrets that have expired.
+ * Reseals secrets that were sealed with older keys with the newest key, so that the older keys can be
+ * retired. Works in small transactions while deliveries continue, and can be repeated. Deletes previous
+ * secrets that have expired.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
   let [after, resealed, unreadable] = [firstId, 0, 0];

@@ -4,7 +4,10 @@ import { SecretBox } from '@fulfilment/runtime';
 
 const maxCachedKeys = 10_000;
 
-/** Caches opened secrets as signing keys. Opening a secret and creating its key costs ten times as much as signing. */
+/**
+ * Caches opened secrets as signing keys. Opening a secret and creating its key costs ten times as much as
+ * signing.
+ */
 @Injectable()
 export class SigningKeys {
   private readonly keys = new Map<string, KeyObject>();

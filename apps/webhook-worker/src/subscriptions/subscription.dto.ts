@@ -12,7 +12,10 @@ import {
 const maxSecretCharacters = 256;
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** Unicode text of 1 to 256 code points, kept byte for byte. Rejects lone surrogates, which have no UTF-8 form to sign with. */
+/**
+ * Unicode text of 1 to 256 code points, kept byte for byte. Rejects lone surrogates, which have no UTF-8 form
+ * to sign with.
+ */
 function SecretField(): PropertyDecorator {
   return Field({
     name: 'secretField',

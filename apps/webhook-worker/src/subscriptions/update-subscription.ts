@@ -21,8 +21,8 @@ const lock = statement(
   `SELECT status, secret FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
-// The previous secret signs a second header for 24 hours, so that a receiver can rotate it without losing a delivery.
-// A new URL is a new receiver, so the lane and latency of the old one are reset.
+// The previous secret signs a second header for 24 hours, so that a receiver can rotate it without losing a
+// delivery. A new URL is a new receiver, so the lane and latency of the old one are reset.
 const change = statement(
   'subscriptions.change',
   `UPDATE webhook_subscriptions SET
@@ -56,8 +56,8 @@ export class UpdateSubscription {
   ) {}
 
   /**
-   * Changes the given members. `status: active` re-enables a disabled subscription and releases its held deliveries;
-   * `status: disabled` holds its open deliveries.
+   * Changes the given members. `status: active` re-enables a disabled subscription and releases its held
+   * deliveries; `status: disabled` holds its open deliveries.
    *
    * @throws ValidationFailed on an unknown event or a URL that is not allowed
    * @throws NotFound
@@ -86,7 +86,10 @@ export class UpdateSubscription {
     return subscriptionView(row ?? notFound('webhook subscription'));
   }
 
-  /** Repeating the current secret, e.g. after a lost response, is not a rotation: the previous secret stays valid. */
+  /**
+   * Repeating the current secret, e.g. after a lost response, is not a rotation: the previous secret stays
+   * valid.
+   */
   private newSecret(given: string | undefined, sealed: Buffer, id: string): Buffer | undefined {
     if (given === undefined || this.secrets.open(sealed, id).equals(Buffer.from(given))) return undefined;
     return this.secrets.seal(given, id);
