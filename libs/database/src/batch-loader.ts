@@ -8,9 +8,7 @@ export interface BatchLoaderOptions<Key, Row> {
    * Loads many keys with one statement. Each row has the index of its key; keys without a row are left out.
    */
   readonly run: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
-  /**
-   * Maximum number of concurrent statements (1). Keys requested during them wait and share the next statement.
-   */
+  /** Maximum number of concurrent statements (1). Later keys wait and share the next statement. */
   readonly maxConcurrent?: number;
   /** Maximum number of keys in one statement (100). */
   readonly maxBatchSize?: number;

@@ -126,7 +126,7 @@ export class Consumer {
   private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
     await channel.prefetch(isSerial ? 1 : this.options.batchSize * 2);
     const { consumerTag: tag } = await channel.consume(this.source, (raw) => {
-      if (raw === null) return this.broker.reconnect(); // cancelled by the broker, e.g. because the queue moved
+      if (raw === null) return this.broker.reconnect(); // cancelled by the broker, e.g. its queue moved
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
       this.working ??= this.work().finally(() => {
