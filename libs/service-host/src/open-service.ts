@@ -53,11 +53,11 @@ export function openService(options: {
   readonly settings: ServiceSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** For tables of many partitions, and for statements of arrays of keys (libs/database). */
-  readonly onePlan?: boolean;
+  readonly forceGenericPlan?: boolean;
   /** The relaxed ones of the service's own settings. */
   readonly relaxed?: readonly RelaxedSetting[];
 }): Service {
-  const { name, settings, migrations, onePlan = false, relaxed = [] } = options;
+  const { name, settings, migrations, forceGenericPlan = false, relaxed = [] } = options;
   const logger = createLogger(name, settings.LOG_LEVEL);
   reportRelaxedSettings([...relaxedServiceSettings(settings), ...relaxed], logger);
   const shutdown = new Shutdown(logger);
@@ -70,7 +70,7 @@ export function openService(options: {
       poolSize,
       applicationName,
       migrations,
-      onePlan,
+      forceGenericPlan,
     });
     dataSources.push(dataSource);
     return new Database(dataSource);

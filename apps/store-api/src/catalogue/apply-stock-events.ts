@@ -1,6 +1,6 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { RefusedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { nextUpdateTime } from '../next-update-time.js';
@@ -90,7 +90,7 @@ export class ApplyStockEvents {
 
   /**
    * Makes the product a limited edition if necessary. A count older than the newest one changes nothing.
-   * @throws RefusedMessage
+   * @throws RejectedMessage
    */
   async count(tx: Transaction, sku: string, quantity: number, countedAt: string): Promise<void> {
     const before = await this.lock(tx, sku, countedAt);
@@ -109,7 +109,7 @@ export class ApplyStockEvents {
   /**
    * Changes the stock once per message id, unless a count with the same or a later time includes the change.
    * Without a count, the adjustment is stored until there is one.
-   * @throws RefusedMessage
+   * @throws RejectedMessage
    */
   async adjust(tx: Transaction, sku: string, adjustment: StockAdjustment): Promise<void> {
     const { messageId, delta, occurredAt } = adjustment;
@@ -121,7 +121,7 @@ export class ApplyStockEvents {
 
   private async write(tx: Transaction, sku: string, before: LockedProduct, balance: number): Promise<void> {
     if (Math.abs(balance) > maxStock)
-      throw new RefusedMessage(`${sku} would have more than ${maxStock} pieces`);
+      throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces`);
     const { quantity, oversold }: Balance = stockOf(balance);
     if (before.limited_edition && before.quantity === quantity && before.oversold === oversold) return;
     const after = await tx.row<ProductRow>(setBalance, [before.id, quantity, oversold]);
@@ -136,7 +136,7 @@ export class ApplyStockEvents {
   private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
     const id = parsePublicId('prod', sku);
     const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (product === undefined) throw new RefusedMessage(`there is no product ${sku.slice(0, 40)}`);
+    if (product === undefined) throw new RejectedMessage(`there is no product ${sku.slice(0, 40)}`);
     return product;
   }
 }

@@ -1,6 +1,6 @@
 import { isUuid, messages, parsePublicId, type Currency } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Outbox, RefusedMessage } from '@fulfilment/messaging';
+import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
@@ -44,7 +44,7 @@ export class ApproveRelease {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws RefusedMessage */
+  /** @throws RejectedMessage */
   async run(
     tx: Transaction,
     { release_id: name, prices, product_type: productType }: Approval,
@@ -52,10 +52,10 @@ export class ApproveRelease {
   ): Promise<void> {
     const id = isUuid(name) ? name : parsePublicId('prod', name);
     if (id === undefined || (await tx.row(lockRelease, [id])) === undefined) {
-      throw new RefusedMessage(`there is no release ${name.slice(0, 40)}`);
+      throw new RejectedMessage(`there is no release ${name.slice(0, 40)}`);
     }
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
-      throw new RefusedMessage('there is no such product type');
+      throw new RejectedMessage('there is no such product type');
     }
     const given = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
     const products = await tx.rows<ProductRow>(publishPending, [

@@ -1,6 +1,6 @@
 import { type Message, messages, parsePublicId, type ProductSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Outbox, RefusedMessage } from '@fulfilment/messaging';
+import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
@@ -39,14 +39,14 @@ export class ChangeProducts {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws RefusedMessage */
+  /** @throws RejectedMessage */
   async release(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
     const after = await this.changeStatus(tx, sku, 'available', occurredAt);
     if (after !== undefined)
       await this.publish(tx, messages.productAvailable.make(after, { occurredAt: this.clock() }));
   }
 
-  /** @throws RefusedMessage */
+  /** @throws RejectedMessage */
   async withdraw(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
     const after = await this.changeStatus(tx, sku, 'unavailable', occurredAt);
     if (after !== undefined)
@@ -64,7 +64,7 @@ export class ChangeProducts {
     if (before.status_set_later) return undefined;
     const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
     if (after !== undefined) return { product: productSnapshot(after) };
-    if (before.status !== status) throw new RefusedMessage(`${sku} has no prices yet`);
+    if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);
     await tx.run(saveStatusTime, [before.id, occurredAt]);
     return undefined;
   }
@@ -72,7 +72,7 @@ export class ChangeProducts {
   private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
     const id = parsePublicId('prod', sku);
     const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (product === undefined) throw new RefusedMessage(`there is no product ${sku.slice(0, 40)}`);
+    if (product === undefined) throw new RejectedMessage(`there is no product ${sku.slice(0, 40)}`);
     return product;
   }
 

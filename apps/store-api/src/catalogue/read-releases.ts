@@ -1,5 +1,5 @@
 import { type Currency, type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { Database, GatheredStatements } from '@fulfilment/database';
+import { Database, BatchLoader } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -33,13 +33,13 @@ interface PageKey {
 /** Reads the releases of the connected creator, newest first. Concurrent pages share a round trip. */
 @Injectable()
 export class ReadReleases {
-  private readonly pages: GatheredStatements<PageKey, ReleaseSummaryRow[]>;
+  private readonly pages: BatchLoader<PageKey, ReleaseSummaryRow[]>;
 
   constructor(
     private readonly database: Database,
     private readonly cursors: SignedCursors,
   ) {
-    this.pages = new GatheredStatements({ run: (keys) => this.loadPages(keys), atOnce: 2 });
+    this.pages = new BatchLoader({ run: (keys) => this.loadPages(keys), maxConcurrent: 2 });
   }
 
   async list(
@@ -80,7 +80,7 @@ export class ReadReleases {
   ): Promise<ReleaseSummaryRow[]> {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
     const term = search?.trim() ?? '';
-    if (term === '') return (await this.pages.row({ creatorId, currency, maxRows: limit + 1, after })) ?? [];
+    if (term === '') return (await this.pages.load({ creatorId, currency, maxRows: limit + 1, after })) ?? [];
     return this.database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, [
       creatorId,
       currency,

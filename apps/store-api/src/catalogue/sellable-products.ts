@@ -1,5 +1,5 @@
 import { type CatalogueStatus, type Currency, parsePublicId } from '@fulfilment/contracts';
-import { Database, GatheredStatements, statement } from '@fulfilment/database';
+import { Database, BatchLoader, statement } from '@fulfilment/database';
 import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 
@@ -51,10 +51,10 @@ interface ProductKey {
 /** Reads products for orders and quotes. Concurrent reads share a round trip. */
 @Injectable()
 export class SellableProducts {
-  private readonly products: GatheredStatements<ProductKey, SellableProduct>;
+  private readonly products: BatchLoader<ProductKey, SellableProduct>;
 
   constructor(private readonly database: Database) {
-    this.products = new GatheredStatements({ run: (keys) => this.loadBatch(keys), atOnce: 2 });
+    this.products = new BatchLoader({ run: (keys) => this.loadBatch(keys), maxConcurrent: 2 });
   }
 
   /** Returns the creator's products by sku. Products of other creators are left out. */
@@ -68,7 +68,7 @@ export class SellableProducts {
     await Promise.all(
       [...skus].map(async (sku) => {
         const id = parsePublicId('prod', sku);
-        const product = id === undefined ? undefined : await this.products.row({ id, creatorId, currency });
+        const product = id === undefined ? undefined : await this.products.load({ id, creatorId, currency });
         if (product !== undefined) found.set(sku, product);
       }),
     );

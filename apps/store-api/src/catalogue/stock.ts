@@ -1,5 +1,5 @@
 import { type Message, messages, type ProductSnapshot } from '@fulfilment/contracts';
-import { statement, together, type Transaction } from '@fulfilment/database';
+import { statement, allInOrder, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -67,7 +67,7 @@ export class Stock {
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     const requested = sumByProduct(lines);
     // Pipelined: one connection runs them in this order.
-    const rows = await together(
+    const rows = await allInOrder(
       requested.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
     );
     for (const [index, { productId, quantity }] of requested.entries()) {
@@ -78,7 +78,7 @@ export class Stock {
     if (short.length > 0 || requested.length === 0) return short;
     const productIds = requested.map((line) => line.productId);
     const quantities = requested.map((line) => line.quantity);
-    await together([
+    await allInOrder([
       tx.run(recordMovements, [orderId, productIds, quantities, attempt]),
       this.publishChanges(tx, changes),
     ]);

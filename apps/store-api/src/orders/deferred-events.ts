@@ -1,6 +1,6 @@
 import { InvalidMessage, type Message, parseEnvelope, parseMessage } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
-import { Outbox, recordOutcome, RefusedMessage } from '@fulfilment/messaging';
+import { Outbox, recordOutcome, RejectedMessage } from '@fulfilment/messaging';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
@@ -95,7 +95,7 @@ export class DeferredEvents {
     return this.loop.stop();
   }
 
-  /** @throws RefusedMessage when the event has waited long enough, or too many events of the order wait */
+  /** @throws RejectedMessage when the event has waited long enough, or too many events of the order wait */
   async defer(tx: Transaction, message: Message, cause: OutOfOrderEvent): Promise<void> {
     const ttlMs = this.config.REPORT_HELD_MS;
     const waiting = await tx.row<{ others: number; overdue: boolean | null }>(readWaiting, [
@@ -103,9 +103,9 @@ export class DeferredEvents {
       message.id,
       ttlMs,
     ]);
-    if (waiting?.overdue === true) throw new RefusedMessage(`${cause.message}; waited ${ttlMs / 1000} s`);
+    if (waiting?.overdue === true) throw new RejectedMessage(`${cause.message}; waited ${ttlMs / 1000} s`);
     if ((waiting?.others ?? 0) >= maxPerOrder)
-      throw new RefusedMessage(`${cause.message}; ${maxPerOrder} reports of the order wait already`);
+      throw new RejectedMessage(`${cause.message}; ${maxPerOrder} reports of the order wait already`);
     await tx.run(upsertDeferred, [
       message.id,
       cause.orderId,
@@ -185,7 +185,7 @@ async function attempt(apply: () => Promise<void>): Promise<'applied' | 'out-of-
     return 'applied';
   } catch (error) {
     if (error instanceof OutOfOrderEvent) return 'out-of-order';
-    if (error instanceof RefusedMessage || error instanceof InvalidMessage) return 'invalid';
+    if (error instanceof RejectedMessage || error instanceof InvalidMessage) return 'invalid';
     throw error;
   }
 }

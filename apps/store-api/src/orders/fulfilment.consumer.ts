@@ -1,6 +1,6 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
-import { each, Messaging } from '@fulfilment/messaging';
+import { forEachMessage, Messaging } from '@fulfilment/messaging';
 import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/approve-release.js';
@@ -21,7 +21,7 @@ export class FulfilmentConsumer {
     messaging.consume({
       queue: 'store-api.fulfilment',
       batchSize: 1, // an event locks its rows: two in one transaction could deadlock with an order
-      handle: each(async (tx, message) => {
+      handle: forEachMessage(async (tx, message) => {
         await this.handle(tx, message);
         if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
       }),

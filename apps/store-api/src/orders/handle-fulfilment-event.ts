@@ -1,6 +1,6 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
-import { RefusedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { OutOfOrderEvent } from './out-of-order-event.js';
 import { DeferredEvents } from './deferred-events.js';
@@ -17,7 +17,7 @@ export class HandleFulfilmentEvent {
     private readonly deferredEvents: DeferredEvents,
   ) {}
 
-  /** @throws RefusedMessage */
+  /** @throws RejectedMessage */
   async run(tx: Transaction, message: Message): Promise<void> {
     try {
       const orderId = await this.apply(tx, message);
@@ -33,7 +33,7 @@ export class HandleFulfilmentEvent {
     }
   }
 
-  /** Returns the order's UUID. @throws RefusedMessage, OutOfOrderEvent; then nothing was written */
+  /** Returns the order's UUID. @throws RejectedMessage, OutOfOrderEvent; then nothing was written */
   private apply(tx: Transaction, message: Message): Promise<string> {
     const at = message.occurred_at;
     if (messages.fulfilmentShipped.is(message)) return this.transitionOrder.ship(tx, message.data, at);
@@ -41,6 +41,6 @@ export class HandleFulfilmentEvent {
       return this.transitionOrder.correctTracking(tx, message.data, at);
     if (messages.fulfilmentDelivered.is(message)) return this.transitionOrder.deliver(tx, message.data, at);
     if (messages.fulfilmentCancelled.is(message)) return this.transitionOrder.cancel(tx, message.data);
-    throw new RefusedMessage(`${message.type} is not for this queue`);
+    throw new RejectedMessage(`${message.type} is not for this queue`);
   }
 }

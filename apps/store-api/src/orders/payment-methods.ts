@@ -1,4 +1,4 @@
-import { Database, GatheredStatements, type Sql, statement } from '@fulfilment/database';
+import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 
@@ -16,15 +16,15 @@ const readBilling = statement(
 /** The payment methods of creators. Concurrent reads share a round trip. */
 @Injectable()
 export class PaymentMethods {
-  private readonly billing: GatheredStatements<string, BillingRow>;
+  private readonly billing: BatchLoader<string, BillingRow>;
 
   constructor(private readonly database: Database) {
-    this.billing = new GatheredStatements({ run: (creatorIds) => this.loadBatch(creatorIds), atOnce: 2 });
+    this.billing = new BatchLoader({ run: (creatorIds) => this.loadBatch(creatorIds), maxConcurrent: 2 });
   }
 
   /** @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator */
   async forCreator(creatorId: string): Promise<string> {
-    return chargeable(await this.billing.row(creatorId));
+    return chargeable(await this.billing.load(creatorId));
   }
 
   private async loadBatch(creatorIds: readonly string[]): Promise<{ index: number; row: BillingRow }[]> {

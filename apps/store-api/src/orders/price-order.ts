@@ -1,5 +1,5 @@
 import { type Currency, parsePublicId } from '@fulfilment/contracts';
-import { together } from '@fulfilment/database';
+import { allInOrder } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { rejectUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
@@ -41,7 +41,7 @@ export class PriceOrder {
     const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
     // Prices are read in the currency of the first line; a quote in another currency is rejected below.
     const lineCurrency = order.items[0]?.unit_price.currency ?? 'GBP';
-    const [quote, paymentMethod, products] = await together([
+    const [quote, paymentMethod, products] = await allInOrder([
       this.shippingQuotes.find(creatorId, rateId),
       this.paymentMethods.forCreator(creatorId),
       this.products.bySku(creatorId, order.items, lineCurrency),

@@ -1,5 +1,5 @@
 import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { Database, GatheredStatements, type Statement, statement } from '@fulfilment/database';
+import { Database, BatchLoader, type Statement, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -36,18 +36,18 @@ interface ListRow extends OrderSummaryRow {
 @Injectable()
 export class ReadOrders {
   /** Concurrent reads share a round trip, which costs more than their rows. */
-  private readonly orders: GatheredStatements<OrderKey, OrderViewRow>;
+  private readonly orders: BatchLoader<OrderKey, OrderViewRow>;
 
   constructor(
     private readonly database: Database,
     private readonly cursors: SignedCursors,
   ) {
-    this.orders = new GatheredStatements({ run: (keys) => this.loadBatch(keys), atOnce: 2 });
+    this.orders = new BatchLoader({ run: (keys) => this.loadBatch(keys), maxConcurrent: 2 });
   }
 
   async read(caller: Caller, id: string): Promise<OrderView> {
     const uuid = parsePublicId('ord', id) ?? notFound('order');
-    const row = await this.orders.row({ orderId: uuid, creatorId: caller.creatorId });
+    const row = await this.orders.load({ orderId: uuid, creatorId: caller.creatorId });
     return row === undefined ? notFound('order') : orderView(row);
   }
 

@@ -1,5 +1,5 @@
 import { messages, type Message, publicId } from '@fulfilment/contracts';
-import { Database, type Sql, statement, together } from '@fulfilment/database';
+import { Database, type Sql, statement, allInOrder } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -116,7 +116,7 @@ export class SettleOrder {
         paid ? outcome.at : null,
         paid ? null : outcome.reason,
       ]);
-      const [order, items] = await together([settling, itemsOf(tx, orderId)]);
+      const [order, items] = await allInOrder([settling, itemsOf(tx, orderId)]);
       if (order === undefined) {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return this.currentStatus(orderId, tx);
@@ -131,7 +131,7 @@ export class SettleOrder {
         return this.currentStatus(orderId, tx);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: order.status };
-      tx.endWith(this.outbox.add(tx, this.event(order, items)), this.keys.save(tx, orderId, settled));
+      tx.sendWithCommit(this.outbox.add(tx, this.event(order, items)), this.keys.save(tx, orderId, settled));
       this.faultPoints.pass('order-settled-uncommitted');
       return settled;
     });

@@ -1,6 +1,6 @@
 import { messages, type Message, type OrderStatus, parsePublicId } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Outbox, RefusedMessage } from '@fulfilment/messaging';
+import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
@@ -65,7 +65,7 @@ export class TransitionOrder {
 
   /**
    * A package was handed over; the first one ships the order. Returns the order's UUID.
-   * @throws RefusedMessage, OutOfOrderEvent
+   * @throws RejectedMessage, OutOfOrderEvent
    */
   async ship(
     tx: Transaction,
@@ -85,7 +85,7 @@ export class TransitionOrder {
     });
   }
 
-  /** Corrects the tracking of a package. Returns the order's UUID. @throws RefusedMessage, OutOfOrderEvent */
+  /** Corrects the tracking of a package. Returns the order's UUID. @throws RejectedMessage, OutOfOrderEvent */
   async correctTracking(
     tx: Transaction,
     report: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
@@ -105,7 +105,7 @@ export class TransitionOrder {
 
   /**
    * A package arrived, or all of them; the last one delivers the order. Returns the order's UUID.
-   * @throws RefusedMessage, OutOfOrderEvent
+   * @throws RejectedMessage, OutOfOrderEvent
    */
   async deliver(
     tx: Transaction,
@@ -130,7 +130,7 @@ export class TransitionOrder {
 
   /**
    * Cancels the order: marks its charge as refund_due and returns the stock, once. Returns the order's UUID.
-   * @throws RefusedMessage, OutOfOrderEvent
+   * @throws RejectedMessage, OutOfOrderEvent
    */
   async cancel(
     tx: Transaction,
@@ -152,7 +152,7 @@ export class TransitionOrder {
   private async lock(tx: Transaction, name: string): Promise<LockedOrder> {
     const id = parsePublicId('ord', name);
     const order = id === undefined ? undefined : await tx.row<LockedOrder>(lockOrder, [id]);
-    if (order === undefined) throw new RefusedMessage(`there is no order ${name.slice(0, 40)}`);
+    if (order === undefined) throw new RejectedMessage(`there is no order ${name.slice(0, 40)}`);
     return order;
   }
 
@@ -164,10 +164,10 @@ export class TransitionOrder {
     const known = eventsIn(order.package_history, order.packages);
     const events = withEvent(known, event);
     if (events === known) return order.id; // a repetition
-    if (events.length > maxPackageEvents) throw new RefusedMessage('the order has too many reports');
+    if (events.length > maxPackageEvents) throw new RejectedMessage('the order has too many reports');
     const { packages, misplaced } = packagesOf(events);
     const why = misplaced.get(event);
-    if (why === 'number_taken') throw new RefusedMessage('another package has this tracking number');
+    if (why === 'number_taken') throw new RejectedMessage('another package has this tracking number');
     if (why === 'unknown_package') throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
     const history = JSON.stringify(storedHistory(events));
     if (isDeepStrictEqual(packages, order.packages)) {
@@ -232,8 +232,8 @@ function eventOf(before: OrderStatus, after: OrderStatus, tracked: boolean) {
   return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
 }
 
-function rejection({ status }: OrderRow, what: string): RefusedMessage {
-  return new RefusedMessage(`cannot ${what} an order that is ${status}`);
+function rejection({ status }: OrderRow, what: string): RejectedMessage {
+  return new RejectedMessage(`cannot ${what} an order that is ${status}`);
 }
 
 function outOfOrder({ id, status }: OrderRow, what: string): OutOfOrderEvent {

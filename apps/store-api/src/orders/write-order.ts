@@ -1,5 +1,5 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
-import { Database, statement, together, type Transaction } from '@fulfilment/database';
+import { Database, statement, allInOrder, type Transaction } from '@fulfilment/database';
 import { Unprocessable } from '@fulfilment/error-envelope';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
@@ -39,7 +39,7 @@ export class WriteOrder {
     return this.database.transaction(
       (tx) => this.write(tx, placement, priced),
       // After a lost connection: the client gets an order exactly when the order was committed.
-      { certain: { written: findOrder, values: [placement.orderId] } },
+      { commitTrace: { written: findOrder, values: [placement.orderId] } },
     );
   }
 
@@ -60,7 +60,7 @@ export class WriteOrder {
       { order: orderSnapshot(row, items) },
       { occurredAt: this.clock() },
     );
-    await together([
+    await allInOrder([
       scope && this.keys.attach(tx, scope, orderId, paymentTimeoutMs + settleTimeoutMs),
       insertOrder(tx, {
         row,

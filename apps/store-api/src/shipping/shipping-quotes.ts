@@ -1,5 +1,5 @@
 import type { Currency } from '@fulfilment/contracts';
-import { Database, GatheredStatements, statement } from '@fulfilment/database';
+import { Database, BatchLoader, statement } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { bandsOf } from './rate-cards.js';
@@ -34,15 +34,15 @@ interface QuoteKey {
 /** Resolves the quote of an order and prices its parcel. */
 @Injectable()
 export class ShippingQuotes {
-  private readonly quotes: GatheredStatements<QuoteKey, Quote>;
+  private readonly quotes: BatchLoader<QuoteKey, Quote>;
 
   constructor(private readonly database: Database) {
-    this.quotes = new GatheredStatements({ run: (keys) => this.loadBatch(keys), atOnce: 2 });
+    this.quotes = new BatchLoader({ run: (keys) => this.loadBatch(keys), maxConcurrent: 2 });
   }
 
   /** @throws NotFound for an unknown rate, or one of another creator */
   async find(creatorId: string, rateId: string): Promise<Quote> {
-    return (await this.quotes.row({ creatorId, rateId })) ?? notFound('shipping rate');
+    return (await this.quotes.load({ creatorId, rateId })) ?? notFound('shipping rate');
   }
 
   /** @throws Unprocessable when the quote has expired or is for another country */
