@@ -1,5 +1,5 @@
 import type { Database } from '@fulfilment/database';
-import { forgetCreated } from '@fulfilment/http-service';
+import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import { BackgroundLoop, type Clock, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from './config.js';
 import { deleteOldUploads } from './track-uploads/delete-old-uploads.js';
@@ -21,7 +21,7 @@ export function keepDeleting({ database, config, clock, logger }: DeletingParts)
     logger,
     round: async () => {
       const manyUploads = await deleteOldUploads(database, config.TRACK_UPLOAD_RETENTION_DAYS);
-      const manyKeys = await forgetCreated(database, clock());
+      const manyKeys = await deleteExpiredIdempotencyKeys(database, clock());
       return manyUploads || manyKeys;
     },
   });

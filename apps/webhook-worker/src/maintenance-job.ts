@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { forgetCreated } from '@fulfilment/http-service';
+import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import { BackgroundLoop, CLOCK, type Clock, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
@@ -49,7 +49,7 @@ export class MaintenanceJob {
     await createDayPartitions(this.database, this.logger);
     await deleteExpiredDays(this.database, this.logger);
     await deleteExpiredRevocations(this.database);
-    const moreKeys = await forgetCreated(this.database, this.clock());
+    const moreKeys = await deleteExpiredIdempotencyKeys(this.database, this.clock());
     const moreOwners = await this.owners.warnBeforeDisabling();
     await this.countHeld();
     return moreKeys || moreOwners;

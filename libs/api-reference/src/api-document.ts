@@ -1,12 +1,12 @@
 import { issuer } from '@fulfilment/contracts';
-import { type ApiPart, NamedOnce } from './api-part.js';
+import { type ApiPart, UniqueNames } from './api-part.js';
 import { accessTokenScheme } from './describe-route.js';
 import { documentShape, type OpenApiDocument, type PathItem } from './document.js';
 import { errorShape } from './errors.js';
 import { type Addresses, localAddresses } from './local-addresses.js';
 import type { Schema } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
-import { shareAnswers } from './share.js';
+import { shareResponses } from './share.js';
 
 export interface DocumentOptions {
   readonly info: OpenApiDocument['info'];
@@ -16,11 +16,14 @@ export interface DocumentOptions {
   readonly parts: readonly ApiPart[];
 }
 
-/** One document of the parts that several services own. @throws Error when two say different things under one name */
+/**
+ * Merges the parts of several services into one document.
+ * @throws Error when two parts define a name differently
+ */
 export function apiDocument({ info, prefix, scopes, parts }: DocumentOptions): OpenApiDocument {
-  const paths = new NamedOnce<PathItem>('paths');
-  const webhooks = new NamedOnce<PathItem>('webhooks');
-  const schemas = new NamedOnce<Schema>('shapes');
+  const paths = new UniqueNames<PathItem>('paths');
+  const webhooks = new UniqueNames<PathItem>('webhooks');
+  const schemas = new UniqueNames<Schema>('shapes');
   schemas.addAll(shapeSchema(errorShape).schemas);
   for (const part of parts) {
     paths.addAll(part.paths);
@@ -28,7 +31,7 @@ export function apiDocument({ info, prefix, scopes, parts }: DocumentOptions): O
     schemas.addAll(part.schemas);
   }
   const events = webhooks.inOrder();
-  const shared = shareAnswers(paths.inOrder());
+  const shared = shareResponses(paths.inOrder());
   return {
     openapi: '3.1.1',
     info,
@@ -66,7 +69,7 @@ function accessTokens(scopes: Readonly<Record<string, string>>) {
   };
 }
 
-/** The document with the addresses of the suite that serves it, in place of those of one's own machine. */
+/** Replaces the local addresses of a committed document by those of the suite that serves it. */
 export function withAddresses(document: OpenApiDocument, { baseUrl, authUrl }: Addresses): OpenApiDocument {
   const authAt = `${issuer(localAddresses.authUrl)}/`;
   const replaced: unknown = JSON.parse(JSON.stringify(document), (_name, value: unknown) => {

@@ -10,11 +10,11 @@ export const apiPartShape = z.strictObject({
   webhooks: z.record(z.string(), pathItemShape),
   schemas: z.record(z.string(), schemaShape),
 });
-/** What one service says about its part of an API: plain data, so that it may come from another program. */
+/** One service's part of an API's document. It is plain data, since it may come from another program. */
 export type ApiPart = z.infer<typeof apiPartShape>;
 
 export interface PartOptions {
-  /** Which of the two APIs it is a part of. */
+  /** The API that it is a part of. */
   readonly api: Api;
   readonly tags: ApiPart['tags'];
   readonly routes: readonly Route[];
@@ -24,10 +24,10 @@ export interface PartOptions {
   readonly schemas?: ApiPart['schemas'];
 }
 
-/** @throws Error when something in it is not documented, or two shapes share a name */
+/** @throws Error when documentation is missing, or two shapes share a name */
 export function apiPart({ api, tags, routes, quotas, webhooks = {}, schemas = {} }: PartOptions): ApiPart {
   const paths: Record<string, PathItem> = {};
-  const named = new NamedOnce<Schema>('shapes');
+  const named = new UniqueNames<Schema>('shapes');
   named.addAll(schemas);
   for (const route of routes) {
     const described = describeRoute(route, quotas, api);
@@ -37,8 +37,8 @@ export function apiPart({ api, tags, routes, quotas, webhooks = {}, schemas = {}
   return { tags, paths, webhooks, schemas: named.sorted() };
 }
 
-/** Things under names: the same thing may be named again, another may not. */
-export class NamedOnce<Thing> {
+/** Values by name. Adding an equal value under an existing name is allowed, a different one is not. */
+export class UniqueNames<Thing> {
   private readonly things = new Map<string, Thing>();
   private readonly what: string;
 

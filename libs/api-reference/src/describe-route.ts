@@ -3,7 +3,7 @@ import type { DocumentedOperation, Example, Header, Parameter, Response } from '
 import { dtoName, dtoSchema } from './dto-schema.js';
 import { errorResponses } from './errors.js';
 import type { Class } from './field.js';
-import { answerHeaders, ifNoneMatch, optional, standardHeaders } from './headers.js';
+import { responseHeaders, ifNoneMatch, optional, standardHeaders } from './headers.js';
 import type { OperationDoc } from './operation.js';
 import type { Api, Route } from './route.js';
 import { componentRef, referredName, type Schema, type Schemas } from './schema.js';
@@ -19,10 +19,10 @@ export interface DescribedRoute {
   readonly schemas: Schemas;
 }
 
-/** The name of the security scheme of access tokens. */
+/** Name of the security scheme of access tokens. */
 export const accessTokenScheme = 'accessToken';
 
-/** A route as OpenAPI tells it. @throws Error when something about it is not documented */
+/** Describes a route as an OpenAPI operation. @throws Error when documentation is missing */
 export function describeRoute(
   route: Route,
   quotas: Readonly<Record<string, Quota>>,
@@ -103,7 +103,7 @@ function requestBody(dto: Class, { id, body }: OperationDoc) {
   };
 }
 
-/** A DTO and all that it holds. */
+/** Schemas of a DTO and its nested DTOs. */
 function dtoComponents(dto: Class): Record<string, Schema> {
   const { schema, holds } = dtoSchema(dto);
   return holds.reduce((sum, held) => ({ ...sum, ...dtoComponents(held) }), { [dtoName(dto)]: schema });
@@ -131,7 +131,7 @@ function successResponse(route: Route): { responses: Record<string, Response>; s
   };
 }
 
-/** An operation's own examples, or that of the shape. */
+/** The operation's own examples, or that of its shape. */
 function shownExamples(
   id: string,
   own: OperationDoc['answer']['examples'],
@@ -142,14 +142,14 @@ function shownExamples(
   return { example: { value: ofShape } };
 }
 
-function successHeaders({ access, operation, answersWith = [] }: Route): Record<string, Header> {
+function successHeaders({ access, operation, extraHeaders = [] }: Route): Record<string, Header> {
   const { location } = operation.answer;
   const { RateLimit, 'RateLimit-Policy': policy } = standardHeaders;
   return {
     'X-Request-Id': standardHeaders['X-Request-Id'],
-    ...Object.fromEntries((operation.answer.headers ?? []).map((name) => [name, answerHeaders[name]])),
-    ...(location !== undefined && { Location: { ...answerHeaders.Location, example: location } }),
-    ...Object.fromEntries(answersWith.map((name) => [name, standardHeaders[name]])),
+    ...Object.fromEntries((operation.answer.headers ?? []).map((name) => [name, responseHeaders[name]])),
+    ...(location !== undefined && { Location: { ...responseHeaders.Location, example: location } }),
+    ...Object.fromEntries(extraHeaders.map((name) => [name, standardHeaders[name]])),
     ...(access !== 'public' && { 'RateLimit-Policy': optional(policy), RateLimit: optional(RateLimit) }),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { schemaShape } from './schema.js';
 
-/** The part of OpenAPI 3.1 that our documents use. Strict, like `schemaShape`. */
+/** The subset of OpenAPI 3.1 in our documents. Strict, like `schemaShape`. */
 
 const exampleShape = z.strictObject({ summary: z.string().optional(), value: z.unknown() });
 const mediaShape = z.strictObject({
@@ -27,7 +27,7 @@ export const responseShape = z.strictObject({
   content: contentShape.optional(),
 });
 
-/** How many requests an operation may get; its quota is shared by the operations that name it. */
+/** Rate limit of an operation. Operations that name the same quota share it. */
 const rateLimitShape = z.strictObject({
   quota: z.string(),
   requests: z.number(),

@@ -5,15 +5,15 @@ import { componentRef, type Schema, schemaShape } from './schema.js';
 
 type Check = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
-/** A DTO's members by name, and the DTOs they hold. */
+/** Schema of a DTO, and the DTOs of its members. */
 export interface DtoSchema {
   readonly schema: Schema;
   readonly holds: readonly Class[];
 }
 
 /**
- * The JSON Schema of what a DTO's validation takes, read from the very decorators that validate.
- * @throws Error when a member has no description, or a check that this does not know
+ * The JSON Schema of a DTO, from the decorators that validate it.
+ * @throws Error for a member without a description or with an unknown check
  */
 export function dtoSchema(dto: Class): DtoSchema {
   const checks = Map.groupBy(
@@ -44,12 +44,12 @@ export function dtoSchema(dto: Class): DtoSchema {
   };
 }
 
-/** The component a DTO is shown as. */
+/** Component name of a DTO. */
 export function dtoName(dto: Class): string {
   return dto.name.replace(/Dto$/, 'Request');
 }
 
-/** Inherited members last: what a list takes of its own is told before the page. */
+/** Inherited members last, so that a list's own parameters come before those of the page. */
 function byPlaceIn(dto: Class) {
   const place = ([, [first]]: [string, Check[]]): number => (first?.target === dto ? 0 : 1);
   return (one: [string, Check[]], other: [string, Check[]]): number => place(one) - place(other);
@@ -68,7 +68,7 @@ function memberSchema(checks: readonly Check[], inner: Class | undefined, member
   return { ...whole, items: held ?? { ...whole.items, ...together(checks.filter(({ each }) => each)) } };
 }
 
-/** class-validator's own checks that our DTOs use. Ours say theirs themselves (`Field`). */
+/** class-validator's own checks that our DTOs use. Our own checks define their schema in `Field`. */
 const known: Readonly<Record<string, (constraint: unknown) => Schema>> = {
   isOptional: () => ({}),
   nestedValidation: () => ({}),
@@ -76,8 +76,8 @@ const known: Readonly<Record<string, (constraint: unknown) => Schema>> = {
   isObject: () => ({ type: 'object' }),
   isArray: () => ({ type: 'array' }),
   arrayNotEmpty: () => ({ minItems: 1 }),
-  arrayMinSize: (least) => (least === 0 ? {} : { minItems: Number(least) }),
-  arrayMaxSize: (most) => ({ maxItems: Number(most) }),
+  arrayMinSize: (min) => (min === 0 ? {} : { minItems: Number(min) }),
+  arrayMaxSize: (max) => ({ maxItems: Number(max) }),
   isIn: (values) => ({ type: 'string', enum: z.array(z.unknown()).parse(values) }),
   matches: (pattern) => ({ type: 'string', pattern: pattern instanceof RegExp ? pattern.source : '' }),
 };

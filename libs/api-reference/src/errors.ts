@@ -21,7 +21,7 @@ import type { ErrorDoc } from './operation.js';
 import type { Api, Route } from './route.js';
 import { componentRef } from './schema.js';
 
-/** The one envelope of every error. */
+/** The envelope of all errors. */
 export const errorShape = z
   .object({
     statusCode: z.int().min(400).max(599).describe('The HTTP status, repeated'),
@@ -52,12 +52,12 @@ export const errorShape = z
     ],
   });
 
-/** The challenge of an API, on one's own machine. */
+/** The challenge of an API with local addresses. */
 function challengeOf(api: Api): string {
   return `Bearer realm="api", resource_metadata="${localAddresses.baseUrl}/.well-known/oauth-protected-resource/${api}"`;
 }
 
-/** What the way into an operation may answer before the operation itself is asked. */
+/** Errors of authentication and quotas, before the operation runs. */
 function errorsOfAccess({ access, retryOnlyWithKey }: Route, challenge: string): ErrorDoc[] {
   const onlyWithKey =
     retryOnlyWithKey === true
@@ -101,7 +101,7 @@ const malformed = new ValidationFailed(
   'The request body is not valid JSON.',
 );
 
-/** What the shape of a request may be refused for. */
+/** Errors of the form of a request. */
 function errorsOfInput({ bodyLimitBytes, body, query, params, headers }: Route): ErrorDoc[] {
   const checked = [body, query, params].some((dto) => dto !== undefined) || headers.length > 0;
   if (!checked && bodyLimitBytes === undefined) return [];
@@ -124,7 +124,7 @@ function errorsOfInput({ bodyLimitBytes, body, query, params, headers }: Route):
   ];
 }
 
-/** Of the first parameter that may be wrong in an obvious way. */
+/** Example error detail of the first parameter that can be invalid. */
 function wrongParameter({ query, params }: Pick<Route, 'query' | 'params'>): ErrorDetail {
   const members = [query, params].flatMap((dto) =>
     dto === undefined ? [] : Object.entries(dtoSchema(dto).schema.properties ?? {}),
@@ -137,8 +137,8 @@ function wrongParameter({ query, params }: Pick<Route, 'query' | 'params'>): Err
 }
 
 /**
- * Every error answer of an operation, by status.
- * @throws Error when something in the path may not exist and nothing says so
+ * All error responses of an operation by status.
+ * @throws Error when the path has parameters and no 404 is documented
  */
 export function errorResponses(route: Route, api: Api): Record<string, Response> {
   const challenge = challengeOf(api);
@@ -172,7 +172,7 @@ function response(docs: readonly ErrorDoc[], challenge: string, retryOnlyWithKey
             { properties: { statusCode: { const: statusCode }, code: { const: code } } },
           ],
         },
-        examples: named(envelopes),
+        examples: namedExamples(envelopes),
       },
     },
   };
@@ -198,8 +198,8 @@ function errorHeaders(
   };
 }
 
-/** Examples by what they are about, each under a name of its own. */
-function named(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
+/** Examples under unique names. */
+function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
   const names = new Map<string, Example>();
   for (const envelope of envelopes) {
     const word = envelope.details?.[0]?.reason ?? '';
@@ -216,5 +216,5 @@ function envelopeOf(problem: unknown): ErrorEnvelope {
   return toErrorResponse(problem).body;
 }
 
-/** Anything unforeseen becomes the 500. */
+/** Unexpected errors become the 500. */
 class InternalError extends Error {}

@@ -3,17 +3,17 @@ import type { Schema } from './schema.js';
 
 export type Class = new () => object;
 
-/** A check of one member and what the reference says about it, in one place so that neither changes without the other. */
+/** A check of a member and its documentation, in one place so that both change together. */
 export interface FieldRule {
   readonly name: string;
-  /** What the check demands, as JSON Schema. */
+  /** The check as JSON Schema. */
   readonly schema: Schema;
   readonly holds: (value: unknown) => boolean;
   /** The `reason` of the error detail. */
   readonly reason: (value: unknown) => string;
 }
 
-/** class-validator's check of a member by a rule; the rule's schema is what `dtoSchema` reads. */
+/** Validates a member by a rule with class-validator. `dtoSchema` reads the rule's schema. */
 export function Field({ name, schema, holds, reason }: FieldRule): PropertyDecorator {
   return (target, property) => {
     registerDecorator({
@@ -34,12 +34,12 @@ export interface FieldDescription {
 const descriptions = new WeakMap<object, Map<string, FieldDescription>>();
 const objects = new WeakMap<object, Map<string, () => Class>>();
 
-/** What a member of a DTO means. The reference cannot be made while one lacks it. */
+/** Describes a member of a DTO. Required: without it the reference cannot be generated. */
 export function Description(text: string, example?: unknown): PropertyDecorator {
   return (target, property) => keep(descriptions, target.constructor, String(property), { text, example });
 }
 
-/** Which DTO a member's object, or the objects of its list, are. */
+/** Names the DTO of a member's object or list. */
 export function Objects(type: () => Class): PropertyDecorator {
   return (target, property) => keep(objects, target.constructor, String(property), type);
 }
@@ -61,7 +61,7 @@ function keep<Said>(
   place.set(dto, new Map([...(place.get(dto) ?? []), [property, said]]));
 }
 
-/** What a class or one it extends says about a member. */
+/** The metadata of a member, from the class or a base class. */
 function find<Said>(
   place: WeakMap<object, Map<string, Said>>,
   dto: Class,

@@ -1,9 +1,9 @@
 import type { Header, Parameter } from './document.js';
-import type { AnswerHeader } from './operation.js';
+import type { ResponseHeader } from './operation.js';
 
 const rateLimitItem = String.raw`"[a-z-]+"`;
 
-/** Headers that come with answers by what the answer is, not by what the operation says. */
+/** Headers that depend on the kind of response, not on the operation. */
 export const standardHeaders = {
   'X-Request-Id': {
     description: 'Names this request in our logs: the one you sent if it was well formed, else a new one.',
@@ -42,8 +42,8 @@ export const standardHeaders = {
   },
 } as const satisfies Readonly<Record<string, Header>>;
 
-/** Headers that an operation says it answers with. */
-export const answerHeaders: Readonly<Record<AnswerHeader, Header>> = {
+/** Response headers that an operation declares. */
+export const responseHeaders: Readonly<Record<ResponseHeader, Header>> = {
   Location: {
     description: 'Where what was made can be read.',
     required: true,
@@ -64,7 +64,7 @@ export const answerHeaders: Readonly<Record<AnswerHeader, Header>> = {
   },
 };
 
-/** Asks with an `ETag`. */
+/** Conditional request header. */
 export const ifNoneMatch: Parameter = {
   name: 'If-None-Match',
   in: 'header',
@@ -73,7 +73,7 @@ export const ifNoneMatch: Parameter = {
   example: '"2jmj7l5rSw0yVb-vlWAYkK-YBwk"',
 };
 
-/** A header that is not always there. */
+/** A header that is not always present. */
 export function optional({ required: _, ...header }: Header): Header {
   return header;
 }

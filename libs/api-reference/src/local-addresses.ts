@@ -1,10 +1,10 @@
-/** Where the document's readers find the suite. */
+/** Public addresses of a suite. */
 export interface Addresses {
   readonly baseUrl: string;
   readonly authUrl: string;
 }
 
-/** The addresses of a suite on one's own machine, which a committed document names. */
+/** Addresses of a local suite, which the committed documents contain. */
 export const localAddresses: Addresses = {
   baseUrl: 'https://localhost:8443',
   authUrl: 'https://localhost:8443',

@@ -1,14 +1,17 @@
 import type { z } from 'zod';
 
-/** An error an operation has beyond those its access, query and body bring by themselves, made by the code's own class. */
+/** An error of the operation itself. Those of access, query and body are added automatically. */
 export interface ErrorDoc {
   readonly when: string;
   readonly example: Error;
 }
 
-export type AnswerHeader = 'Location' | 'Idempotent-Replayed' | 'ETag';
+export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'ETag';
 
-/** What the reference says about an operation that its code does not: words, examples, the shape of its answer and its own errors. */
+/**
+ * Documentation of an operation that cannot be derived from its code: texts, examples, response shape and own
+ * errors.
+ */
 export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   /** Unique in the document; becomes the method's name in generated clients. */
   readonly id: string;
@@ -22,7 +25,7 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
     readonly description: string;
     /** `z.void()` for none. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
-    readonly headers?: readonly AnswerHeader[];
+    readonly headers?: readonly ResponseHeader[];
     /** What `Location` may be; by default an order of the Store. */
     readonly location?: string;
     readonly examples?: Readonly<Record<string, { summary?: string; value: z.input<Shape> }>>;
@@ -36,14 +39,14 @@ type Immutable<Body> = Body extends readonly (infer Item)[]
     ? { readonly [Member in keyof Body]: Immutable<Body[Member]> }
     : Body;
 
-/** What a handler may answer: the documented body, or that with headers. */
+/** Return type of a handler: the documented body, alone or with headers. */
 type Answers<Body> = Promise<
   Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
 >;
 
 const operations = new WeakMap<object, OperationDoc>();
 
-/** Documents a handler. The compiler refuses one whose answer is not of the documented shape. */
+/** Documents a handler. Its return type must match the documented shape. */
 export function Operation<Shape extends z.ZodType>(doc: OperationDoc<Shape>) {
   return <Handler extends (...args: never[]) => Answers<Immutable<z.output<Shape>>>>(
     _target: object,

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const list = z.array(z.unknown());
 
 /**
- * JSON Schema 2020-12, as far as our shapes use it. Strict: a keyword that is not here is one that the reference page does not show and that no
- * test compares with what the code does.
+ * The subset of JSON Schema 2020-12 that our shapes use. Strict, because the reference page would not show
+ * any other keyword and no test would compare it with the code.
  */
 export const schemaShape = z.strictObject({
   $ref: z.string().optional(),
@@ -52,12 +52,12 @@ export function componentRef(name: string): Schema {
   return { $ref: `${componentPrefix}${name}` };
 }
 
-/** The name of the component a schema stands for, if it is a reference. */
+/** Name of the referenced component, if a schema is a reference. */
 export function referredName({ $ref }: Schema): string | undefined {
   return $ref?.startsWith(componentPrefix) === true ? $ref.slice(componentPrefix.length) : undefined;
 }
 
-/** A schema with every schema inside it changed, the innermost first. */
+/** Applies a change to a schema and all schemas in it, the innermost first. */
 export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const inner = (child: Schema): Schema => mapSchema(child, change);
   const { properties, additionalProperties, items, anyOf, allOf } = schema;

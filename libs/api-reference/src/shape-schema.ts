@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { componentRef, mapSchema, type Schema, schemaShape, type Schemas } from './schema.js';
 
-/** A schema and the named ones it refers to. */
+/** A schema and the named schemas that it references. */
 export interface NamedSchemas {
   readonly schema: Schema;
   readonly schemas: Schemas;
@@ -22,7 +22,10 @@ const notInJson = new Set([
 ]);
 const defs = z.record(z.string(), z.unknown()).default({});
 
-/** What an answer's shape says, as JSON Schema; shapes with an `id` become components. Open: members may be added later. */
+/**
+ * The JSON Schema of a response shape; shapes with an `id` become components. Open, since members may be
+ * added later.
+ */
 export function shapeSchema(shape: z.ZodType): NamedSchemas {
   const {
     $schema: _,
@@ -39,14 +42,14 @@ export function shapeSchema(shape: z.ZodType): NamedSchemas {
     },
   });
   return {
-    schema: tidy(root),
+    schema: simplify(root),
     schemas: Object.fromEntries(
-      Object.entries(defs.parse($defs)).map(([name, schema]) => [name, tidy(schema)]),
+      Object.entries(defs.parse($defs)).map(([name, schema]) => [name, simplify(schema)]),
     ),
   };
 }
 
-function tidy(given: unknown): Schema {
+function simplify(given: unknown): Schema {
   const { $defs: _, ...plain } = z.record(z.string(), z.unknown()).parse(withoutPropertyNames(given));
   return mapSchema(schemaShape.parse(plain), (schema) => {
     const { additionalProperties, pattern, $ref, ...rest } = schema;
@@ -54,14 +57,14 @@ function tidy(given: unknown): Schema {
     return {
       ...rest,
       ...(name !== undefined && componentRef(name)),
-      // zod's patterns of dates repeat the format at length.
+      // zod's patterns of dates only repeat the format.
       ...(pattern !== undefined && !formatsThatSayAll.has(rest.format ?? '') && { pattern }),
       ...(typeof additionalProperties === 'object' && { additionalProperties }),
     };
   });
 }
 
-/** `propertyNames: {type: string}` says nothing in JSON; `id` is where zod keeps the component's name. */
+/** `propertyNames: {type: string}` is always true in JSON; `id` holds the component's name in zod. */
 function withoutPropertyNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPropertyNames);
   if (typeof value !== 'object' || value === null) return value;

@@ -14,8 +14,8 @@ type Shared = Pick<OpenApiDocument['components'], 'headers' | 'responses'>;
 const headersAt = '#/components/headers/';
 const responsesAt = '#/components/responses/';
 
-/** Says once what many operations answer: headers, and responses that are the same in more than one place, become components. */
-export function shareAnswers(paths: Paths): { paths: Paths; components: Shared } {
+/** Turns headers, and responses that occur more than once, into components. */
+export function shareResponses(paths: Paths): { paths: Paths; components: Shared } {
   const headers = new Map<string, Header>();
   const withHeaders = mapResponses(paths, (_status, response) => shareHeaders(response, headers));
   const counts = new Map<string, number>();
@@ -71,14 +71,14 @@ function sorted<Thing>(things: ReadonlyMap<string, Thing>): Record<string, Thing
   return Object.fromEntries([...things].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** A response, or the one a reference stands for. */
+/** Resolves a response that may be a reference. */
 export function responseOf({ components }: OpenApiDocument, given: Response | Reference): Response {
   const response = '$ref' in given ? components.responses[given.$ref.slice(responsesAt.length)] : given;
   if (response === undefined) throw new Error('The document refers to a response that it does not have.');
   return response;
 }
 
-/** A header, or the one a reference stands for. */
+/** Resolves a header that may be a reference. */
 export function headerOf({ components }: OpenApiDocument, given: Header | Reference): Header {
   const header = '$ref' in given ? components.headers[given.$ref.slice(headersAt.length)] : given;
   if (header === undefined) throw new Error('The document refers to a header that it does not have.');

@@ -3,10 +3,10 @@ import type { Reflector } from '@nestjs/core';
 
 const bodyLimitKey = 'request:body-limit';
 
-/** What a route without a limit of its own reads, and the most that any route may read: the gateway passes on little more. */
+/** Default of a route, and the maximum for all routes: the gateway's limit is only a little higher. */
 export const maxBodyBytes = 256 * 1024;
 
-/** The largest body that the route reads, in bytes. A larger one is 413, before it is parsed. */
+/** Maximum size of the route's body in bytes. A larger one is 413, before it is parsed. */
 export const BodyLimit = (bytes: number) => SetMetadata(bodyLimitKey, bytes);
 
 /** @param places the handler and its class, in this order */

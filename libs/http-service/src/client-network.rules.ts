@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** What a limit by address counts. */
+/** The networks for which requests of an address are counted. */
 export interface ClientNetwork {
   /** An IPv4 address, or the /64 of an IPv6 address: one host can use every address of its /64. */
   readonly network: string;
@@ -12,8 +12,9 @@ export interface ClientNetwork {
 export const widerNetworkFactor = 4;
 
 /**
- * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the IPv4 address;
- * text that is not an address is one network of its own, so that invented texts do not each get a limit.
+ * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the
+ * IPv4 address; all text that is not an address counts as one network, so that invented texts do not each get
+ * a limit.
  */
 export function clientNetwork(address: string | undefined): ClientNetwork {
   const [text = ''] = (address ?? '').slice(0, maxAddressLength).split('%');

@@ -11,22 +11,22 @@ import type { Observable } from 'rxjs';
 const maxWaiting = 100;
 
 /**
- * Handles at most so many requests of the route at once in this process; up to 100 more wait for their turn, others are 503.
- * For responses so large that many of them would fill the memory.
+ * Limits the concurrent requests of a route in this process. Up to 100 more wait, others are 503. For
+ * responses so large that many of them would exhaust the memory.
  */
-export function ConcurrencyLimit(atOnce: number): MethodDecorator {
-  return UseInterceptors(new ConcurrencyInterceptor(atOnce));
+export function ConcurrencyLimit(maxConcurrent: number): MethodDecorator {
+  return UseInterceptors(new ConcurrencyInterceptor(maxConcurrent));
 }
 
 export class ConcurrencyInterceptor implements NestInterceptor {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly atOnce: number) {}
+  constructor(private readonly maxConcurrent: number) {}
 
   async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
     await this.begin();
-    // A response that was sent whole closes, too, and so does one whose client has gone.
+    // `close` comes after the whole response, and also when the client disconnects.
     const response = context.switchToHttp().getResponse<Response>();
     if (response.closed) this.end();
     else response.once('close', () => this.end());
@@ -34,13 +34,13 @@ export class ConcurrencyInterceptor implements NestInterceptor {
   }
 
   private async begin(): Promise<void> {
-    if (this.running < this.atOnce) {
+    if (this.running < this.maxConcurrent) {
       this.running += 1;
       return;
     }
     if (this.waiting.length >= maxWaiting)
       throw new ServiceUnavailable('Too many of these requests are handled at once.');
-    await new Promise<void>((resolve) => this.waiting.push(resolve)); // the request that ends leaves its place
+    await new Promise<void>((resolve) => this.waiting.push(resolve)); // `end` passes the slot on
   }
 
   private end(): void {

@@ -1,6 +1,7 @@
 /**
- * A path whose percent-encoding is no UTF-8 (`%ff`) is taken as the characters it is written with. So it meets the same checks in the same
- * order as any other path, and is an id that does not exist, instead of an error before anybody asked who is calling.
+ * Escapes the percent signs of a path whose percent-encoding is not UTF-8 (`%ff`). So it passes the same
+ * checks in the same order as any other path and becomes an unknown id, instead of an error before
+ * authentication.
  */
 export function decodablePath(url: string): string {
   if (!url.includes('%')) return url;

@@ -9,8 +9,9 @@ import { hash } from 'node:crypto';
 import { map, type Observable } from 'rxjs';
 
 /**
- * Names what a GET answers by its bytes: currency, format and whoever asks are told apart by what they are shown. Express answers 304 where
- * `If-None-Match` has the name (RFC 9110 §13.1.2), with the headers that 200 would have. Caches of others keep nothing, one's own asks each time.
+ * Adds an ETag, a hash of the response body, so that it differs by currency, format and caller as the body
+ * does. If `If-None-Match` matches, Express responds with 304 (RFC 9110 §13.1.2) and the headers of the 200.
+ * Shared caches store nothing; private caches revalidate each time.
  */
 export function EntityTag(): MethodDecorator {
   return UseInterceptors(new EntityTagInterceptor());
@@ -21,8 +22,8 @@ class EntityTagInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     return next.handle().pipe(
       map((body) => {
-        const text = JSON.stringify(body); // once, for its name and to be sent
-        response.set({ ETag: `"${nameOf(text)}"`, 'Cache-Control': 'private, no-cache' }).type('json');
+        const text = JSON.stringify(body); // once, for the hash and for sending
+        response.set({ ETag: `"${hashOf(text)}"`, 'Cache-Control': 'private, no-cache' }).type('json');
         return text;
       }),
     );
@@ -30,6 +31,6 @@ class EntityTagInterceptor implements NestInterceptor {
 }
 
 /** 160 bits of SHA-256. */
-function nameOf(text: string): string {
+function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27);
 }

@@ -9,7 +9,7 @@ interface Window {
   failures: number;
 }
 
-/** Limits how often a caller may fail at something, for each replica. What succeeds is not counted. */
+/** Limits a caller's failures, per replica. Successes are not counted. */
 export class FailureThrottle {
   private readonly windows = new LRUCache<string, Window>({ max: rememberedCallers });
 
@@ -19,20 +19,20 @@ export class FailureThrottle {
   ) {}
 
   /** @throws RateLimited while the caller has failed too often */
-  check(who: string): void {
-    const window = this.find(who);
+  check(caller: string): void {
+    const window = this.find(caller);
     if (window !== undefined && window.failures >= this.quota.requests)
       throw new RateLimited((window.endsAtMs - this.nowMs()) / 1_000);
   }
 
-  add(who: string): void {
-    const window = this.find(who);
+  add(caller: string): void {
+    const window = this.find(caller);
     if (window !== undefined) window.failures += 1;
-    else this.windows.set(who, { endsAtMs: this.nowMs() + this.quota.windowSeconds * 1_000, failures: 1 });
+    else this.windows.set(caller, { endsAtMs: this.nowMs() + this.quota.windowSeconds * 1_000, failures: 1 });
   }
 
-  private find(who: string): Window | undefined {
-    const window = this.windows.get(who);
+  private find(caller: string): Window | undefined {
+    const window = this.windows.get(caller);
     return window !== undefined && this.nowMs() < window.endsAtMs ? window : undefined;
   }
 }

@@ -1,18 +1,18 @@
 import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Request, type Response, Router } from 'express';
 
-/** What readiness stands on: each rejects, or answers false, while its dependency is unavailable. */
+/** Checks by name. A check rejects or returns false while its dependency is unavailable. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown> | boolean>>;
 
-const checkWithinMs = 2_000;
-const keptForMs = 1_000;
+const checkTimeoutMs = 2_000;
+const cacheMs = 1_000;
 
-/** Names the checks that fail. */
+/** Returns the names of the failed checks. */
 export type FindFailedChecks = () => Promise<readonly string[]>;
 
 /**
- * Runs the checks of a service at most once at a time, and keeps the result for up to a second: requests for readiness need no
- * token and have no quota, and each check costs a query.
+ * Runs the checks of a service one run at a time, and caches the result for up to a second: readiness
+ * requests need no token and have no quota, and each check costs a query.
  */
 export function sharedReadiness(
   checks: ReadinessChecks,
@@ -21,7 +21,7 @@ export function sharedReadiness(
   let current: Promise<readonly string[]> | undefined;
   let endedAtMs: number | undefined;
   return () => {
-    const isKept = endedAtMs === undefined || nowMs() - endedAtMs < keptForMs;
+    const isKept = endedAtMs === undefined || nowMs() - endedAtMs < cacheMs;
     if (current !== undefined && isKept) return current;
     endedAtMs = undefined;
     current = failedChecks(checks).finally(() => {
@@ -31,7 +31,7 @@ export function sharedReadiness(
   };
 }
 
-/** `/health/live` and `/health/ready`: no authentication, no rate limit, never cached by others. */
+/** `/health/live` and `/health/ready`: no authentication, no rate limit, no caching. */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();
   router.use((_request, response, next) => {
@@ -70,11 +70,11 @@ async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
 
 async function passes(check: () => Promise<unknown> | boolean): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), checkWithinMs);
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), checkTimeoutMs);
   });
   try {
-    return (await Promise.race([Promise.resolve(check()), late])) !== false;
+    return (await Promise.race([Promise.resolve(check()), timeout])) !== false;
   } catch {
     return false;
   } finally {

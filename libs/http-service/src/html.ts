@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only `html` makes it. */
+/** Markup that is safe to send. Only `html` creates it. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,10 @@ export class Html {
 
 export type Part = Html | string | number | undefined | readonly Html[];
 
-/** Markup with every inserted text escaped, in content and in quoted attributes alike; undefined inserts nothing. */
+/**
+ * Markup with every inserted text escaped, in content and in quoted attributes alike; undefined inserts
+ * nothing.
+ */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = literals[0] ?? '';
   parts.forEach((part, index) => {

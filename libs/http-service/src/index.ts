@@ -15,23 +15,23 @@ export { SignedCursors, type CursorKey } from './signed-cursors.js';
 export { apiSettings, operationQuotaSettings, quotaSetting, quotasOf, type ApiSettings } from './settings.js';
 export { startApi, type ApiOptions } from './start-api.js';
 export { startHttp, type HttpOptions } from './start-http.js';
-export type { Ahead } from './ahead-of-express.js';
+export type { RawHandler } from './raw-http.js';
 export { nameRoute } from './request-metrics.js';
-export { callerAddress, jsonAnswer, type PlainAnswer, sendPlain } from './plain-http.js';
+export { callerAddress, jsonResponse, type PlainResponse, sendPlain } from './plain-http.js';
 export { clientNetwork, type ClientNetwork, widerNetworkFactor } from './client-network.rules.js';
 export { p256FromDer } from './p256-signature.js';
 export type { ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';
 export { StorePageDto } from './dto/store-page.dto.js';
-export { Answer } from './answer.js';
+export { ResponseWithHeaders } from './response-with-headers.js';
 export { EntityTag } from './entity-tag.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
 export {
   createIdempotencyKeys,
   createOnce,
   findCreated,
-  forgetCreated,
+  deleteExpiredIdempotencyKeys,
   type CreatedOnce,
   type KeyedRequest,
 } from './idempotency/create-once.js';

@@ -16,11 +16,11 @@ function rawParserOf(limitBytes: number): Parse {
 function jsonParserOf(limitBytes: number): Parse {
   return express.json({
     limit: limitBytes,
-    strict: false, // `null` is JSON, and what is wrong with it is said below
+    strict: false, // `null` is valid JSON and gets its own error below
     inflate: false,
     type: () => true,
     verify: (_request, _response, bytes, charset) => {
-      // Decoded, what is no UTF-8 would become other text than was sent.
+      // Decoding invalid UTF-8 would change the text silently.
       if (charset === 'utf-8' && !isUtf8(bytes)) throw new MalformedText();
     },
   });
@@ -32,7 +32,10 @@ class MalformedText extends Error {
   readonly type = 'entity.parse.failed';
 }
 
-/** Reads the body, as JSON unless the route reads bytes, once the caller is known to be allowed: 401, 429 and 403 come before any 400, 413 or 415. */
+/**
+ * Reads the body, as JSON unless the route reads bytes. It runs after the access guard, so 401, 429 and 403
+ * come before any 400, 413 or 415.
+ */
 export class JsonBodyGuard implements CanActivate {
   private readonly jsonParsers = new Map<number, Parse>();
   private readonly rawParsers = new Map<number, Parse>();

@@ -1,9 +1,10 @@
 const coordinateBytes = 32;
 
 /**
- * The two numbers of a P-256 signature one behind the other (RFC 7518 §3.4), from DER (RFC 3279 §2.2.3): SEQUENCE, its length, and each number as
- * INTEGER, its length, its bytes without leading zeros, but with one where it would else look negative. Asking Node for either form costs half as
- * much as the signature, so it is made here.
+ * Converts a P-256 signature from DER (RFC 3279 §2.2.3) to its two numbers in sequence (RFC 7518 §3.4). DER
+ * is SEQUENCE and its length, then each number as INTEGER, its length, and its bytes without leading zeros,
+ * except one that keeps the number positive. Node's own conversion costs half as much as the signature, so it
+ * is done here.
  */
 export function p256FromDer(der: Buffer): Buffer {
   const signature = Buffer.alloc(2 * coordinateBytes);
@@ -24,7 +25,7 @@ export function p256ToDer(signature: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x30, r.length + s.length]), r, s]);
 }
 
-/** Its last bytes at the end of its place. */
+/** Copies the last bytes of a number, aligned to `placeEnd`. */
 function copyNumber(from: Buffer, start: number, end: number, to: Buffer, placeEnd: number): void {
   const first = Math.max(start, end - coordinateBytes);
   from.copy(to, placeEnd - (end - first), first, end);

@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** An answer whole, as it is sent without Express. */
-export interface PlainAnswer {
+/** A complete response that is sent without Express. */
+export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Headers that were set before stay. */
-export function sendPlain(response: ServerResponse, { status, headers, body }: PlainAnswer): void {
+/** Keeps headers that are already set. */
+export function sendPlain(response: ServerResponse, { status, headers, body }: PlainResponse): void {
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
-export function jsonAnswer(
+export function jsonResponse(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: object,
-): PlainAnswer {
+): PlainResponse {
   return {
     status,
     headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },
@@ -24,7 +24,10 @@ export function jsonAnswer(
   };
 }
 
-/** The address the gateway had the request from: the last in `X-Forwarded-For`, as Express' `request.ip` with one trusted proxy. */
+/**
+ * The address of the gateway's client: the last in `X-Forwarded-For`, as Express' `request.ip` with one
+ * trusted proxy.
+ */
 export function callerAddress(request: IncomingMessage): string {
   const forwarded = String(request.headers['x-forwarded-for'] ?? '');
   const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();

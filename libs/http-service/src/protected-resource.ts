@@ -1,6 +1,6 @@
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 
-/** What a client learns from the 401 challenge (RFC 9728 §2). */
+/** Protected resource metadata, which the 401 challenge points to (RFC 9728 §2). */
 export function protectedResourceMetadata(settings: {
   readonly resource: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export function protectedResourceMetadata(settings: {
   };
 }
 
-/** Where it lies: the well-known name goes between host and path (RFC 9728 §3.1). */
+/** Path of the metadata: the well-known name is between host and path (RFC 9728 §3.1). */
 export function protectedResourcePath(prefix: string): string {
   return `/.well-known/oauth-protected-resource/${prefix}`;
 }

@@ -4,10 +4,10 @@ import type { Request } from 'express';
 
 const rawBodyKey = 'request:raw-body';
 
-/** The route reads its body as bytes of any content type, as a signature over them needs. */
+/** The route reads its body as bytes of any content type, for example to verify a signature. */
 export const ReadRawBody = () => SetMetadata(rawBodyKey, true);
 
-/** The bytes that a route with `@ReadRawBody()` was sent. */
+/** The body of a route with `@ReadRawBody()`. */
 export const RawBody = createParamDecorator((_: unknown, context: ExecutionContext): Buffer => {
   const body: unknown = context.switchToHttp().getRequest<Request>().body;
   if (!Buffer.isBuffer(body)) throw new Error('A route with @RawBody() lacks @ReadRawBody().');

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const commandTimeoutMs = 250;
 const disconnectTimeoutMs = 200;
-const warnEveryMs = 10_000;
+const warnIntervalMs = 10_000;
 
 const failures = new Counter({
   name: 'redis_fail_open_total',
@@ -13,7 +13,10 @@ const failures = new Counter({
   registers: [metrics],
 });
 
-/** Redis as a helper that may be away: a question it does not answer at once is answered without it, and alerts. */
+/**
+ * A Redis connection that fails open: without a response within 250 ms the caller continues, and a metric
+ * counts it.
+ */
 export class RedisConnection {
   readonly client: Redis;
   private warnedAtMs = 0;
@@ -33,10 +36,16 @@ export class RedisConnection {
     this.client.on('error', (error) => this.warn(error, 'connection'));
   }
 
-  /** The answer, or undefined when Redis gave none. @param use names the question in the metric */
-  async ask<Answer>(use: string, question: (client: Redis) => Promise<Answer>): Promise<Answer | undefined> {
+  /**
+   * Returns the result of a command, or undefined when Redis did not respond.
+   * @param use label in the metric
+   */
+  async tryCommand<Result>(
+    use: string,
+    command: (client: Redis) => Promise<Result>,
+  ): Promise<Result | undefined> {
     try {
-      return await question(this.client);
+      return await command(this.client);
     } catch (error) {
       failures.inc({ use });
       this.warn(error, use);
@@ -44,7 +53,10 @@ export class RedisConnection {
     }
   }
 
-  /** Resolves when nothing of it is left, no timer either: while it is reconnecting there is no connection to end, and no event. */
+  /**
+   * Resolves when the connection and its timers are closed. While it reconnects there is no `end` event, so
+   * it also times out.
+   */
   async stop(): Promise<void> {
     const { client } = this;
     if (client.status === 'end') return;
@@ -55,7 +67,7 @@ export class RedisConnection {
   }
 
   private warn(error: unknown, use: string): void {
-    if (Date.now() - this.warnedAtMs < warnEveryMs) return;
+    if (Date.now() - this.warnedAtMs < warnIntervalMs) return;
     this.warnedAtMs = Date.now();
     this.logger.error({ error, use }, 'Redis does not answer; going on without it.');
   }

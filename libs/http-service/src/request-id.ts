@@ -4,7 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const wellFormed = /^[\w.:/+=-]{1,128}$/;
 
-/** Every answer carries `X-Request-Id`: the caller's when it is well formed, else a new one. All work of the request runs in its context. */
+/**
+ * Runs a request in its context, and adds `X-Request-Id` to its response: the client's if it is well-formed,
+ * else a new one.
+ */
 export function inRequestContext(request: IncomingMessage, response: ServerResponse, work: () => void): void {
   const { 'x-request-id': given, traceparent } = request.headers;
   const id = typeof given === 'string' && wellFormed.test(given) ? given : randomUUID();

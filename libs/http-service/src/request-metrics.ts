@@ -8,13 +8,16 @@ const duration = new Histogram({
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
   registers: [metrics],
 });
-/** By their labels: finding one in the histogram costs more than adding to it. */
+/** Cached by labels, since the histogram's own lookup costs more than the observation. */
 const series = new Map<string, { observe(seconds: number): void }>();
-const routesAhead = new WeakMap<IncomingMessage, string>();
+const rawRoutes = new WeakMap<IncomingMessage, string>();
 
-/** Names the route of a request that is answered ahead of Express. @param route one of few: never with an id in it */
+/**
+ * Sets the route label of a request that Express does not handle.
+ * @param route one of a few, never with an id
+ */
 export function nameRoute(request: IncomingMessage, route: string): void {
-  routesAhead.set(request, route);
+  rawRoutes.set(request, route);
 }
 
 export function measureRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -37,12 +40,12 @@ function seriesOf(method: string, route: string, status: string): { observe(seco
   return known;
 }
 
-/** Express keeps the route that answered, as it was declared. */
+/** The declared path of the route that handled the request. */
 function routeOf(request: IncomingMessage): string {
-  const ahead = routesAhead.get(request);
-  if (ahead !== undefined) return ahead;
+  const rawRoute = rawRoutes.get(request);
+  if (rawRoute !== undefined) return rawRoute;
   const route: unknown = Reflect.get(request, 'route');
   const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined;
-  if (typeof path !== 'string' || path.includes('*')) return 'none'; // Nest has a route for all that nobody has
+  if (typeof path !== 'string' || path.includes('*')) return 'none'; // Nest's catch-all route
   return `${String(Reflect.get(request, 'baseUrl'))}${path}`;
 }

@@ -7,8 +7,9 @@ const retryOnlyWithKeyKey = 'request:retry-only-with-key';
 type Places = Parameters<Reflector['getAllAndOverride']>[1];
 
 /**
- * A repetition of the operation without an `idempotency-key` may do its work twice. So no error response to a request without one
- * carries `Retry-After`, which generic clients take as leave to repeat the request. The gateway does the same.
+ * A repeated request without an `idempotency-key` may do its work twice. So error responses to requests
+ * without one have no `Retry-After`, which generic clients take as permission to repeat the request. The
+ * gateway does the same.
  */
 export const RetryOnlyWithKey = () => SetMetadata(retryOnlyWithKeyKey, true);
 
@@ -17,7 +18,7 @@ export function isRetriedOnlyWithKey(reflector: Reflector, places: Places): bool
   return reflector.getAllAndOverride<boolean | undefined>(retryOnlyWithKeyKey, places) === true;
 }
 
-/** Rejects nothing. Stands before all guards, whose errors are meant, too. */
+/** Rejects nothing. It is the first guard, because it also applies to the errors of the other guards. */
 export class RetryAfterGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 

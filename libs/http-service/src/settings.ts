@@ -16,7 +16,7 @@ export function quotaSetting(requests: number, windowSeconds: number, what: stri
     .describe(`Rate limit, REQUESTS/SECONDS: ${what}`);
 }
 
-/** Settings of a service that takes access tokens. */
+/** Settings of a resource server. */
 export const apiSettings = serviceSettings.extend({
   JWKS_URL: z
     .url()
@@ -32,7 +32,7 @@ export const apiSettings = serviceSettings.extend({
 });
 export type ApiSettings = z.output<typeof apiSettings>;
 
-/** Of operations that only some services have: a service with such an operation adds the setting to its own. */
+/** Quotas of operations that only some services have. A service with such an operation adds the setting. */
 export const operationQuotaSettings = {
   RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'placing orders, per client and creator'),
   RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'quoting shipping, per client and creator'),

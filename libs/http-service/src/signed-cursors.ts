@@ -18,7 +18,10 @@ const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
 export class SignedCursors {
   constructor(private readonly secret: string) {}
 
-  /** @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page to page */
+  /**
+   * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page
+   * to page
+   */
   seal(boundTo: readonly (string | undefined)[], key: CursorKey): string {
     const payload = Buffer.from(`${key.micros}:${key.id}`).toString('base64url');
     return `${payload}.${this.signature(boundTo, payload).toString('base64url')}`;
@@ -27,12 +30,12 @@ export class SignedCursors {
   /** @throws ValidationFailed on `cursor` */
   open(boundTo: readonly (string | undefined)[], cursor: string): CursorKey {
     const [, payload, given] = form.exec(cursor) ?? [];
-    if (payload === undefined || given === undefined) return refuse();
+    if (payload === undefined || given === undefined) return reject();
     const signature = Buffer.from(given, 'base64url');
     if (signature.length !== signatureBytes || !timingSafeEqual(signature, this.signature(boundTo, payload)))
-      return refuse();
+      return reject();
     const [micros, id] = Buffer.from(payload, 'base64url').toString().split(':');
-    if (micros === undefined || id === undefined) return refuse();
+    if (micros === undefined || id === undefined) return reject();
     return { micros: Number(micros), id };
   }
 
@@ -47,6 +50,6 @@ export class SignedCursors {
   }
 }
 
-function refuse(): never {
+function reject(): never {
   throw new ValidationFailed([{ field: 'cursor', reason: 'is not a cursor of this list' }]);
 }

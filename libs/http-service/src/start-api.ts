@@ -61,8 +61,8 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
       ),
       new JsonBodyGuard(app.get(Reflector)),
     ],
-    before: (app) => {
-      const routes = Router({ caseSensitive: true, strict: true }); // GET and HEAD of this path alone
+    beforeRoutes: (app) => {
+      const routes = Router({ caseSensitive: true, strict: true }); // only GET and HEAD of this path
       routes.get(metadataPath, (_request: Request, response: Response) => {
         response.set('Cache-Control', 'public, max-age=300').json(metadata);
       });

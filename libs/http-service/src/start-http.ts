@@ -7,19 +7,20 @@ import express, { type Request, type Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AnswerInterceptor } from './answer.js';
-import { type Ahead, putAheadOfExpress } from './ahead-of-express.js';
+import { ResponseHeadersInterceptor } from './response-with-headers.js';
+import { type RawHandler, handleBeforeExpress } from './raw-http.js';
 import { decodablePath } from './decodable-path.js';
 import {
-  answerUnderWay,
+  currentResponse,
   endConnectionWhenClosing,
   endSilentConnectionsWhenClosing,
-} from './ended-connections.js';
+} from './close-connections.js';
 import { healthRoutes, type ReadinessChecks, sharedReadiness } from './health.js';
 import { inRequestContext } from './request-id.js';
 import { measureRequest } from './request-metrics.js';
 
-const keepAliveMs = 75_000; // longer than the gateway keeps its connections, so it never sends on one we are closing
+// Longer than the gateway's, so that it never sends on a connection we are closing.
+const keepAliveMs = 75_000;
 const maxHeaderWaitMs = 80_000;
 
 export interface HttpOptions {
@@ -27,22 +28,26 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly logger: Logger;
-  /** First path segment of the service's routes, as the gateway passes it on. */
+  /** First path segment of the service's routes. */
   readonly prefix?: string;
   readonly readiness: ReadinessChecks;
-  /** Guards of every route, in order. Asked for once the module is made. */
+  /** Guards of every route, in order. Called after the module is created. */
   readonly guards?: (app: NestExpressApplication) => readonly CanActivate[];
-  /** Whether browsers of any origin may call, without credentials; true by default. Pages that people see say false. */
+  /**
+   * Whether browsers of any origin may call, without credentials; true by default. Pages that people see say
+   * false.
+   */
   readonly anyOrigin?: boolean;
-  /** What is answered without Express. */
-  readonly ahead?: (app: NestExpressApplication) => Ahead;
-  /** What stands before Nest's routes. */
-  readonly before?: (app: NestExpressApplication) => void;
+  /** Handles requests before Express. */
+  readonly rawHandler?: (app: NestExpressApplication) => RawHandler;
+  /** Adds Express middleware before Nest's routes. */
+  readonly beforeRoutes?: (app: NestExpressApplication) => void;
 }
 
 /**
- * Opens the public HTTP port at once; readiness says 503 until every dependency is there. Answers what goes wrong in the
- * error envelope, gives each request its id, and allows browsers of any origin without credentials.
+ * Opens the public HTTP port immediately; readiness is 503 until every dependency is available. Responds to
+ * errors with the error envelope, gives each request its id, and allows browsers of any origin without
+ * credentials.
  */
 export async function startHttp(options: HttpOptions): Promise<NestExpressApplication> {
   const { logger } = options;
@@ -56,48 +61,48 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
     },
   );
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  aroundEveryRequest(app.getHttpServer(), options.ahead?.(app));
+  handleEveryRequest(app.getHttpServer(), options.rawHandler?.(app));
   if (options.anyOrigin ?? true) allowAnyOrigin(app); // before every route, so that each has preflights
   const findFailedChecks = sharedReadiness(options.readiness);
   for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
     app.use(path, healthRoutes(options.readiness, findFailedChecks));
   }
-  options.before?.(app);
+  options.beforeRoutes?.(app);
   if (options.prefix !== undefined) app.setGlobalPrefix(options.prefix);
   app.useGlobalGuards(...(options.guards?.(app) ?? []));
-  app.useGlobalInterceptors(new AnswerInterceptor());
+  app.useGlobalInterceptors(new ResponseHeadersInterceptor());
   app.useGlobalPipes(new DtoPipe());
   app.useGlobalFilters(
     new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
   );
   await app.init();
-  app.use(answerNotFound); // Nest answers for what lies below the prefix; this is for all else
+  app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(options.port, options.host);
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = maxHeaderWaitMs;
-  server.on('clientError', answerNoHttp);
+  server.on('clientError', respondToInvalidHttp);
   logger.info({ port: options.port }, 'Listening.');
   return app;
 }
 
-function aroundEveryRequest(server: Server, ahead: Ahead | undefined): void {
-  putAheadOfExpress(server, (request, response, express) => {
+function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined): void {
+  handleBeforeExpress(server, (request, response, express) => {
     endConnectionWhenClosing(server, response);
     measureRequest(request, response);
     request.url = decodablePath(request.url ?? '/');
     inRequestContext(request, response, () => {
-      if (ahead === undefined) express();
-      else ahead(request, response, express);
+      if (rawHandler === undefined) express();
+      else rawHandler(request, response, express);
     });
   });
 }
 
-/** Express takes its routing settings when its router is made, which Nest does at once. */
+/** Express reads its routing settings when its router is created, which Nest does immediately. */
 function expressApp() {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.set('trust proxy', 1); // the gateway writes X-Forwarded-For anew
+  app.set('trust proxy', 1); // the gateway overwrites X-Forwarded-For
   app.set('query parser', 'simple');
   app.enable('case sensitive routing');
   app.enable('strict routing');
@@ -105,7 +110,7 @@ function expressApp() {
   return app;
 }
 
-/** `If-None-Match: *` would make Express send 304 for every response, also where there is no ETag to have (RFC 9110 §13.1.2). */
+/** With `If-None-Match: *` Express would send 304 also for responses without an ETag (RFC 9110 §13.1.2). */
 function onlyWithEntityTag(request: express.Request): void {
   const isFresh = Reflect.getOwnPropertyDescriptor(express.request, 'fresh')?.get;
   Object.defineProperty(request, 'fresh', {
@@ -116,14 +121,21 @@ function onlyWithEntityTag(request: express.Request): void {
   });
 }
 
+<<<<<<< HEAD
 function answerNotFound(_request: Request, response: Response): void {
   const { status, body } = toErrorResponse(new NotFoundException());
+=======
+function respondNotFound(_request: Request, response: Response): void {
+  const { status, body } = toErrorAnswer(new NotFoundException());
+>>>>>>> 6d24346 (refactor(http-service): name responses, handlers and bounds in plain English)
   response.status(status).json(body);
 }
 
-/** What Node's parser does not take for HTTP: an unknown method, a broken or too large header, one that never ends. No request was made of it. */
-function answerNoHttp(error: Error, socket: Duplex): void {
-  if (!socket.writable || answerUnderWay(socket) !== undefined) {
+/**
+ * For input that Node's parser rejects: an unknown method, or a malformed, too large or incomplete header.
+ */
+function respondToInvalidHttp(error: Error, socket: Duplex): void {
+  if (!socket.writable || currentResponse(socket) !== undefined) {
     socket.destroy();
     return;
   }

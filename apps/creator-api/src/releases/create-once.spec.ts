@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { forgetCreated } from '@fulfilment/http-service';
+import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
@@ -113,9 +113,9 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
     expect(await editions()).toBe(2);
-    await forgetCreated(api.database, now);
+    await deleteExpiredIdempotencyKeys(api.database, now);
     expect(await keys()).toBe(1);
-    await forgetCreated(api.database, new Date(now.getTime() + 24 * hour));
+    await deleteExpiredIdempotencyKeys(api.database, new Date(now.getTime() + 24 * hour));
     expect(await keys()).toBe(0);
   });
 });

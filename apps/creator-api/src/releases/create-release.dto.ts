@@ -6,7 +6,7 @@ export class CreateReleaseDto {
   @Description(
     'Its title, in Unicode code points: 60 emoji are 60. White space around it is removed, and does not count',
   )
-  @TextField({ most: 60, tidy: true })
+  @TextField({ max: 60, normalize: true })
   title: string;
 
   @Description('1 Album, 2 Single, 3 EP, 4 Compilation, 5 Live, 6 Remix, 7 Mixtape, 8 Soundtrack')
@@ -15,7 +15,7 @@ export class CreateReleaseDto {
 
   @Description('Its EAN, kept as it is sent; left out or null when it has none')
   @IsOptional()
-  @TextField({ most: 32 })
+  @TextField({ max: 32 })
   ean?: string;
 
   @Description("Whose release it is; without it, the connected creator's")

@@ -1,7 +1,13 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
-import { Answer, type Caller, createOnce, fingerprint, type KeyedRequest } from '@fulfilment/http-service';
+import {
+  ResponseWithHeaders,
+  type Caller,
+  createOnce,
+  fingerprint,
+  type KeyedRequest,
+} from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -30,7 +36,7 @@ export class CreateRelease {
    * @throws NotFound when the caller sees no such creator
    * @throws Conflict when the key was used with another body
    */
-  async run(who: Caller, wish: CreateReleaseDto, key?: string): Promise<Answer<ReleaseView>> {
+  async run(who: Caller, wish: CreateReleaseDto, key?: string): Promise<ResponseWithHeaders<ReleaseView>> {
     const creatorId = wish.creator ?? who.creatorId;
     if (creatorId === undefined) {
       throw new ValidationFailed([
@@ -44,7 +50,7 @@ export class CreateRelease {
       if ((await tx.row(creatorIsVisible, [creatorId])) === undefined) notFound('creator');
       return createOnce(tx, request, () => this.create(tx, creatorId, wish, at));
     });
-    return new Answer(response, headers);
+    return new ResponseWithHeaders(response, headers);
   }
 
   private async create(

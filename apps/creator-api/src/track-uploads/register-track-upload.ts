@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Conflict, notFound, ValidationFailed } from '@fulfilment/error-envelope';
 import { GuardedClient, targetUri } from '@fulfilment/guarded-fetch';
-import { Answer, type Caller, FailureThrottle } from '@fulfilment/http-service';
+import { ResponseWithHeaders, type Caller, FailureThrottle } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
@@ -74,7 +74,7 @@ export class RegisterTrackUpload {
     who: Caller,
     releaseId: string,
     { track_uuid: trackId, upload_url: given }: RegisterTrackUploadDto,
-  ): Promise<Answer<RegistrationView>> {
+  ): Promise<ResponseWithHeaders<RegistrationView>> {
     rejectUrl(this.client.findUrlProblem(given));
     const url = targetUri(given) ?? given;
     // Whose release it is, and whether there is room, comes first: only then may the caller learn what a name resolves to.
@@ -83,7 +83,7 @@ export class RegisterTrackUpload {
     const registered =
       known ?? (await this.visibility.as(who, (tx) => this.register(tx, releaseId, trackId, url)));
     const view = registrationView(registered, this.config.BASE_URL);
-    return new Answer(view, { Location: view.status_url });
+    return new ResponseWithHeaders(view, { Location: view.status_url });
   }
 
   /** @throws ValidationFailed, RateLimited when the caller named too many private names */

@@ -24,6 +24,6 @@ export class RegisterTrackUploadDto {
     'Where the audio can be fetched: https, at an address of the public Internet. It is forgotten when the upload is over',
     'https://files.example.com/slow-signal.wav',
   )
-  @TextField({ most: 2048, format: 'uri' }) // whether it may be called is judged by the guarded client
+  @TextField({ max: 2048, format: 'uri' }) // whether it may be called is judged by the guarded client
   upload_url: string;
 }

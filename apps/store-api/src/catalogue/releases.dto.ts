@@ -14,7 +14,7 @@ export class ListReleasesDto extends StorePageDto {
     'quiet',
   )
   @IsOptional()
-  @TextField({ least: 0, most: 200 })
+  @TextField({ min: 0, max: 200 })
   search?: string;
 
   @Description(

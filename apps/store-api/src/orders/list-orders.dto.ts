@@ -8,16 +8,16 @@ export class ListOrdersDto extends StorePageDto {
 
   @Description('Only orders of this shop system, exactly as it was sent', 'shopify')
   @IsOptional()
-  @TextField({ least: 0, most: 255 })
+  @TextField({ min: 0, max: 255 })
   platform?: string;
 
   @Description('Only orders of this shop, exactly as it was sent', 'harbour-lights')
   @IsOptional()
-  @TextField({ least: 0, most: 255 })
+  @TextField({ min: 0, max: 255 })
   store_id?: string;
 
   @Description("Only the order with this number of the shop's own, exactly as it was sent", '#1042')
   @IsOptional()
-  @TextField({ least: 0, most: 255 })
+  @TextField({ min: 0, max: 255 })
   external_order_id?: string;
 }

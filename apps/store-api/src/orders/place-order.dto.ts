@@ -16,7 +16,7 @@ export class MoneyDto {
 
 export class OrderItemDto {
   @Description("The product to send: the `id` of one of a release's `products`")
-  @TextField({ most: 255 })
+  @TextField({ max: 255 })
   sku: string;
 
   @Description('Pieces. The same product may stand on two lines: stock is taken for the sum')
@@ -29,33 +29,33 @@ export class OrderItemDto {
 }
 
 export class AddressDto {
-  @Description('Who receives it') @TextField({ most: 100 }) full_name: string;
+  @Description('Who receives it') @TextField({ max: 100 }) full_name: string;
 
   @Description('Their company')
   @IsOptional()
-  @TextField({ least: 0, most: 100 })
+  @TextField({ min: 0, max: 100 })
   company?: string;
 
-  @Description('Street and number') @TextField({ most: 100 }) address_line_1: string;
+  @Description('Street and number') @TextField({ max: 100 }) address_line_1: string;
 
   @Description('What does not fit into the first line')
   @IsOptional()
-  @TextField({ least: 0, most: 100 })
+  @TextField({ min: 0, max: 100 })
   address_line_2?: string;
 
   @Description('City or town; required by most countries')
   @IsOptional()
-  @TextField({ least: 0, most: 100 })
+  @TextField({ min: 0, max: 100 })
   city?: string;
 
   @Description('Postal code; required where the country needs one')
   @IsOptional()
-  @TextField({ least: 0, most: 20 })
+  @TextField({ min: 0, max: 20 })
   postal_code?: string;
 
   @Description('State, province or prefecture; required in US, CA, AU, JP, BR and MX')
   @IsOptional()
-  @TextField({ least: 0, most: 100 })
+  @TextField({ min: 0, max: 100 })
   province_code?: string;
 
   @Description('ISO 3166-1 alpha-2, officially assigned; lower case is taken too')
@@ -67,23 +67,23 @@ export class AddressDto {
 export class SourceDto {
   @Description('The shop system; `api` when left out')
   @IsOptional()
-  @TextField({ most: 255 })
+  @TextField({ max: 255 })
   platform?: string;
 
   @Description("The shop; the client's id when left out")
   @IsOptional()
-  @TextField({ most: 255 })
+  @TextField({ max: 255 })
   store_id?: string;
 
   @Description("The shop's own number of the order; the order's id when left out")
   @IsOptional()
-  @TextField({ most: 255 })
+  @TextField({ max: 255 })
   external_order_id?: string;
 }
 
 export class PlaceOrderDto {
   @Description('What to send')
-  @ObjectList(() => OrderItemDto, { least: 1, most: 100 })
+  @ObjectList(() => OrderItemDto, { min: 1, max: 100 })
   items: OrderItemDto[];
 
   @Description('Where to send it. What is required depends on the country; white space alone counts as empty')
@@ -91,7 +91,7 @@ export class PlaceOrderDto {
   shipping_address: AddressDto;
 
   @Description('How to send it: the `id` of a rate quoted within the last 24 hours for this country')
-  @TextField({ most: 255 })
+  @TextField({ max: 255 })
   shipping_rate_id: string;
 
   @Description('Where the order came from')

@@ -1,5 +1,5 @@
 import { Database, statement } from '@fulfilment/database';
-import { Answer, type Caller, fingerprint, replayHeaders } from '@fulfilment/http-service';
+import { ResponseWithHeaders, type Caller, fingerprint, replayHeaders } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { BecameLimited } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
@@ -36,7 +36,7 @@ export class PlaceOrder {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
   ) {}
 
-  async run(caller: Caller, order: PlaceOrderDto, key?: string): Promise<Answer<PlacedOrder>> {
+  async run(caller: Caller, order: PlaceOrderDto, key?: string): Promise<ResponseWithHeaders<PlacedOrder>> {
     const placement = newPlacement(caller, order, key);
     const claim = await this.claimKey(placement);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
@@ -87,8 +87,11 @@ export class PlaceOrder {
     return this.settleOrder.run(charge, result);
   }
 
-  private respond(placed: PlacedOrder, headers: Readonly<Record<string, string>> = {}): Answer<PlacedOrder> {
-    return new Answer(placed, {
+  private respond(
+    placed: PlacedOrder,
+    headers: Readonly<Record<string, string>> = {},
+  ): ResponseWithHeaders<PlacedOrder> {
+    return new ResponseWithHeaders(placed, {
       Location: `${this.config.BASE_URL}/store/v1/orders/${placed.id}`,
       ...headers,
     });

@@ -10,7 +10,7 @@ export class CurrencyDto {
 
 export class QuoteItemDto {
   @Description("The product to send: the `id` of one of a release's `products`")
-  @TextField({ most: 255 })
+  @TextField({ max: 255 })
   sku: string;
 
   @Description('Pieces, as many as a line of an order may have') @IntegerField(1, 1000) quantity: number;
@@ -32,6 +32,6 @@ export class QuoteRatesDto {
 
   @Description('What to send. Without any, the lightest parcel is quoted')
   @IsOptional()
-  @ObjectList(() => QuoteItemDto, { most: 100 })
+  @ObjectList(() => QuoteItemDto, { max: 100 })
   items?: QuoteItemDto[];
 }

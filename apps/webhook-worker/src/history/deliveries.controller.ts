@@ -3,7 +3,7 @@ import type { CursorPage } from '@fulfilment/contracts';
 import {
   BodyLimit,
   ConcurrencyLimit,
-  type Answer,
+  type ResponseWithHeaders,
   type Caller,
   Principal,
   Scopes,
@@ -82,7 +82,7 @@ export class DeliveriesController {
     @Principal() caller: Caller,
     @Param('id') id: string,
     @Body() input: SendTestEventDto,
-  ): Promise<Answer<DeliveryView>> {
+  ): Promise<ResponseWithHeaders<DeliveryView>> {
     return this.sendTestEvent.run(caller, id, input);
   }
 }

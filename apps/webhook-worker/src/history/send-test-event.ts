@@ -1,6 +1,6 @@
 import { isWebhookEvent, uuidv7, type WebhookEvent } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
-import { Answer, type Caller } from '@fulfilment/http-service';
+import { ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
 import { currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
@@ -42,7 +42,11 @@ export class SendTestEvent {
    * @throws NotFound
    * @throws RateLimited after ten in a minute, including manual retries of tests
    */
-  async run(caller: Caller, webhookId: string, { event }: SendTestEventDto): Promise<Answer<DeliveryView>> {
+  async run(
+    caller: Caller,
+    webhookId: string,
+    { event }: SendTestEventDto,
+  ): Promise<ResponseWithHeaders<DeliveryView>> {
     const view = await this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
       await recordManualSend(tx, subscription.id, 'test');
@@ -53,7 +57,7 @@ export class SendTestEvent {
       return deliveryView(row);
     });
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;
-    return new Answer(view, { Location: location });
+    return new ResponseWithHeaders(view, { Location: location });
   }
 }
 

@@ -3,7 +3,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, Forbidden } from '@fulfilment/error-envelope';
 import {
-  Answer,
+  ResponseWithHeaders,
   type Caller,
   type CreatedOnce,
   createOnce,
@@ -55,7 +55,11 @@ export class CreateSubscription {
    * @throws Conflict when the owner already has 50, or the key was used with another body
    * @throws RateLimited after too many private names of the owner
    */
-  async run(caller: Caller, input: CreateSubscriptionDto, key?: string): Promise<Answer<SubscriptionView>> {
+  async run(
+    caller: Caller,
+    input: CreateSubscriptionDto,
+    key?: string,
+  ): Promise<ResponseWithHeaders<SubscriptionView>> {
     const owner = ownerOf(caller);
     if (owner === undefined) {
       throw new Forbidden(
@@ -73,7 +77,7 @@ export class CreateSubscription {
     if (known === undefined) await this.target.checkName(owner, input.url);
     const { response, headers } = known ?? (await this.create(owner, caller.tokenIssuedAt, input, request));
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${response.id}`;
-    return new Answer(response, { Location: location, ...headers });
+    return new ResponseWithHeaders(response, { Location: location, ...headers });
   }
 
   private keyed({ creatorId, clientId }: Owner, key: string, input: CreateSubscriptionDto): KeyedRequest {

@@ -31,7 +31,7 @@ function SecretField(): PropertyDecorator {
 }
 
 /** Validates the form only. The guarded client decides whether the URL is allowed. */
-const UrlField = () => TextField({ most: maxUrlCharacters, format: 'uri' });
+const UrlField = () => TextField({ max: maxUrlCharacters, format: 'uri' });
 
 /** Validates that it is an array. `CheckTarget` reports unknown names, with one detail for each. */
 function EventNames(): PropertyDecorator {

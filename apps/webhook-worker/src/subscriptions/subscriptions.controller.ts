@@ -2,7 +2,7 @@ import { Operation } from '@fulfilment/api-reference';
 import {
   BodyCheckedBy,
   BodyLimit,
-  type Answer,
+  type ResponseWithHeaders,
   type Caller,
   IdempotencyKey,
   Principal,
@@ -36,7 +36,7 @@ export class SubscriptionsController {
     @Principal() caller: Caller,
     @Body() input: CreateSubscriptionDto,
     @IdempotencyKey() key: string | undefined,
-  ): Promise<Answer<SubscriptionView>> {
+  ): Promise<ResponseWithHeaders<SubscriptionView>> {
     return this.createSubscription.run(caller, input, key);
   }
 

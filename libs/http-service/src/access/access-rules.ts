@@ -5,14 +5,17 @@ export const scopesKey = 'access:scopes';
 export const publicKey = 'access:public';
 export const rateLimitKey = 'access:rate-limit';
 
-/** The scopes a token must hold. Without any, a token for this API is enough. Every route that is not `@Public()` says so. */
+/**
+ * The scopes a token needs. Without arguments, any token for this API is enough. Required on every route
+ * without `@Public()`.
+ */
 export const Scopes = (...scopes: readonly StoreScope[]) => SetMetadata(scopesKey, scopes);
 
-/** Anyone may call it. */
+/** The route needs no token. */
 export const Public = () => SetMetadata(publicKey, true);
 
 export const rateLimitNames = ['default', 'orders-create', 'quotes', 'stats'] as const;
 export type RateLimitName = (typeof rateLimitNames)[number];
 
-/** Counts against a quota of its own instead of `default`. */
+/** The route uses its own quota instead of `default`. */
 export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitKey, name);

@@ -20,7 +20,7 @@ const explanations = {
   invalid_dpop_proof: 'The DPoP proof is missing, invalid, used before or not for this request and token.',
 } as const;
 
-/** Who may come in, in this order: 401 (no good token) → 429 (too many) → 403 (a scope is missing). */
+/** Authorizes a request, in this order: 401 (no valid token), 429 (quota exhausted), 403 (missing scope). */
 export class AccessGuard implements CanActivate {
   private readonly exhausted = new ExhaustedNetworks();
 
@@ -30,7 +30,7 @@ export class AccessGuard implements CanActivate {
     private readonly revoked: RevokedTokens,
     private readonly limiter: RateLimiter,
     private readonly proofs: DpopProofs,
-    /** Where RFC 9728 metadata lies, named in the challenge. */
+    /** URL of the RFC 9728 metadata, for the challenge. */
     private readonly resourceMetadataUrl: string,
   ) {}
 
@@ -60,11 +60,11 @@ export class AccessGuard implements CanActivate {
     if (credentials === undefined) return this.reject(request, undefined);
     const caller = await this.callerOf(request, credentials);
     if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
-    const who = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
-    // At the same time, and for who asks often not at each request (docs/adr/0019).
+    const quotaKey = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
+    // Concurrently, and not in Redis for each request of a frequent caller (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
       this.revoked.has(caller.tokenId),
-      this.limiter.take(quota, who),
+      this.limiter.take(quota, quotaKey),
     ]);
     if (revoked) return this.reject(request, credentials.scheme, 'invalid_token');
     if (decision !== undefined) {
@@ -75,7 +75,10 @@ export class AccessGuard implements CanActivate {
     return caller;
   }
 
-  /** The caller, or what is wrong with the credentials. A proof is only checked for a good token that needs one. */
+  /**
+   * Returns the caller, or the error of the credentials. A DPoP proof is only checked for a valid token that
+   * needs one.
+   */
   private async callerOf(request: Request, { scheme, token }: Credentials): Promise<Caller | AccessError> {
     const beforeSignature = (): void => this.requireSignatureCheck(request.ip);
     if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
@@ -85,7 +88,10 @@ export class AccessGuard implements CanActivate {
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 
-  /** Without a valid token, or a valid proof of a bound one: counted by network, so that guessing tokens is slow. */
+  /**
+   * Rejects a request without a valid token or proof. It counts for the network, so that guessing tokens is
+   * slow.
+   */
   private async reject(
     request: Request,
     scheme: Credentials['scheme'] | undefined,
@@ -103,7 +109,7 @@ export class AccessGuard implements CanActivate {
     throw new Unauthorized(explanations[error ?? 'missing'], challenge);
   }
 
-  /** A network whose anonymous quota is exhausted does not get to have any number of new tokens and proofs checked. @throws RateLimited */
+  /** Limits the signature checks for a network whose anonymous quota is exhausted. @throws RateLimited */
   private requireSignatureCheck(address: string | undefined): void {
     const decision = this.exhausted.takeCheck(address);
     if (decision !== undefined) this.rejectAnonymous(decision);

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** Who is calling, as the access token says. */
+/** The caller of a request, from the claims of the access token. */
 export interface Caller {
   readonly subject: string;
   readonly clientId: string;
@@ -28,7 +28,7 @@ export function callerOf(request: object): Caller {
   return caller;
 }
 
-/** The caller as an argument of a controller's method. */
+/** Parameter decorator for the caller. */
 export const Principal = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
   callerOf(context.switchToHttp().getRequest<Request>()),
 );

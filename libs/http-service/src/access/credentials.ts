@@ -1,6 +1,6 @@
 import { dpopSigningAlgorithms } from '@fulfilment/contracts';
 
-/** An access token as it was sent. */
+/** An access token from the `Authorization` header. */
 export interface Credentials {
   readonly scheme: 'Bearer' | 'DPoP';
   readonly token: string;
@@ -9,7 +9,10 @@ export interface Credentials {
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i;
 const dpop = /^DPoP +([\w.~+/-]+=*)$/i;
 
-/** RFC 6750 §2.1, RFC 9449 §7.1; the scheme's name is case-insensitive (RFC 9110 §11.1). A token anywhere else does not count. */
+/**
+ * RFC 6750 §2.1, RFC 9449 §7.1. Scheme names are case-insensitive (RFC 9110 §11.1). Tokens elsewhere are
+ * ignored.
+ */
 export function credentialsOf(header: string | undefined): Credentials | undefined {
   if (header === undefined) return undefined;
   const token = bearer.exec(header)?.[1];
@@ -18,7 +21,7 @@ export function credentialsOf(header: string | undefined): Credentials | undefin
   return bound === undefined ? undefined : { scheme: 'DPoP', token: bound };
 }
 
-/** The value of `WWW-Authenticate`: in the scheme of the request (RFC 6750 §3, RFC 9449 §7.1). */
+/** Value of `WWW-Authenticate`, in the scheme of the request (RFC 6750 §3, RFC 9449 §7.1). */
 export function challengeOf(
   scheme: Credentials['scheme'],
   members: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisConnection } from '../redis.js';
 
-/** How far a proof's `iat` may lie in the past or the future; the authorization server allows as much. */
+/** Allowed distance of a proof's `iat` from now; the authorization server allows the same. */
 const windowSeconds = 300;
 const maxJtiLength = 256;
 
@@ -16,27 +16,27 @@ const proofClaims = z.object({
   ath: z.string(),
 });
 
-/** The parts of a request that a proof is about. */
+/** The parts of a request that a proof covers. */
 export interface ProvenRequest {
   readonly method: string;
-  /** As the client sent it: path and query. */
+  /** Path and query as the client sent them. */
   readonly originalUrl: string;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** The proof of possession that belongs to a DPoP-bound access token (RFC 9449). No nonce is required. */
+/** Verifies the proof of possession of a DPoP-bound access token (RFC 9449). No nonce is required. */
 export class DpopProofs {
   constructor(
     private readonly redis: RedisConnection,
-    /** Public address of the gateway: a proof names the URL as the client knows it. */
+    /** Public address of the gateway, since a proof contains the URL that the client used. */
     private readonly baseUrl: string,
   ) {}
 
   /**
-   * Whether the request carries a valid proof for this token that was not used before (RFC 9449 §4.3). While Redis is away a proof may be
-   * used twice within its ten minutes: it still holds for one method, URL and token only.
+   * Whether the request has a valid, unused proof for this token (RFC 9449 §4.3). While Redis is down a proof
+   * can be used twice within its ten minutes, but only for the same method, URL and token.
    * @param keyThumbprint `cnf.jkt` of the token
-   * @param beforeSignature called before the signature of a proof is verified; what it throws is thrown instead
+   * @param beforeSignature called before the signature of a proof is verified; may throw
    */
   async isProven(
     request: ProvenRequest,
@@ -59,11 +59,13 @@ export class DpopProofs {
     return matches && this.isFirstUse(thumbprint, claims);
   }
 
-  /** Remembered for as long as the proof could be shown again, by every replica of both APIs. */
+  /** Stored for all replicas of both APIs, until the proof expires. */
   private async isFirstUse(thumbprint: string, { jti, iat }: z.output<typeof proofClaims>): Promise<boolean> {
     const key = `dpop-proof:${hash('sha256', `${thumbprint}.${jti}`, 'base64url')}`;
     const seconds = Math.max(1, Math.ceil(iat + windowSeconds - Date.now() / 1000) + 1);
-    const stored = await this.redis.ask('dpop-proofs', (client) => client.set(key, '1', 'EX', seconds, 'NX'));
+    const stored = await this.redis.tryCommand('dpop-proofs', (client) =>
+      client.set(key, '1', 'EX', seconds, 'NX'),
+    );
     return stored !== null;
   }
 }
@@ -73,7 +75,9 @@ interface VerifiedProof {
   readonly thumbprint: string;
 }
 
-/** One JWS of type `dpop+jwt`, signed by the public key in its header. Undefined for anything else. */
+/**
+ * Verifies a JWS of type `dpop+jwt` with the public key in its header. Returns undefined if it is invalid.
+ */
 async function verifiedProof(proof: string): Promise<VerifiedProof | undefined> {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
@@ -84,11 +88,14 @@ async function verifiedProof(proof: string): Promise<VerifiedProof | undefined> 
     if (!success || protectedHeader.jwk === undefined) return undefined;
     return { claims, thumbprint: await calculateJwkThumbprint(protectedHeader.jwk) };
   } catch {
-    return undefined; // every error here is one of the proof
+    return undefined; // all errors here are caused by the proof
   }
 }
 
-/** Without query and fragment, after normalisation (RFC 9449 §4.3: scheme, host and port by the URL standard, the path as it is). */
+/**
+ * Ignores query and fragment (RFC 9449 §4.3). Normalises scheme, host and port by the URL standard, not the
+ * path.
+ */
 function isSameUrl(claimed: string, requested: string): boolean {
   const [one, other] = [URL.parse(claimed), URL.parse(requested)];
   if (one === null || other === null || one.username !== '' || one.password !== '') return false;

@@ -12,16 +12,17 @@ interface Exhausted {
 }
 
 /**
- * Networks whose anonymous quota was found exhausted, until it has a request again. Meanwhile only a few signatures of new tokens from
- * such a network are checked: forged tokens cost next to nothing, and a neighbour with a new valid token gets in with one of the few
- * or after a retry. Tokens that are remembered need no check; each DPoP proof is new and needs one.
+ * Networks whose anonymous quota is exhausted, until it allows a request again. During that time only a few
+ * signatures from such a network are checked, so that forged tokens cost almost nothing. Another client of
+ * the network with a new valid token succeeds with one of these checks or after a retry. Cached tokens need
+ * no check; each DPoP proof needs one.
  */
 export class ExhaustedNetworks {
   private readonly networks = new LRUCache<string, Exhausted>({ max: rememberedNetworks });
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** @param decision by which a request of the address was rejected */
+  /** @param decision that rejected a request of the address */
   add(address: string | undefined, decision: RateLimitDecision): void {
     const { network } = clientNetwork(address);
     if (this.find(network) !== undefined) return;
@@ -29,7 +30,10 @@ export class ExhaustedNetworks {
     this.networks.set(network, { decision, untilMs, checksLeft: checksWhileExhausted });
   }
 
-  /** Counts a signature check for the address. Returns the decision that forbids it, undefined when it is allowed. */
+  /**
+   * Counts a signature check for the address. Returns the decision that forbids it, undefined when it is
+   * allowed.
+   */
   takeCheck(address: string | undefined): RateLimitDecision | undefined {
     const exhausted = this.find(clientNetwork(address).network);
     if (exhausted === undefined) return undefined;

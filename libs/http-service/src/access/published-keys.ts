@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const timeoutMs = 3_000;
 const readIntervalMs = 60_000;
-/** However many unknown key ids come, forged or not, the keys are read at most this often. */
-const readAtMostEveryMs = 1_000;
+/** Minimum time between reads, however many tokens name unknown keys. */
+const minReadIntervalMs = 1_000;
 
 const failures = new Counter({
   name: 'jwks_read_failures_total',
@@ -15,10 +15,10 @@ const failures = new Counter({
 });
 
 /**
- * The authorization server's public keys (RFC 7517), read when first needed, again every minute, and whenever a token names a
- * key that is not among them: so a key may sign the moment it is published. A token waits up to a second for that, instead of being
- * refused for the seconds after a read as jose's cool-down has it: signing keys may have been rotated twice within it.
- * Known keys stay in use while they cannot be read again.
+ * The authorization server's public keys (RFC 7517). They are read when first needed, then every minute, and
+ * whenever a token names an unknown key, so that a key may sign as soon as it is published. Such a token
+ * waits up to a second for the read. jose's cool-down would reject it for several seconds after a read, in
+ * which keys may have been rotated twice. Known keys stay in use while reads fail.
  */
 export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;
@@ -33,48 +33,52 @@ export class PublishedKeys {
   constructor(url: string, nowMs: () => number = () => performance.now()) {
     this.nowMs = nowMs;
     this.remote = createRemoteJWKSet(new URL(url), {
-      cooldownDuration: Infinity, // when to read again is decided here
+      cooldownDuration: Infinity, // this class decides when to read
       cacheMaxAge: Infinity,
       timeoutDuration: timeoutMs,
-      headers: { 'cache-control': 'no-cache' }, // what a cache in between holds may be older than the key (RFC 9111 §5.2.1.4)
+      // A cached response may be older than the key (RFC 9111 §5.2.1.4).
+      headers: { 'cache-control': 'no-cache' },
     });
   }
 
-  /** The key that a token's header names. @throws what jose throws: no such key, or the keys could not be read */
+  /**
+   * Returns the key that a token's header names.
+   * @throws errors of jose: unknown key, or the keys could not be read
+   */
   async find(header: ProtectedHeaderParameters): Promise<KeyObject> {
-    if (this.published === undefined) await this.readAgain();
-    else this.readAgainInTime();
+    if (this.published === undefined) await this.reload();
+    else this.reloadWhenDue();
     try {
-      return this.asNode(await this.remote(header));
+      return this.toKeyObject(await this.remote(header));
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.readAgain();
-      return this.asNode(await this.remote(header));
+      await this.reload();
+      return this.toKeyObject(await this.remote(header));
     }
   }
 
-  /** Whether the key set that was read last holds this key: what a removed key has signed is no longer accepted. */
+  /** Whether the last key set contains this key: signatures of a removed key are no longer accepted. */
   isPublished(keyId: string): boolean {
-    this.readAgainInTime();
+    this.reloadWhenDue();
     return this.published?.has(keyId) === true;
   }
 
-  private asNode(key: CryptoKey): KeyObject {
+  private toKeyObject(key: CryptoKey): KeyObject {
     const known = this.nodeKeys.get(key);
     if (known !== undefined) return known;
-    const made = KeyObject.from(key);
-    this.nodeKeys.set(key, made);
-    return made;
+    const created = KeyObject.from(key);
+    this.nodeKeys.set(key, created);
+    return created;
   }
 
-  private readAgainInTime(): void {
+  private reloadWhenDue(): void {
     if (this.nowMs() - this.startedAtMs <= readIntervalMs || this.queued !== undefined) return;
-    this.readAgain().catch(() => failures.inc());
+    this.reload().catch(() => failures.inc());
   }
 
-  /** A reading that begins after this call: one under way may have been answered before the key was published. */
-  private readAgain(): Promise<void> {
-    this.queued ??= this.turn().then(() => {
+  /** Starts a new read: the response to a read in progress may be older than the key. */
+  private reload(): Promise<void> {
+    this.queued ??= this.waitUntilAllowed().then(() => {
       this.queued = undefined;
       this.startedAtMs = this.nowMs();
       const reading = this.read();
@@ -89,9 +93,9 @@ export class PublishedKeys {
     this.published = new Set(this.remote.jwks()?.keys.map(({ kid }) => kid ?? ''));
   }
 
-  private async turn(): Promise<void> {
+  private async waitUntilAllowed(): Promise<void> {
     await this.running;
-    const waitMs = this.startedAtMs + readAtMostEveryMs - this.nowMs();
+    const waitMs = this.startedAtMs + minReadIntervalMs - this.nowMs();
     if (waitMs > 0) await delay(waitMs);
   }
 }

@@ -4,100 +4,108 @@ export interface Quota {
   readonly windowSeconds: number;
 }
 
-/** How long a replica spends its share without asking Redis again. */
-const trustMs = 100;
-/** A share is at most this part of the quota: what replicas hold and do not use is little. */
-const partOfQuota = 100;
+/** How long a replica uses its share before it contacts Redis again. */
+const shareLifetimeMs = 100;
+/** A share is at most a hundredth of the quota, so that unused shares of replicas stay small. */
+const maxSharesPerQuota = 100;
 
-/** What Redis's bucket gave: this many requests, and how many tokens are in it after that. */
-export interface Given {
+/** Tokens that Redis granted to this replica, and tokens that remain in its bucket. */
+export interface Grant {
   readonly requests: number;
-  readonly left: number;
+  readonly remaining: number;
 }
 
-/** @param back what was given before and is not spent @param asked needed now @param spare wanted beyond that, for requests to come */
-export type AskBucket = (back: number, asked: number, spare: number) => Promise<Given | undefined>;
+/**
+ * @param unused tokens of earlier grants to return
+ * @param needed tokens for waiting requests
+ * @param reserve tokens to reserve for later requests
+ */
+export type TakeFromBucket = (unused: number, needed: number, reserve: number) => Promise<Grant | undefined>;
 
 export interface RateLimitDecision {
   readonly allowed: boolean;
   /** Requests left now. */
   readonly remaining: number;
-  /** Until the whole quota is there again. */
+  /** Until the whole quota is available. */
   readonly resetSeconds: number;
-  /** Until the next request may come; 0 when one may come now. */
+  /** Until the next request is allowed; 0 when one is allowed now. */
   readonly retryAfterSeconds: number;
 }
 
 /**
- * One caller's bucket as this replica sees it. A caller who asks often is given some requests ahead, so that not each of them asks Redis;
- * one who asks seldom, or whose quota is nearly spent, is given none ahead: replicas together never allow more than the quota.
+ * This replica's share of one caller's token bucket. For a frequent caller it reserves some requests, so that
+ * not every request needs Redis. For a rare caller, or when the quota is almost exhausted, it reserves none.
+ * All replicas together never allow more than the quota.
  */
 export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
-  private asking = false;
-  /** Tokens in Redis's bucket when it was last asked. */
-  private left = 0;
-  private unspent = 0;
-  private spent = 0;
-  private askedAtMs = -Infinity;
+  private isTaking = false;
+  /** Tokens in the bucket of Redis after the last grant. */
+  private inBucket = 0;
+  private unused = 0;
+  private used = 0;
+  private queriedAtMs = -Infinity;
 
   constructor(
     private readonly quota: Quota,
-    private readonly ask: AskBucket,
+    private readonly takeFromBucket: TakeFromBucket,
     private readonly nowMs: () => number,
   ) {}
 
-  /** Undefined when Redis did not answer. */
+  /** Returns undefined when Redis did not respond. */
   take(): Promise<RateLimitDecision | undefined> {
-    if (!this.asking && this.unspent > 0 && this.nowMs() - this.askedAtMs < trustMs) {
-      return Promise.resolve(this.spend());
+    if (!this.isTaking && this.unused > 0 && this.nowMs() - this.queriedAtMs < shareLifetimeMs) {
+      return Promise.resolve(this.use());
     }
     return new Promise((resolve) => {
       this.waiting.push(resolve);
-      if (!this.asking) {
-        this.asking = true;
-        queueMicrotask(() => void this.askForWaiting());
+      if (!this.isTaking) {
+        this.isTaking = true;
+        queueMicrotask(() => void this.serveWaiting());
       }
     });
   }
 
-  private async askForWaiting(): Promise<void> {
+  private async serveWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
-      const counted = this.waiting.length;
-      const answered = await this.askFor(counted);
-      // Those that came meanwhile too, as far as it goes.
-      const served = Math.max(counted, Math.min(this.unspent, this.waiting.length));
-      for (const resolve of this.waiting.splice(0, served)) resolve(answered ? this.spend() : undefined);
+      const needed = this.waiting.length;
+      const isAvailable = await this.takeTokens(needed);
+      // Also serves requests that arrived during the command, as far as the reserve allows.
+      const served = Math.max(needed, Math.min(this.unused, this.waiting.length));
+      for (const resolve of this.waiting.splice(0, served)) resolve(isAvailable ? this.use() : undefined);
     }
-    this.asking = false;
+    this.isTaking = false;
   }
 
-  private async askFor(asked: number): Promise<boolean> {
-    const [back, spare] = [this.unspent, this.spareFor(asked)];
-    [this.unspent, this.spent, this.askedAtMs] = [0, 0, this.nowMs()];
-    const given = await this.ask(back, asked, spare);
-    if (given === undefined) return false;
-    [this.unspent, this.left] = [given.requests, given.left];
+  private async takeTokens(needed: number): Promise<boolean> {
+    const [unused, reserve] = [this.unused, this.reserveFor(needed)];
+    [this.unused, this.used, this.queriedAtMs] = [0, 0, this.nowMs()];
+    const grant = await this.takeFromBucket(unused, needed, reserve);
+    if (grant === undefined) return false;
+    [this.unused, this.inBucket] = [grant.requests, grant.remaining];
     return true;
   }
 
-  /** As much as the last time was used, twice that when it was used up early; nothing for one who came long ago. */
-  private spareFor(asked: number): number {
-    const sinceMs = this.nowMs() - this.askedAtMs;
-    if (sinceMs > 2 * trustMs) return 0;
-    const usual = this.unspent === 0 && sinceMs < trustMs ? 2 * (this.spent + asked) : this.spent;
-    return Math.min(usual, Math.floor(this.quota.requests / partOfQuota));
+  /**
+   * As much as the last share used, or twice that if it was exhausted early; nothing after a longer pause.
+   */
+  private reserveFor(needed: number): number {
+    const sinceMs = this.nowMs() - this.queriedAtMs;
+    if (sinceMs > 2 * shareLifetimeMs) return 0;
+    const isExhaustedEarly = this.unused === 0 && sinceMs < shareLifetimeMs;
+    const expected = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
+    return Math.min(expected, Math.floor(this.quota.requests / maxSharesPerQuota));
   }
 
-  private spend(): RateLimitDecision {
+  private use(): RateLimitDecision {
     const { requests, windowSeconds } = this.quota;
-    const allowed = this.unspent > 0;
+    const allowed = this.unused > 0;
     if (allowed) {
-      this.unspent -= 1;
-      this.spent += 1;
+      this.unused -= 1;
+      this.used += 1;
     }
     const secondsEach = windowSeconds / requests;
-    const tokens = this.left + this.unspent;
+    const tokens = this.inBucket + this.unused;
     return {
       allowed,
       remaining: Math.floor(tokens),

@@ -2,15 +2,16 @@ import { LRUCache } from 'lru-cache';
 import { clientNetwork, widerNetworkFactor } from '../client-network.rules.js';
 import type { RedisConnection } from '../redis.js';
 import type { RateLimitName } from './access-rules.js';
-import { type Given, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
+import { type Grant, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
 
 const rememberedCallers = 20_000;
 
 export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 
 /**
- * Token bucket: holds `capacity`, refills evenly over the window. Redis's clock decides, so replicas agree. It takes back what a replica did
- * not spend, then gives what is asked, and ahead of that at most a tenth of what is there. Answers {requests given, tokens left}.
+ * Token bucket: holds `capacity` tokens and refills evenly over the window, by the clock of Redis, so that
+ * replicas agree. Takes back the unused tokens of a replica, then grants the needed tokens and reserves at
+ * most a tenth of the remaining ones. Returns {granted requests, remaining tokens}.
  */
 const giveTokens = `
 local capacity = tonumber(ARGV[1])
@@ -30,7 +31,7 @@ redis.call('PEXPIRE', KEYS[1], window_ms)
 return {given, tostring(tokens)}
 `;
 
-/** @typeParam Name the quotas it knows; an API's own, or those of the authorization server */
+/** @typeParam Name names of the quotas: those of the APIs, or those of the authorization server */
 export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
   private readonly shares = new LRUCache<string, QuotaShare>({ max: rememberedCallers });
 
@@ -46,12 +47,17 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     return this.quotas[name];
   }
 
-  /** Takes one request from the caller's quota. Undefined while Redis is away: the request goes on. */
-  take(name: Name, who: string): Promise<RateLimitDecision | undefined> {
-    return this.takeFrom(`rate:${name}:${who}`, this.quotas[name]);
+  /**
+   * Takes one request from the caller's quota. Returns undefined while Redis is down: the request continues.
+   */
+  take(name: Name, caller: string): Promise<RateLimitDecision | undefined> {
+    return this.takeFrom(`rate:${name}:${caller}`, this.quotas[name]);
   }
 
-  /** Takes one request from the quota of the client's network, and of the wider network that an IPv6 address is in. */
+  /**
+   * Takes one request from the quota of the client's network, and of the wider network that an IPv6 address
+   * is in.
+   */
   async takeByAddress(name: Name, address: string | undefined): Promise<RateLimitDecision | undefined> {
     const { network, widerNetwork } = clientNetwork(address);
     const decision = await this.take(name, network);
@@ -67,14 +73,18 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
   private takeFrom(key: string, quota: Quota): Promise<RateLimitDecision | undefined> {
     let share = this.shares.get(key);
     if (share === undefined) {
-      share = new QuotaShare(quota, (...numbers) => this.ask(key, quota, numbers), this.nowMs);
+      share = new QuotaShare(quota, (...counts) => this.takeFromBucket(key, quota, counts), this.nowMs);
       this.shares.set(key, share);
     }
     return share.take();
   }
 
-  private async ask(key: string, quota: Quota, numbers: readonly number[]): Promise<Given | undefined> {
-    const answer: unknown = await this.redis.ask('rate-limit', (client) => {
+  private async takeFromBucket(
+    key: string,
+    quota: Quota,
+    counts: readonly number[],
+  ): Promise<Grant | undefined> {
+    const result: unknown = await this.redis.tryCommand('rate-limit', (client) => {
       const command: unknown = Reflect.get(client, 'giveTokens');
       if (typeof command !== 'function') throw new Error('The token bucket command is not defined.');
       const called: unknown = command.call(
@@ -82,11 +92,11 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
         key,
         quota.requests,
         quota.windowSeconds * 1000,
-        ...numbers,
+        ...counts,
       );
       return Promise.resolve(called);
     });
-    return Array.isArray(answer) ? { requests: Number(answer[0]), left: Number(answer[1]) } : undefined;
+    return Array.isArray(result) ? { requests: Number(result[0]), remaining: Number(result[1]) } : undefined;
   }
 
   /** The IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */

@@ -3,17 +3,20 @@ import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis.js';
 
 const rememberedTokens = 20_000;
-/** How long an answer counts, from the question: a fraction of the second after which a revoked token must be refused. */
-const trustMs = 100;
+/** A revoked token must be rejected within a second; a cached result may be this old. */
+const cacheMs = 100;
 
-interface Answer {
-  readonly askedAtMs: number;
+interface CachedResult {
+  readonly queriedAtMs: number;
   readonly revoked: Promise<boolean>;
 }
 
-/** Access tokens that were revoked before they expired. While Redis is away every token counts as good, and the outage is logged. */
+/**
+ * The deny list of revoked access tokens in Redis. While Redis is down all tokens are accepted, and the
+ * outage is logged.
+ */
 export class RevokedTokens {
-  private readonly answers = new LRUCache<string, Answer>({ max: rememberedTokens });
+  private readonly results = new LRUCache<string, CachedResult>({ max: rememberedTokens });
 
   constructor(
     private readonly redis: RedisConnection,
@@ -21,16 +24,18 @@ export class RevokedTokens {
   ) {}
 
   has(tokenId: string): Promise<boolean> {
-    const known = this.answers.get(tokenId);
+    const cached = this.results.get(tokenId);
     const nowMs = this.nowMs();
-    if (known !== undefined && nowMs - known.askedAtMs < trustMs) return known.revoked;
-    const revoked = this.ask(tokenId);
-    this.answers.set(tokenId, { askedAtMs: nowMs, revoked });
+    if (cached !== undefined && nowMs - cached.queriedAtMs < cacheMs) return cached.revoked;
+    const revoked = this.lookUp(tokenId);
+    this.results.set(tokenId, { queriedAtMs: nowMs, revoked });
     return revoked;
   }
 
-  private async ask(tokenId: string): Promise<boolean> {
-    const found = await this.redis.ask('revoked-tokens', (client) => client.exists(revokedTokenKey(tokenId)));
+  private async lookUp(tokenId: string): Promise<boolean> {
+    const found = await this.redis.tryCommand('revoked-tokens', (client) =>
+      client.exists(revokedTokenKey(tokenId)),
+    );
     return found === 1;
   }
 }

@@ -14,7 +14,10 @@ import { PublishedKeys } from './published-keys.js';
 
 const cachedTokens = 20_000;
 const clockToleranceSeconds = 5;
-/** A JWS with the 64 bytes of an ES256 signature in their one spelling: the bits left over in the last letter are zero (RFC 4648 §3.5). */
+/**
+ * A JWS with a canonical ES256 signature of 64 bytes: the unused bits of the last character are zero (RFC
+ * 4648 §3.5).
+ */
 const compactEs256 = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** RFC 9068 §2.1, RFC 7515 §4.1.9. */
@@ -29,43 +32,44 @@ export interface TokenVerifierSettings {
 
 interface Verified {
   readonly caller: Caller;
-  /** The key that a DPoP-bound token needs a proof of (RFC 9449 §6.1). */
+  /** Thumbprint of the key of a DPoP-bound token (RFC 9449 §6.1). */
   readonly keyThumbprint: string | undefined;
   readonly keyId: string;
   readonly expiresAtMs: number;
 }
 
-/** The caller of a token that is only good with a proof of possession. */
+/** The caller of a token that needs a proof of possession. */
 export interface BoundCaller {
   readonly caller: Caller;
   readonly keyThumbprint: string;
 }
 
-/** The token's keys could not be had: nobody's fault but ours. */
+/** The signing keys could not be read: an outage on our side, not an invalid token. */
 export class KeysUnavailable extends Error {
-  readonly code = 'ECONNREFUSED'; // by which isOutage knows what may pass
+  readonly code = 'ECONNREFUSED'; // so that isOutage recognises a temporary failure
 }
 
 /**
- * Checks access tokens against the authorization server's public keys: `at+jwt`, ES256, issuer, audience, expiry (RFC 9068 §4).
- * A verified token is cached by its SHA-256 until it expires or its key is no longer published: an ES256 verification costs as much
- * as a whole GET. A token that is valid for longer than the authorization server issues tokens for, or that was issued in the future,
- * is forged, whatever its signature says.
+ * Verifies access tokens with the authorization server's public keys: `at+jwt`, ES256, issuer, audience,
+ * expiry (RFC 9068 §4). A verified token is cached by its SHA-256 until it expires or its key is removed,
+ * since an ES256 verification costs as much as a whole GET. A token with a longer lifetime than the
+ * authorization server issues, or with `iat` in the future, is rejected even if its signature is valid.
  */
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
   private readonly known = new LRUCache<string, Verified>({ max: cachedTokens });
 
-  /** @param nowMs a monotonic clock, by which the keys are read again */
+  /** @param nowMs a monotonic clock for reading the keys */
   constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
     this.settings = settings;
     this.keys = new PublishedKeys(settings.jwksUrl, nowMs);
   }
 
   /**
-   * The caller of a bearer token, or undefined when the token is not valid here; a bound one is not (RFC 9449 §7.2).
-   * @param beforeSignature called when a signature has to be checked; what it throws is thrown instead
+   * Returns the caller of a bearer token, or undefined when the token is invalid or DPoP-bound (RFC 9449
+   * §7.2).
+   * @param beforeSignature called before a signature is verified; may throw
    * @throws KeysUnavailable
    */
   async verify(token: string, beforeSignature?: () => void): Promise<Caller | undefined> {
@@ -73,7 +77,10 @@ export class TokenVerifier {
     return verified?.keyThumbprint === undefined ? verified?.caller : undefined;
   }
 
-  /** The caller of a DPoP-bound token, or undefined when the token is not good here; an unbound one is not. @throws KeysUnavailable */
+  /**
+   * Returns the caller of a DPoP-bound token, or undefined when the token is invalid or not bound.
+   * @throws KeysUnavailable
+   */
   async verifyBound(token: string, beforeSignature?: () => void): Promise<BoundCaller | undefined> {
     const verified = await this.verified(token, beforeSignature);
     if (verified?.keyThumbprint === undefined) return undefined;
@@ -94,7 +101,7 @@ export class TokenVerifier {
 
   private async check(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
     const read = unverified(token);
-    if (read === undefined || !isOfAccessToken(read.header) || !this.holdsHere(read.payload))
+    if (read === undefined || !isAccessTokenHeader(read.header) || !this.hasValidClaims(read.payload))
       return undefined;
     const { kid: keyId } = read.header;
     beforeSignature?.();
@@ -104,7 +111,7 @@ export class TokenVerifier {
     return {
       keyId,
       keyThumbprint: claims.cnf?.jkt,
-      expiresAtMs: (claims.exp + clockToleranceSeconds) * 1000, // as one that is read for the first time
+      expiresAtMs: (claims.exp + clockToleranceSeconds) * 1000, // the same tolerance as for an uncached token
       caller: {
         subject: claims.sub,
         clientId: claims.client_id,
@@ -118,7 +125,7 @@ export class TokenVerifier {
     };
   }
 
-  /** In this thread: the way to another and back, which jose takes, costs as much as the signature. */
+  /** In this thread: jose verifies in another thread, and the switch costs as much as the verification. */
   private async isSigned(token: string, header: ProtectedHeaderParameters): Promise<boolean> {
     const end = token.lastIndexOf('.');
     const signature = Buffer.from(token.slice(end + 1), 'base64url');
@@ -133,7 +140,7 @@ export class TokenVerifier {
   }
 
   /** Issuer, audience and time (RFC 9068 §4, RFC 7519 §4.1). */
-  private holdsHere({ iss, aud, iat, exp, nbf = 0 }: JWTPayload): boolean {
+  private hasValidClaims({ iss, aud, iat, exp, nbf = 0 }: JWTPayload): boolean {
     const now = Date.now() / 1000;
     return (
       iss === issuer(this.settings.authUrl) &&
@@ -162,15 +169,15 @@ function unverified(token: string): Unverified | undefined {
   }
 }
 
-/** `crit` names what must be understood (RFC 7515 §4.1.11), and we understand none of it. */
-function isOfAccessToken({ alg, typ, crit }: ProtectedHeaderParameters): boolean {
+/** Rejects `crit`: it names extensions that must be understood (RFC 7515 §4.1.11), and none is supported. */
+function isAccessTokenHeader({ alg, typ, crit }: ProtectedHeaderParameters): boolean {
   return alg === 'ES256' && crit === undefined && typeof typ === 'string' && accessTokenType.test(typ);
 }
 
-/** jose tells an answer that is no key set by its base class, a network failure by a TypeError of fetch. */
+/** jose throws its base class for an invalid key set, and a TypeError of fetch for a network failure. */
 function keysCouldNotBeRead(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout) return true;
   if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';
-  // By its words, not its class: fetch's errors are not of the realm that tests run in.
+  // By message, not class: in tests, fetch's errors belong to another realm.
   return typeof error === 'object' && error !== null && Reflect.get(error, 'message') === 'fetch failed';
 }

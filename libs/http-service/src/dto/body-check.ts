@@ -10,13 +10,13 @@ import {
 } from '@nestjs/common';
 import { catchError, type Observable } from 'rxjs';
 
-/** A check of a body that its DTO cannot make, since it needs a provider. */
+/** A check of a body that needs a Nest provider, so that its DTO cannot make it. */
 export interface BodyCheck {
-  /** The faults of the members that it knows, whatever the others hold. */
+  /** Returns the errors of the members that it checks, independent of the other members. */
   problemsOf(body: object): Promise<readonly ErrorDetail[]>;
 }
 
-/** An operation whose 400 names all faults of its body: those of the DTO, and those that the check finds in other members. */
+/** Adds a check to an operation, so that its 400 has the errors of the DTO and of the check together. */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()
   class BodyCheckInterceptor implements NestInterceptor {
@@ -38,7 +38,7 @@ export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   return UseInterceptors(BodyCheckInterceptor);
 }
 
-/** `events` of `events.0`. */
+/** The member of an error's field: `events` for `events.0`. */
 function memberOf(field: string): string {
   return field.split('.', 1)[0] ?? field;
 }

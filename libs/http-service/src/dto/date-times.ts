@@ -11,8 +11,8 @@ const firstMoment = '0001-01-01T00:00:00Z';
 const lastMoment = '9999-12-31T23:59:59.999999Z';
 
 /**
- * A moment as RFC 3339 writes it, with any offset, fraction or leap second. It becomes one that PostgreSQL reads: in UTC, with nine digits of
- * the fraction, within the years 1 to 9999.
+ * An RFC 3339 time with any offset, fraction or leap second. It is converted to a form that PostgreSQL reads:
+ * UTC, nine fractional digits, years 1 to 9999.
  */
 export function DateTimeField(): PropertyDecorator {
   const inUtc = Transform(({ value }: { value: unknown }) =>
@@ -27,7 +27,7 @@ export function DateTimeField(): PropertyDecorator {
   return applyDecorators(inUtc, checked);
 }
 
-/** Undefined when the text is no moment of RFC 3339, such as one on a day that its month does not have. */
+/** Returns undefined for text that is not an RFC 3339 time, such as 30 February. */
 export function momentInUtc(text: string): string | undefined {
   const match = dateTime.exec(text);
   if (match === null) return undefined;
@@ -37,7 +37,7 @@ export function momentInUtc(text: string): string | undefined {
   if (atMidnight.getUTCMonth() + 1 !== month || atMidnight.getUTCDate() !== day) return undefined;
   const offset = (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0)) * (sign === '-' ? -1 : 1);
   const inMinutes = (hour ?? 0) * 60 + (minutes ?? 0) - offset;
-  // A leap second ends a day of UTC.
+  // A leap second is the last second of a UTC day.
   if (second === 60 && (inMinutes + 1) % 1440 !== 0) return undefined;
   const moment = new Date(atMidnight.getTime() + inMinutes * minute + (second ?? 0) * 1000);
   if (moment.getUTCFullYear() < 1) return firstMoment;
@@ -46,7 +46,7 @@ export function momentInUtc(text: string): string | undefined {
   return moment.toISOString().replace('.000Z', digits === '' ? 'Z' : `.${digits}Z`);
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
 function utc(year = 0, month = 1, day = 1): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

@@ -17,10 +17,10 @@ class QueryDto {
   @IntegerParameter(1, 100) limit: number;
 }
 class TextDto {
-  @TextField({ most: 60 }) text: string;
+  @TextField({ max: 60 }) text: string;
 }
 class TitleDto {
-  @Description('Its title') @TextField({ most: 60, tidy: true }) title: string;
+  @Description('Its title') @TextField({ max: 60, normalize: true }) title: string;
 }
 class MomentDto {
   @DateTimeField() at: string;
@@ -30,12 +30,12 @@ class UuidDto {
 }
 
 class ListDto {
-  @ObjectList(() => NumbersDto, { least: 1, most: 3 }) items: NumbersDto[];
+  @ObjectList(() => NumbersDto, { min: 1, max: 3 }) items: NumbersDto[];
 }
 
 const pipe = new DtoPipe();
 
-/** What the pipe makes of a body or query as JSON would bring it; undefined when it is refused. */
+/** What the pipe makes of a body or query as JSON would bring it; undefined when it is rejected. */
 function read(metatype: new () => object, value: object, type: 'body' | 'query' = 'body'): unknown {
   try {
     return { ...Object(pipe.transform(value, { type, metatype })) };
@@ -180,7 +180,7 @@ describe('a UUID', () => {
 
 describe('a list of objects', () => {
   const good = { quantity: 1 };
-  const refusal = (value: object): unknown => {
+  const errorsOf = (value: object): unknown => {
     try {
       return pipe.transform(value, { type: 'body', metatype: ListDto });
     } catch (error) {
@@ -193,17 +193,17 @@ describe('a list of objects', () => {
   });
 
   it.each([1, 'x', null, true, [], [good]])('names the place of %j, which is none', (wrong) => {
-    expect(refusal({ items: [good, wrong] })).toEqual([{ field: 'items.1', reason: 'must be an object' }]);
+    expect(errorsOf({ items: [good, wrong] })).toEqual([{ field: 'items.1', reason: 'must be an object' }]);
   });
 
   it.each([undefined, null, 'x', { 0: good }])('is not %j', (items) => {
-    expect(refusal({ items })).toEqual([{ field: 'items', reason: 'must be an array' }]);
+    expect(errorsOf({ items })).toEqual([{ field: 'items', reason: 'must be an array' }]);
   });
 
   it('names what is wrong in one of them, and how many there may be', () => {
-    expect(refusal({ items: [good, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
-    expect(refusal({ items: [] })).toMatchObject([{ field: 'items' }]);
-    expect(refusal({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
+    expect(errorsOf({ items: [good, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
+    expect(errorsOf({ items: [] })).toMatchObject([{ field: 'items' }]);
+    expect(errorsOf({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Request } from 'express';
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/;
 
-/** How the reference tells it. */
+/** The header in the API reference. */
 export const idempotencyKeyHeader: Parameter = {
   name: 'idempotency-key',
   in: 'header',
@@ -16,21 +16,24 @@ export const idempotencyKeyHeader: Parameter = {
   example: '6f1f7c2e-2f3b-4d0a-9c55-6b7d3f0e8a11',
 };
 
-/** The `idempotency-key` header, without one pair of quotes around it (the IETF draft makes it a structured string); undefined when absent. */
+/**
+ * The `idempotency-key` header without surrounding quotes (a structured string in the IETF draft); undefined
+ * if absent.
+ */
 export const IdempotencyKey = createParamDecorator(readIdempotencyKey);
 
 export function readIdempotencyKey(_: unknown, context: ExecutionContext): string | undefined {
   const header = context.switchToHttp().getRequest<Request>().get('idempotency-key');
   if (header === undefined) return undefined;
-  const key = keyIn(header);
+  const key = parseIdempotencyKey(header);
   if (key !== undefined) return key;
   throw new ValidationFailed([
     { field: 'idempotency-key', reason: 'must be 1 to 255 visible ASCII characters' },
   ]);
 }
 
-/** The key a header's value holds, undefined when it is none. */
-export function keyIn(header: string): string | undefined {
+/** Returns the key of a header value; undefined when it is invalid. */
+export function parseIdempotencyKey(header: string): string | undefined {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   return visibleAscii.test(key) ? key : undefined;
 }

@@ -2,22 +2,22 @@ import { Field } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 
-/** A JSON number without a fraction, within bounds: `1.0` is one, `"1"` and `1.5` are not. */
-export function IntegerField(least: number, most: number): PropertyDecorator {
+/** An integer within bounds: accepts `1.0`, rejects `"1"` and `1.5`. */
+export function IntegerField(min: number, max: number): PropertyDecorator {
   return Field({
     name: 'integerField',
-    schema: { type: 'integer', minimum: least, maximum: most },
-    holds: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
-    reason: () => `must be an integer from ${least} to ${most}`,
+    schema: { type: 'integer', minimum: min, maximum: max },
+    holds: (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+    reason: () => `must be an integer from ${min} to ${max}`,
   });
 }
 
-/** The same in a query, where it comes as digits, written in the one usual way. */
-export function IntegerParameter(least: number, most: number): PropertyDecorator {
+/** An integer in a query, in canonical decimal digits. */
+export function IntegerParameter(min: number, max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }) =>
       typeof value === 'string' && /^(0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value,
     ),
-    IntegerField(least, most),
+    IntegerField(min, max),
   );
 }

@@ -2,7 +2,7 @@ import { Description } from '@fulfilment/api-reference';
 import { IsOptional } from 'class-validator';
 import { IntegerParameter } from './integers.js';
 
-/** What every Creator list takes. */
+/** Query parameters of all lists of the Creator API. */
 export class NumberedPageDto {
   @Description('Which page, from 1', 1)
   @IsOptional()

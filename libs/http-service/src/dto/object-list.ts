@@ -3,34 +3,35 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform, Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsObject, ValidateNested } from 'class-validator';
 
-/** An object of one DTO. */
+/** An object that is validated by a DTO. */
 export function ObjectField(type: () => Class): PropertyDecorator {
   return applyDecorators(IsObject(), ValidateNested(), Type(type), Objects(type));
 }
 
-/** A list of objects of one DTO, within bounds. What is none is named by its place (`items.2`). */
+/** A list of objects of a DTO, within bounds. Errors name an invalid element by its index (`items.2`). */
 export function ObjectList(
   type: () => Class,
-  { least = 0, most }: { least?: number; most: number },
+  { min = 0, max }: { min?: number; max: number },
 ): PropertyDecorator {
   return applyDecorators(
     IsArray(),
-    ArrayMinSize(least),
-    ArrayMaxSize(most),
+    ArrayMinSize(min),
+    ArrayMaxSize(max),
     ValidateNested({ each: true, message: 'must be an object' }),
-    validatable(most),
+    validatable(max),
     Type(type),
     Objects(type),
   );
 }
 
 /**
- * class-validator takes null for an object, and looks into a list in the list: both become what it rejects. It also walks
- * every element of a list that is too long: one element too many is enough to reject it.
+ * class-validator accepts null as an object and descends into nested lists, so both are replaced by a value
+ * that it rejects. It also validates every element of a list that is too long, so the list is cut to one
+ * element more than allowed.
  */
-const validatable = (most: number): PropertyDecorator =>
+const validatable = (max: number): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>
     Array.isArray(value)
-      ? value.slice(0, most + 1).map((item: unknown) => (item === null || Array.isArray(item) ? false : item))
+      ? value.slice(0, max + 1).map((item: unknown) => (item === null || Array.isArray(item) ? false : item))
       : value,
   );

@@ -3,7 +3,7 @@ import { IsOptional } from 'class-validator';
 import { IntegerParameter } from './integers.js';
 import { TextField } from './texts.js';
 
-/** What every Store list takes. */
+/** Query parameters of all lists of the Store API. */
 export class StorePageDto {
   @Description('How many a page holds at most', 25)
   @IsOptional()
@@ -14,6 +14,6 @@ export class StorePageDto {
     'Where the page begins: the `next_cursor` of the page before. Opaque, and good only for the same list with the same filters, by the same creator',
   )
   @IsOptional()
-  @TextField({ most: 200 })
+  @TextField({ max: 200 })
   cursor?: string;
 }

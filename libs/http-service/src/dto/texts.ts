@@ -4,73 +4,80 @@ import { Transform } from 'class-transformer';
 
 // eslint-disable-next-line no-control-regex -- control characters are what it is for
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-// What shows nothing of itself: joiners, variation selectors, fillers, the Braille cell without dots (UAX #44, Default_Ignorable_Code_Point).
+// Not visible: joiners, variation selectors, fillers (UAX #44, Default_Ignorable_Code_Point), the empty
+// Braille cell.
 const visible = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;
-// Embeddings, overrides and isolates turn what stands around a title, too (UAX #9 §2); the marks of single characters do not.
+// Embeddings, overrides and isolates also affect the text around a title (UAX #9 §2); marks of single
+// characters do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 const loneSurrogates = /\p{Surrogate}/u;
-/** The same for readers of the reference: no control characters, and something else than white space. */
+/**
+ * Patterns for the API reference: no control characters, and at least one character that is not white space.
+ */
 const text = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
 const readableText = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
-/** White space around it is removed before it is checked, so any may be there. */
-const tidyText = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
+/** Surrounding white space is removed before validation, so it is allowed. */
+const normalizedText = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
 
 /** UTF-16 code units of a code point. */
 const maxUnitsPerCharacter = 2;
 /**
- * UTF-16 code units for each character of a text before it is trimmed and composed. Longer texts are rejected as they are: the time of
- * NFC grows with the square of a run of combining marks.
+ * Maximum UTF-16 code units per character before normalisation. Longer texts are rejected without it, because
+ * the time of NFC grows with the square of a run of combining marks.
  */
-const maxUntidyUnits = 4;
+const maxUnnormalizedUnits = 4;
 
 export interface TextBounds {
-  /** In Unicode code points; 60 emoji are 60. */
-  readonly least?: number;
-  readonly most: number;
-  /** Trimmed and NFC, and without controls of direction, for names and titles. Default: kept as sent. */
-  readonly tidy?: boolean;
-  /** What the reference says it is, instead of a pattern; checked elsewhere. */
+  /** In Unicode code points. Default: 1. */
+  readonly min?: number;
+  readonly max: number;
+  /** For names and titles: trims, converts to NFC and rejects bidirectional controls. Default: unchanged. */
+  readonly normalize?: boolean;
+  /** JSON Schema format in place of a pattern; validated elsewhere. */
   readonly format?: 'uri';
 }
 
-/** A string within bounds, without control characters. What shows nothing, as white space alone, counts as empty. */
-export function TextField({ least = 1, most, tidy = false, format }: TextBounds): PropertyDecorator {
+/**
+ * A string within bounds and without control characters. A text without visible characters counts as empty.
+ */
+export function TextField({ min = 1, max, normalize = false, format }: TextBounds): PropertyDecorator {
   const problemWith = (value: unknown): string | undefined => {
     if (typeof value !== 'string') return 'must be a string';
-    if (value.length > maxUnitsPerCharacter * most) return `must be at most ${most} characters`;
-    if (tidy && directionControls.test(value)) return 'must not contain controls of the direction of text';
-    return textProblem(value, least, most);
+    if (value.length > maxUnitsPerCharacter * max) return `must be at most ${max} characters`;
+    if (normalize && directionControls.test(value))
+      return 'must not contain controls of the direction of text';
+    return textProblem(value, min, max);
   };
   const validate = Field({
     name: 'textField',
     schema: {
       type: 'string',
-      ...(least > 0 && { minLength: least }),
-      maxLength: most,
-      ...(format === undefined ? { pattern: patternOf(least, tidy) } : { format }),
+      ...(min > 0 && { minLength: min }),
+      maxLength: max,
+      ...(format === undefined ? { pattern: patternOf(min, normalize) } : { format }),
     },
     holds: (value) => problemWith(value) === undefined,
     reason: (value) => problemWith(value) ?? 'is not valid',
   });
-  if (!tidy) return validate;
-  const tidied = Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && value.length <= maxUntidyUnits * most
+  if (!normalize) return validate;
+  const transform = Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && value.length <= maxUnnormalizedUnits * max
       ? value.trim().normalize('NFC')
       : value,
   );
-  return applyDecorators(tidied, validate);
+  return applyDecorators(transform, validate);
 }
 
-function patternOf(least: number, tidy: boolean): string {
-  if (tidy) return tidyText;
-  return least > 0 ? readableText : text;
+function patternOf(min: number, normalize: boolean): string {
+  if (normalize) return normalizedText;
+  return min > 0 ? readableText : text;
 }
 
-function textProblem(given: string, least: number, most: number): string | undefined {
+function textProblem(given: string, min: number, max: number): string | undefined {
   if (controlCharacters.test(given) || loneSurrogates.test(given))
     return 'must not contain control characters';
   const length = [...given].length;
-  if (length > most) return `must be at most ${most} characters`;
-  if (least > 0 && !visible.test(given)) return 'must not be empty';
-  return length < least ? `must be at least ${least} characters` : undefined;
+  if (length > max) return `must be at most ${max} characters`;
+  if (min > 0 && !visible.test(given)) return 'must not be empty';
+  return length < min ? `must be at least ${min} characters` : undefined;
 }

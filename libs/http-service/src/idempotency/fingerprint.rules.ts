@@ -2,12 +2,15 @@ import { createHash, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 
 const keyBytes = 32;
 
-/** SHA-256 of a validated body, whatever the order of its members. */
+/** SHA-256 of a validated body, independent of the order of its members. */
 export function fingerprint(body: unknown): Buffer {
   return createHash('sha256').update(canonical(body)).digest();
 }
 
-/** The same for a body that holds a secret, which SHA-256 alone would let anyone guess who reads the table. @param key of the service */
+/**
+ * For a body with a secret, which a reader of the table could guess from SHA-256 alone.
+ * @param key key of the service
+ */
 export function keyedFingerprint(body: unknown, key: KeyObject): Buffer {
   const derived = hkdfSync('sha256', key, '', 'idempotency-key fingerprint', keyBytes);
   return createHmac('sha256', Buffer.from(derived)).update(canonical(body)).digest();

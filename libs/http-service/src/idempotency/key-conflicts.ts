@@ -19,10 +19,10 @@ export function stillRunning(): Conflict {
   );
 }
 
-/** Of a response that an earlier request with the same key was given. */
+/** Headers of a response that replays the one to an earlier request with the same key. */
 export const replayHeaders: Readonly<Record<string, string>> = { 'Idempotent-Replayed': 'true' };
 
-/** For the reference of an operation that takes an `idempotency-key`. */
+/** Documentation of the conflicts, for operations with an `idempotency-key`. */
 export const keyConflicts: readonly ErrorDoc[] = [
   {
     when: 'The `idempotency-key` was used with a different body (`body_mismatch`).',

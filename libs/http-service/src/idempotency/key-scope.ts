@@ -1,4 +1,4 @@
-/** Whose `idempotency-key` it is: two clients of one creator may use the same text. */
+/** The scope of an `idempotency-key`: clients of one creator may use the same text. */
 export interface KeyScope {
   readonly creatorId: string;
   readonly clientId: string;

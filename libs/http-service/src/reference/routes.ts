@@ -28,7 +28,7 @@ export type Controller = Type<object>;
 
 type Handler = (...args: unknown[]) => unknown;
 
-/** What Nest keeps about handlers; its metadata has no types. */
+/** Nest's metadata about handlers, which has no types. */
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const httpStatus = z.number().optional();
 const requestMethod = z.enum(RequestMethod).default(RequestMethod.GET);
@@ -44,7 +44,7 @@ const statedArguments = z
 const reflector = new Reflector();
 const notDtos = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
-/** Every quota as it is unless the operator sets another. */
+/** The default quotas. */
 export const defaultQuotas: Quotas = {
   default: apiSettings.shape.RATE_LIMIT_DEFAULT.parse(undefined),
   'orders-create': operationQuotaSettings.RATE_LIMIT_ORDERS_CREATE.parse(undefined),
@@ -53,7 +53,10 @@ export const defaultQuotas: Quotas = {
   anonymous: apiSettings.shape.RATE_LIMIT_ANONYMOUS.parse(undefined),
 };
 
-/** The routes of controllers as Nest and the guards read them. @throws Error when a handler has no `@Operation()` */
+/**
+ * Reads the routes of controllers from Nest's and the guards' metadata.
+ * @throws Error for a handler without `@Operation()`
+ */
 export function routesOf(controllers: readonly Controller[]): Route[] {
   return controllers.flatMap((controller) => {
     const prototype = prototypeShape.parse(controller.prototype);
@@ -118,7 +121,7 @@ function accessOf(controller: Controller, handler: Handler): Route['access'] {
   };
 }
 
-/** The DTOs that a handler takes, by where they come from, and the headers it reads. */
+/** The DTOs of a handler's arguments by their source, and the headers it reads. */
 function argumentsOf(
   controller: Controller,
   name: string,

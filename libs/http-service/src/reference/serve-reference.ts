@@ -18,8 +18,8 @@ const documentHeaders = {
 const cacheControl = 'public, max-age=300';
 
 /**
- * `/openapi.json` and `/docs` of an API: rendered once, from the committed document with this suite's addresses.
- * Needs no token, counts against no quota and stands on no other service.
+ * Serves `/openapi.json` and `/docs` of an API, rendered once from the committed document with this suite's
+ * addresses. They need no token, have no quota and do not depend on another service.
  * @param file the committed document
  */
 export function referenceRoutes(file: string | URL, addresses: Addresses): Router {
@@ -33,14 +33,14 @@ export function referenceRoutes(file: string | URL, addresses: Addresses): Route
   return router;
 }
 
-/** Weak, because the same page travels plain and compressed. */
+/** A weak ETag, because the same page is sent plain and compressed. */
 function rendered(type: string, body: string, headers: Readonly<Record<string, string>>) {
   const plain = Buffer.from(body);
   const zipped = gzipSync(plain);
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`;
   return (request: Request, response: Response): void => {
     response.set({ ...headers, 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
-    // Express knows by the ETag when the caller has it already (RFC 9110 §13.1.2).
+    // Express compares the ETag with If-None-Match (RFC 9110 §13.1.2).
     if (request.fresh) {
       response.status(304).end();
       return;

@@ -49,10 +49,10 @@ const open = {
   status: 200,
   access: 'public',
   headers: [],
-  answersWith: ['Cache-Control'],
+  extraHeaders: ['Cache-Control'],
 } as const;
 
-/** The part that every API has and no controller: `startApi` answers it. */
+/** The operations of every API that have no controller, since `startApi` serves them. */
 export function serviceReference(options: {
   readonly api: Api;
   readonly name: string;

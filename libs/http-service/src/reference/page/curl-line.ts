@@ -1,5 +1,5 @@
 import type { DocumentedOperation } from '@fulfilment/api-reference';
-import { exampleText } from './words.js';
+import { exampleText } from './markdown.js';
 
 export interface Place {
   readonly method: string;
@@ -7,7 +7,7 @@ export interface Place {
   readonly server: string;
 }
 
-/** The operation as one would type it, with its first examples. */
+/** A curl command for the operation, with its first examples. */
 export function curlLine(operation: DocumentedOperation, { method, path, server }: Place): string {
   const { parameters = [], requestBody, security = [] } = operation;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>

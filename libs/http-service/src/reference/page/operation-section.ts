@@ -12,7 +12,7 @@ import {
 import { html, type Html } from '../../html.js';
 import { curlLine } from './curl-line.js';
 import { meaning, memberTable, resolved, typeOf } from './schema-rows.js';
-import { exampleText, inline, words } from './words.js';
+import { exampleText, inline, renderMarkdown } from './markdown.js';
 
 export interface PlacedOperation {
   readonly method: string;
@@ -20,7 +20,7 @@ export interface PlacedOperation {
   readonly operation: DocumentedOperation;
 }
 
-/** One operation: what it takes, what it answers, and how it is called. */
+/** Section of an operation: parameters, body, responses and a curl command. */
 export function operationSection(
   { method, path, operation }: PlacedOperation,
   document: OpenApiDocument,
@@ -38,7 +38,7 @@ export function operationSection(
       >
     </h3>
     <p class="route"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
-    ${words(operation.description)} ${access(operation)}
+    ${renderMarkdown(operation.description)} ${access(operation)}
     ${parameterTable(operation.parameters ?? [], document)}
     ${
       body === undefined
@@ -60,7 +60,7 @@ export function operationSection(
   </article>`;
 }
 
-/** One event: what is sent to the subscriber's URL. */
+/** Section of an event: the request to the subscriber's URL. */
 export function webhookSection(
   name: string,
   operation: DocumentedOperation,
@@ -72,7 +72,7 @@ export function webhookSection(
       <code>${name}</code
       ><a class="anchor" href="#${operation.operationId}" aria-label="Link to ${name}">#</a>
     </h3>
-    ${words(operation.description)}
+    ${renderMarkdown(operation.description)}
     <details>
       <summary>Headers</summary>
       ${parameterTable(operation.parameters ?? [], document)}
@@ -147,7 +147,7 @@ function responseDetails(status: string, response: Response, document: OpenApiDo
       <span class="status ${success ? 'good' : 'bad'}">${status}</span>
       ${inline(response.description.split('\n\n')[0] ?? '')}
     </summary>
-    ${words(response.description.split('\n\n').slice(1).join('\n\n'))}
+    ${renderMarkdown(response.description.split('\n\n').slice(1).join('\n\n'))}
     ${schema === undefined ? undefined : html`<p>Body: ${typeOf(schema)}</p>`}
     ${success && schema !== undefined && resolved(schema, components.schemas).properties !== undefined ? memberTable(schema, components.schemas, true) : undefined}
     ${examplesOf(media?.examples)}
@@ -173,7 +173,7 @@ function table(heads: readonly string[], rows: readonly Html[]): Html {
   </div>`;
 }
 
-/** Examples as they travel. */
+/** Examples in their JSON form. */
 export function examplesOf(examples: Readonly<Record<string, Example>> | undefined): Html[] {
   return Object.values(examples ?? {}).map(
     ({ summary, value }) =>

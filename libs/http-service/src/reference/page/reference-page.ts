@@ -3,11 +3,11 @@ import { html, Html } from '../../html.js';
 import { examplesOf, operationSection, type PlacedOperation, webhookSection } from './operation-section.js';
 import { memberTable, typeOf } from './schema-rows.js';
 import { style } from './style.js';
-import { anchor, inline, words } from './words.js';
+import { anchor, inline, renderMarkdown } from './markdown.js';
 
 const sheet = new Html(`<style>${style}</style>`);
 
-/** The whole reference on one page without scripts: what the browser's own search finds is all there is. */
+/** The whole reference on one page without scripts, so that the browser's own search covers all of it. */
 export function referencePage(document: OpenApiDocument): string {
   const { info, tags, components, servers } = document;
   const groups = tags.map((tag) => ({ ...tag, operations: operationsOf(document, tag.name) }));
@@ -73,7 +73,7 @@ export function referencePage(document: OpenApiDocument): string {
               Base address <code>${servers[0]?.url}</code>. The same for programs:
               <a href="openapi.json">OpenAPI 3.1</a>.
             </p>
-            ${words(info.description)}
+            ${renderMarkdown(info.description)}
             <section id="authentication">
               <h3>Authentication</h3>
               ${authentication(document)}
@@ -83,7 +83,8 @@ export function referencePage(document: OpenApiDocument): string {
             ({ name, description, operations }) =>
               html`<section aria-labelledby="tag-${anchor(name)}">
                 <h2 id="tag-${anchor(name)}">${name}</h2>
-                ${words(description)} ${operations.map((placed) => operationSection(placed, document))}
+                ${renderMarkdown(description)}
+                ${operations.map((placed) => operationSection(placed, document))}
               </section>`,
           )}
           ${
@@ -101,7 +102,7 @@ export function referencePage(document: OpenApiDocument): string {
               ([name, schema]) =>
                 html`<article id="schema-${name}">
                   <h3>${name}<a class="anchor" href="#schema-${name}" aria-label="Link to ${name}">#</a></h3>
-                  ${words(schema.description)}
+                  ${renderMarkdown(schema.description)}
                   ${schema.properties === undefined ? html`<p>${typeOf(schema)}</p>` : memberTable(schema, components.schemas, false)}
                   ${examplesOf(schema.examples === undefined ? undefined : { example: { value: schema.examples[0] } })}
                 </article>`,
@@ -131,9 +132,9 @@ function link(id: string, content: Html): Html {
 
 function authentication({ components }: OpenApiDocument): Html[] {
   return Object.values(components.securitySchemes).map((scheme) => {
-    if (scheme.type === 'http') return html`${words(scheme.description)}`;
+    if (scheme.type === 'http') return html`${renderMarkdown(scheme.description)}`;
     const { authorizationUrl, tokenUrl, scopes } = scheme.flows.authorizationCode;
-    return html`${words(scheme.description)}
+    return html`${renderMarkdown(scheme.description)}
       <dl>
         <dt>Authorize</dt>
         <dd><code>${authorizationUrl}</code></dd>

@@ -1,8 +1,8 @@
 import { referredName, type Schema, type Schemas } from '@fulfilment/api-reference';
 import { html, type Html } from '../../html.js';
-import { inline } from './words.js';
+import { inline } from './markdown.js';
 
-/** A table of an object's members; `deep` shows the members of their members below them. */
+/** A table of an object's members. `deep` also shows the members of nested objects. */
 export function memberTable(schema: Schema, schemas: Schemas, deep: boolean): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Members">
     <table>
@@ -41,7 +41,7 @@ function inside(member: Schema, schemas: Schemas, path: string): Html[] {
   return memberRows(schema, schemas, true, `${path}.`);
 }
 
-/** The schema a reference stands for, with what is said beside the reference. */
+/** Resolves a reference, and keeps the keywords next to `$ref`. */
 export function resolved(schema: Schema, schemas: Schemas): Schema {
   return { ...schemas[referredName(schema) ?? ''], ...schema };
 }
@@ -50,7 +50,7 @@ function notNull(schema: Schema): Schema {
   return schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
 }
 
-/** A type in words, with a link where it has a name. */
+/** Description of a type, with a link if it has a name. */
 export function typeOf(schema: Schema): Html {
   const nullable = schema.anyOf?.some(({ type }) => type === 'null') ?? false;
   const inner = notNull(schema);
@@ -68,7 +68,7 @@ function plainType(schema: Schema): Html {
   return html`${[schema.type ?? 'any'].flat().join(' or ')}${schema.format === undefined ? '' : ` (${schema.format})`}`;
 }
 
-/** What a member means, and its bounds. */
+/** Description and bounds of a member. */
 export function meaning(member: Schema, schemas: Schemas): Html {
   const inner = notNull(member);
   const text = member.description ?? inner.description ?? resolved(inner, schemas).description ?? '';
@@ -98,8 +98,8 @@ function codes(values: readonly unknown[]): Html[] {
   return values.map((value, index) => html`${index > 0 ? ', ' : ''}<code>${String(value)}</code>`);
 }
 
-function span(least: number | undefined, most: number | undefined, unit: string): Html[] {
-  if (least === undefined && most === undefined) return [];
-  if (least === undefined) return [html`at most ${most}${unit}`];
-  return most === undefined ? [html`at least ${least}${unit}`] : [html`${least} to ${most}${unit}`];
+function span(min: number | undefined, max: number | undefined, unit: string): Html[] {
+  if (min === undefined && max === undefined) return [];
+  if (min === undefined) return [html`at most ${max}${unit}`];
+  return max === undefined ? [html`at least ${min}${unit}`] : [html`${min} to ${max}${unit}`];
 }

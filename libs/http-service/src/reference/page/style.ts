@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The look of the reference, in the colours of the suite's other pages. Inside the page, so nothing else has to be fetched. */
+/**
+ * Style sheet of the reference, in the colours of the suite's pages. It is inline, so that the page is one
+ * request.
+ */
 export const style = `
 :root{color-scheme:light dark;--ink:#16202b;--soft:#55636f;--line:#d5dce2;--paper:#fff;--ground:#f6f8f9;--accent:#0b6b58;--accent-soft:#e3f2ee;--code:#eef2f4;--get:#0b5c8a;--post:#0b6b58;--patch:#8a5a00;--delete:#a1201a;--bad:#a1201a}
 @media (prefers-color-scheme:dark){:root{--ink:#e9eff3;--soft:#9fb0bc;--line:#33424d;--paper:#121a21;--ground:#0e151b;--accent:#3fbf9f;--accent-soft:#12332c;--code:#1b2731;--get:#6db8ea;--post:#3fbf9f;--patch:#e0a94a;--delete:#ff9d95;--bad:#ff9d95}}
@@ -62,5 +65,5 @@ a{color:var(--accent)}
 @media print{body{display:block}nav{display:none}details:not([open])>*{display:block}}
 `;
 
-/** What the Content-Security-Policy knows the style sheet by. */
+/** Hash of the style sheet for the Content-Security-Policy. */
 export const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;

@@ -8,12 +8,12 @@ const logger = createLogger('test', 'fatal');
 
 class CountedRedis extends RedisConnection {
   asked = 0;
-  override ask<Answer>(
+  override tryCommand<Result>(
     use: string,
-    question: (client: RedisConnection['client']) => Promise<Answer>,
-  ): Promise<Answer | undefined> {
+    command: (client: RedisConnection['client']) => Promise<Result>,
+  ): Promise<Result | undefined> {
     this.asked += 1;
-    return super.ask(use, question);
+    return super.tryCommand(use, command);
   }
 }
 

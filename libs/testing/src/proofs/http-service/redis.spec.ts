@@ -19,7 +19,7 @@ describe('RedisConnection', () => {
         const startedAtMs = performance.now();
         await Promise.all([
           limiter.take('calls', randomUUID()),
-          redis.ask('test', (client) => client.exists(randomUUID())),
+          redis.tryCommand('test', (client) => client.exists(randomUUID())),
         ]);
         slowest.ms = Math.max(slowest.ms, performance.now() - startedAtMs);
         await new Promise((resolve) => setImmediate(resolve));
@@ -29,9 +29,9 @@ describe('RedisConnection', () => {
     for (let time = 0; time < 10; time += 1) {
       if (time % 2 === 0) proxy.takeAway();
       else proxy.sever();
-      for (let turn = 0; turn < 20; turn += 1) await redis.ask('test', (client) => client.ping());
+      for (let turn = 0; turn < 20; turn += 1) await redis.tryCommand('test', (client) => client.ping());
       proxy.restore();
-      await eventually(() => redis.ask('test', (client) => client.ping()), 5_000);
+      await eventually(() => redis.tryCommand('test', (client) => client.ping()), 5_000);
     }
     asking = false;
     await Promise.all(askers);

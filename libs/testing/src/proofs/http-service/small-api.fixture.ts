@@ -22,7 +22,7 @@ import { storeUrl } from '../../stores.js';
 import type { TokenMaker } from '../../token-maker.js';
 
 class NoteDto {
-  @TextField({ most: 60, tidy: true }) title: string;
+  @TextField({ max: 60, normalize: true }) title: string;
   @IntegerField(1, 1000) quantity: number;
 }
 

@@ -2,20 +2,20 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
 
-/** A body together with headers that belong to it, such as `Location`. Use cases return it; the status is the route's. */
-export class Answer<Body> {
+/** A body with headers such as `Location`. Use cases return it; the route declares the status. */
+export class ResponseWithHeaders<Body> {
   constructor(
     readonly body: Body,
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 }
 
-/** Sets an Answer's headers and sends its body. */
-export class AnswerInterceptor implements NestInterceptor {
+/** Sets the headers of a ResponseWithHeaders and sends its body. */
+export class ResponseHeadersInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     return next.handle().pipe(
       map((result) => {
-        if (!(result instanceof Answer)) return result;
+        if (!(result instanceof ResponseWithHeaders)) return result;
         context.switchToHttp().getResponse<Response>().set(result.headers);
         const body: unknown = result.body;
         return body;

@@ -1,7 +1,10 @@
 import { html, type Html } from '../../html.js';
 
-/** Paragraphs, lists (`- `) and headings (`### `) of a description, with `code` in them: as much CommonMark as ours use. */
-export function words(text: string | undefined): Html[] {
+/**
+ * Renders the subset of CommonMark in our descriptions: paragraphs, lists (`- `), headings (`### `) and
+ * `code`.
+ */
+export function renderMarkdown(text: string | undefined): Html[] {
   if (text === undefined) return [];
   return text
     .split(/\n{2,}/)
@@ -24,7 +27,7 @@ function blockOf(block: string): Html {
   return html`<p>${inline(block)}</p>`;
 }
 
-/** One line of a description. */
+/** Renders one line of a description. */
 export function inline(text: string): Html[] {
   return text
     .split(/(`[^`]+`)/)
@@ -38,7 +41,7 @@ export function anchor(text: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** An example of a parameter or header, as it stands there. */
+/** An example of a parameter or header in its text form. */
 export function exampleText(example: unknown): string {
   return typeof example === 'string' ? example : JSON.stringify(example);
 }

@@ -1,11 +1,12 @@
 import { type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-const lastRequestsWithinMs = 1_000;
+const silentTimeoutMs = 1_000;
 
 /**
- * Ends each connection with its answer once the server is closing. Node ends those that are idle when it begins to close; one with a request
- * in hand would live on for `keepAliveTimeout`, take further requests, and hold up the end of the process.
+ * Closes each connection after its response once the server is closing. Node closes connections that are idle
+ * when `close` is called; one with a request in progress would stay open for `keepAliveTimeout`, accept
+ * further requests and delay the end of the process.
  */
 export function endConnectionWhenClosing(server: Server, response: ServerResponse): void {
   if (!server.listening) response.setHeader('Connection', 'close');
@@ -16,8 +17,8 @@ export function endConnectionWhenClosing(server: Server, response: ServerRespons
 }
 
 /**
- * A moment after the server began to close, ends the connections that have no whole request: Node takes those that never sent one, or
- * are within a head or a body, for busy, and waits for them as long as for any.
+ * Closes connections without a complete request one second after `close`: Node treats connections that sent
+ * nothing, or part of a head or body, as busy and waits for them.
  */
 export function endSilentConnectionsWhenClosing(server: Server): void {
   const open = new Set<Duplex>();
@@ -28,14 +29,14 @@ export function endSilentConnectionsWhenClosing(server: Server): void {
   const close = server.close.bind(server);
   server.close = (callback) => {
     setTimeout(() => {
-      for (const socket of open) if (answerUnderWay(socket)?.req.complete !== true) socket.destroy();
-    }, lastRequestsWithinMs).unref();
+      for (const socket of open) if (currentResponse(socket)?.req.complete !== true) socket.destroy();
+    }, silentTimeoutMs).unref();
     return close(callback);
   };
 }
 
-/** The answer that the connection is about. Node tells nobody but in this field. */
-export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
+/** The response in progress on a connection. Node has it only in this undocumented field. */
+export function currentResponse(socket: Duplex): ServerResponse | undefined {
   const message: unknown = Reflect.get(socket, '_httpMessage');
   return message instanceof ServerResponse ? message : undefined;
 }
