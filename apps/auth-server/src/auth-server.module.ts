@@ -7,10 +7,10 @@ import { AccountController } from './account-pages/account.controller.js';
 import { ChangeName } from './account-pages/change-name.js';
 import { ChangePassword } from './account-pages/change-password.js';
 import { ChangeSecondFactor } from './account-pages/change-second-factor.js';
-import { ComeBack } from './account-pages/come-back.js';
+import { AccountLoginCallback } from './account-pages/account-login-callback.js';
 import { ConfirmPassword } from './account-pages/confirm-password.js';
 import { DisconnectApp } from './account-pages/disconnect-app.js';
-import { NoteProof } from './account-pages/note-proof.js';
+import { RecordReauthentication } from './account-pages/record-reauthentication.js';
 import { OpenAccount } from './account-pages/open-account.js';
 import { SetUpSecondFactor } from './account-pages/set-up-second-factor.js';
 import { ShowAccount } from './account-pages/show-account.js';
@@ -43,7 +43,7 @@ import { ShowInteraction } from './sign-in/show-interaction.js';
 import { SignInThrottle } from './sign-in/sign-in-throttle.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { Families } from './tokens/families.js';
-import { SentAnswers } from './tokens/sent-answers.js';
+import { ResponseTimes } from './tokens/response-times.js';
 import { StoredRows } from './tokens/stored-rows.js';
 import { UnitOfWork } from './tokens/unit-of-work.js';
 
@@ -68,7 +68,7 @@ export class AuthServerModule {
   }
 }
 
-/** Everything below the pages, made in the order in which one stands on another. */
+/** The providers that the page use cases depend on, created in the order of their dependencies. */
 function providersOver(infrastructure: Infrastructure): Provider[] {
   const { config, logger, database, background, redis, outbox, clock } = infrastructure;
   const accounts = new ReadAccounts(database);
@@ -99,7 +99,7 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     browsers,
     secrets,
     outbox,
-    answers: new SentAnswers(redis),
+    responseTimes: new ResponseTimes(redis),
     rejections: new CountRejections(audit, config.SIGN_IN_FAILURES.windowSeconds),
     clock,
   });
@@ -133,14 +133,14 @@ function providersOver(infrastructure: Infrastructure): Provider[] {
     AbortInteraction,
     OpenAccount,
     ConfirmPassword,
-    ComeBack,
+    AccountLoginCallback,
     ShowAccount,
     ShowConnectedApps,
     DisconnectApp,
     ShowBrowsers,
     SignOutBrowser,
     ShowSecurity,
-    NoteProof,
+    RecordReauthentication,
     ChangeName,
     ChangePassword,
     SetUpSecondFactor,

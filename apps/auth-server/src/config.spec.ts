@@ -5,7 +5,9 @@ const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = settings.shape;
 
 it('global admins need a second factor unless it is switched off explicitly, which is reported as a relaxed setting', () => {
   const relaxed = (given: string | undefined) =>
-    relaxedAuthSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(given) }).map((one) => one.setting);
+    relaxedAuthSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(given) }).map(
+      ({ setting: name }) => name,
+    );
   expect(setting.parse(undefined)).toBe(true);
   expect(relaxed(undefined)).toEqual([]);
   expect(relaxed('true')).toEqual([]);

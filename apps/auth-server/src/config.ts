@@ -2,7 +2,7 @@ import { quotaSetting } from '@fulfilment/http-service';
 import { flag, keyring, type RelaxedSetting, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 
-/** What the authorization server is told by its environment. */
+/** Settings of the authorization server, from its environment. */
 export const settings = serviceSettings.extend({
   KEY_ENCRYPTION_KEY: keyring().describe(
     '32 bytes in base64 that encrypt signing keys, client secrets and second factors at rest. To rotate, put the new key before the old, with a comma',
@@ -70,7 +70,7 @@ export type Config = Readonly<z.output<typeof settings>>;
 /** Nest's token for the settings. */
 export const CONFIG = Symbol('CONFIG');
 
-/** The settings in force that production should not have. */
+/** The settings that switch a protection off. */
 export function relaxedAuthSettings(
   config: Pick<Config, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
 ): RelaxedSetting[] {

@@ -5,7 +5,7 @@ import { migrations } from './migrations/index.js';
 import { startAuthServer } from './start-auth-server.js';
 
 const config = readConfig(settings);
-// It takes no messages: what its use cases and operate.ts write into the outbox is relayed from here.
+// The service consumes no messages. It relays the outbox messages of its use cases and of operate.ts.
 const service = openService({
   name: 'auth-server',
   settings: config,

@@ -3,7 +3,7 @@ import { RateLimiter, type ReadinessChecks, type RedisConnection, startHttp } fr
 import type { Outbox } from '@fulfilment/messaging';
 import { BackgroundLoop, type Clock, type Logger, type Shutdown } from '@fulfilment/runtime';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { keepAuditMonths } from './audit/audit-months.js';
+import { maintainAuditPartitions } from './audit/audit-partitions.js';
 import { writeCountedRecords } from './audit/counted-records.js';
 import { AuthServerModule } from './auth-server.module.js';
 import type { Config } from './config.js';
@@ -12,13 +12,13 @@ import { SigningKeys } from './keys/signing-keys.js';
 import { mountOidc } from './oidc/mount.js';
 import { OidcServer } from './oidc/oidc-server.js';
 import { mountPages } from './pages/mount-pages.js';
-import type { AuthQuota } from './requests/request-limits.js';
+import type { AuthQuota } from './http/request-limits.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { GuessCounts } from './sign-in/guess-counts.js';
-import { sweepExpired, sweepGently } from './tokens/sweep.js';
+import { deleteExpiredRecords, withPauses } from './tokens/delete-expired-records.js';
 
-const sweepEveryMs = 60_000;
+const cleanupIntervalMs = 60_000;
 
 export interface AuthServer {
   readonly app: NestExpressApplication;
@@ -26,7 +26,7 @@ export interface AuthServer {
   startLoops(shutdown: Shutdown): void;
 }
 
-/** Opens the HTTP port with everything on it; not ready before the signing keys are read. */
+/** Starts the HTTP server. It is not ready until the signing keys are loaded. */
 export async function startAuthServer(parts: {
   readonly config: Config;
   readonly logger: Logger;
@@ -42,7 +42,8 @@ export async function startAuthServer(parts: {
     token: config.RATE_LIMIT_TOKEN,
     register: config.RATE_LIMIT_REGISTER,
     authorization: config.RATE_LIMIT_AUTHORIZATION,
-    documents: config.RATE_LIMIT_AUTHORIZATION, // of their own: the APIs must get our keys whatever else a neighbour asks
+    // Separate, so that other requests never keep the APIs from reading the keys.
+    documents: config.RATE_LIMIT_AUTHORIZATION,
   });
   const app = await startHttp({
     module: AuthServerModule.with({ config, logger, database, background, redis, outbox, clock }),
@@ -51,8 +52,8 @@ export async function startAuthServer(parts: {
     logger,
     anyOrigin: false,
     readiness: { ...readiness, signing_keys: () => app.get(OidcServer).ready },
-    ahead: (nest) => mountOidc(config, nest.get(OidcServer), limiter),
-    before: (nest) => mountPages(nest, limiter),
+    rawHandler: (nest) => mountOidc(config, nest.get(OidcServer), limiter),
+    beforeRoutes: (nest) => mountPages(nest, limiter),
   });
   return {
     app,
@@ -60,31 +61,31 @@ export async function startAuthServer(parts: {
       const denyList = app.get(DenyList);
       const browsers = app.get(BrowserSessions);
       const guesses = app.get(GuessCounts);
-      const sweep = new BackgroundLoop({
+      const cleanup = new BackgroundLoop({
         name: 'sweep',
-        intervalMs: sweepEveryMs,
+        intervalMs: cleanupIntervalMs,
         logger,
         round: () =>
-          sweepGently(
+          withPauses(
             async () =>
-              (await sweepExpired(background)) ||
-              (await denyList.prune()) ||
-              (await browsers.prune(background)) ||
+              (await deleteExpiredRecords(background)) ||
+              (await denyList.deleteExpired()) ||
+              (await browsers.deleteExpired(background)) ||
               (await writeCountedRecords(background)) ||
               (await guesses.deleteExpired(background)),
           ),
       });
-      const auditMonths = new BackgroundLoop({
+      const auditPartitions = new BackgroundLoop({
         name: 'audit-months',
-        intervalMs: sweepEveryMs,
+        intervalMs: cleanupIntervalMs,
         logger,
         round: async () => {
-          await keepAuditMonths(background, config.AUDIT_RETENTION_DAYS, logger);
+          await maintainAuditPartitions(background, config.AUDIT_RETENTION_DAYS, logger);
           return false;
         },
       });
       const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);
-      for (const loop of [app.get(OidcServer), denyList, sweep, auditMonths, rotation]) {
+      for (const loop of [app.get(OidcServer), denyList, cleanup, auditPartitions, rotation]) {
         loop.start();
         shutdown.add('loop', () => loop.stop());
       }

@@ -12,7 +12,7 @@ import {
 } from 'jose';
 import * as client from 'openid-client';
 import { SigningKeys } from '../src/keys/signing-keys.js';
-import { expire } from './ages.js';
+import { expire } from './backdate.js';
 import { App } from './app.js';
 import { json } from './json.js';
 import { firstPartyRedirect, runningServer, type RunningServer } from './running-server.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { ageSignIns } from './ages.js';
+import { ageSignIns } from './backdate.js';
 import { App } from './app.js';
 import { auditEventsOf } from './audit-records.js';
 import { Browser, formOf } from './browser.js';

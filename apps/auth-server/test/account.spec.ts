@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { passwordChanged } from './ages.js';
+import { passwordChanged } from './backdate.js';
 import { App } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
 import { Browser, formOf, type Shown } from './browser.js';

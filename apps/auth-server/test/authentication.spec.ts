@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { ageSignIns } from './ages.js';
+import { ageSignIns } from './backdate.js';
 import { App } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
@@ -171,6 +171,7 @@ describe('hints about the person', () => {
       redirect_uri: app.redirectUri,
       code_verifier: verifier,
     });
-    expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' }); // the first one's unused code ended with their session
+    // The first one's unused code ended with their session.
+    expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' });
   });
 });

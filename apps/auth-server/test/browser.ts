@@ -4,7 +4,10 @@ export interface Site {
   readonly fetch: typeof fetch;
 }
 
-/** A browser without scripts: keeps cookies by path, follows redirects on one origin, sends the forms it is shown. */
+/**
+ * A browser without scripts: keeps cookies by path, follows redirects on one origin, sends the forms it is
+ * shown.
+ */
 export class Browser {
   private readonly cookies = new Map<string, { value: string; path: string }>();
 

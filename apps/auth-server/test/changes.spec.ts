@@ -6,7 +6,7 @@ import * as client from 'openid-client';
 import { changeCreator } from '../src/creators/change-creator.js';
 import { registerCreator } from '../src/creators/register-creator.js';
 import { createClient } from '../src/registration/create-client.js';
-import { sweepExpired } from '../src/tokens/sweep.js';
+import { deleteExpiredRecords } from '../src/tokens/delete-expired-records.js';
 import { App } from './app.js';
 import { makeUser } from './make-user.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
@@ -198,7 +198,7 @@ describe('expired records', () => {
       `INSERT INTO oidc_model (model, id, payload, expires_at)
        SELECT 'AccessToken', 'old-' || number, '{}', now() - interval '1 hour' FROM generate_series(1, 2500) AS number`,
     );
-    while (await sweepExpired(server.database));
+    while (await deleteExpiredRecords(server.database));
     const left = await server.database.rows<{ model: string; id: string }>(
       {
         name: 'test.left-over',

@@ -15,7 +15,9 @@ afterAll(() => server.stop());
 const isActive = async (app: App, token: string) =>
   (await client.tokenIntrospection(app.configuration, token)).active;
 
-/** What is promised of requests that arrive together is asked of the server itself: a gateway may spread them. */
+/**
+ * What is promised of requests that arrive together is asked of the server itself: a gateway may spread them.
+ */
 const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
   const answers = await arriveTogether(server.direct, count, {
     openingPath: '/api/auth/jwks',
@@ -65,7 +67,8 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
       }
       const lost = await auditRecords(server, { clientId: app.clientId, event: 'token_race_lost' });
       expect(lost).toHaveLength(10 * (count - 1));
-      expect(new Set(lost.map(({ details }) => details['grant_id'])).size).toBe(10); // one family in each round
+      // One family in each round.
+      expect(new Set(lost.map(({ details }) => details['grant_id'])).size).toBe(10);
     },
   );
 

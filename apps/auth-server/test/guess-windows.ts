@@ -11,7 +11,10 @@ export async function forgetNetworkFailures({ database }: Stores): Promise<void>
   });
 }
 
-/** Time passes: every window is over, and its counted records are in the audit log. Failures that were counted expire. */
+/**
+ * Time passes: every window is over, and its counted records are in the audit log. Failures that were counted
+ * expire.
+ */
 export async function endGuessWindows({ database }: Stores): Promise<void> {
   await database.run({
     name: 'test.end-windows',

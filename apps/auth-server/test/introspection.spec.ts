@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { expire } from './ages.js';
+import { expire } from './backdate.js';
 import { App, thirdPartyRedirect } from './app.js';
 import { createClient } from '../src/registration/create-client.js';
 import { auditRecords } from './audit-records.js';

@@ -113,9 +113,9 @@ describe('the schedule', () => {
   it('keeps what was retired published for 30 days, longer than any token or session lives', async () => {
     const retired = (await states()).filter((state) => state.endsWith('retiring'));
     expect(retired.length).toBeGreaterThan(0);
-    await keysAt(inDays(20)).forgetRetired();
+    await keysAt(inDays(20)).deleteRetired();
     expect((await states()).filter((state) => state.endsWith('retiring'))).toEqual(retired);
-    await keysAt(inDays(300)).forgetRetired();
+    await keysAt(inDays(300)).deleteRetired();
     expect(await states()).toEqual(['ES256 active', 'RS256 active', 'ES256 next', 'RS256 next']);
   });
 });

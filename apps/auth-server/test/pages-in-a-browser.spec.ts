@@ -6,7 +6,10 @@ import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page }
 import { App, thirdPartyRedirect } from './app.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
-/** The pages as people meet them: in a real browser, by keyboard, on small screens, in the dark, without JavaScript. */
+/**
+ * The pages as people meet them: in a real browser, by keyboard, on small screens, in the dark, without
+ * JavaScript.
+ */
 const email = 'owner@meridian.example';
 const settings: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],

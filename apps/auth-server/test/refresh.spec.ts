@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { ageFamilies, expire, refreshTokenSecondsLeft } from './ages.js';
+import { ageFamilies, expire, refreshTokenSecondsLeft } from './backdate.js';
 import { App } from './app.js';
 import { runningServer, type RunningServer } from './running-server.js';
 

@@ -47,7 +47,8 @@ export async function runningServer(
     PORT: port,
     INTERNAL_PORT: 0,
     DATABASE_URL: databaseUrl,
-    REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`, // counters of its own
+    // Counters of its own.
+    REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`,
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
     AUTH_URL: url,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { passwordChanged } from './ages.js';
+import { passwordChanged } from './backdate.js';
 import { App } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
@@ -27,7 +27,8 @@ describe('a second factor (RFC 6238)', () => {
     const begin = await browser.get(`${server.url}/account/security/second-factor`);
     const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
     expect(wrong.status).toBe(401);
-    for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>'); // no secret before the password
+    // No secret before the password.
+    for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>');
     const setup = await setupPage(server, browser);
     expect(setup.text).toContain('class="qr"');
     const code = authenticator(setup).generate();

@@ -182,7 +182,8 @@ describe('the audit log', () => {
   it('has sign-ins, failures, consents and registrations, and only grows', async () => {
     const rows = await server.database.rows<{ event: string; ip: string }>({
       name: 'test.audit',
-      text: `SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`, // what came by requests
+      // What came by requests.
+      text: `SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`,
     });
     expect(rows.map(({ event }) => event)).toEqual(
       expect.arrayContaining([

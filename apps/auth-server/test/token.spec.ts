@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { expire } from './ages.js';
+import { expire } from './backdate.js';
 import { App } from './app.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';

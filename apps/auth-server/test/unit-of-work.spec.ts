@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { sweepExpired } from '../src/tokens/sweep.js';
+import { deleteExpiredRecords } from '../src/tokens/delete-expired-records.js';
 import { App, register } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
 import { json } from './json.js';
@@ -97,7 +97,7 @@ describe('the sweep', () => {
        SELECT model, 'gone', '{}', now(), now() - interval '2 minutes' FROM unnest($1::text[]) AS model`,
       [models],
     );
-    while (await sweepExpired(server.database));
+    while (await deleteExpiredRecords(server.database));
     expect(await run(`SELECT FROM oidc_model WHERE id = 'gone'`)).toBe(0);
     await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
   });
@@ -107,10 +107,10 @@ describe('the sweep', () => {
       VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
     await server.database.transaction(async (tx) => {
       await tx.run({ name: 'test.hold-sweep', text: 'SELECT pg_advisory_xact_lock(7391004)' });
-      expect(await sweepExpired(server.database)).toBe(false);
+      expect(await deleteExpiredRecords(server.database)).toBe(false);
       expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
     });
-    await sweepExpired(server.database);
+    await deleteExpiredRecords(server.database);
     expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(0);
   });
 });

@@ -121,13 +121,8 @@ function onlyWithEntityTag(request: express.Request): void {
   });
 }
 
-<<<<<<< HEAD
-function answerNotFound(_request: Request, response: Response): void {
-  const { status, body } = toErrorResponse(new NotFoundException());
-=======
 function respondNotFound(_request: Request, response: Response): void {
-  const { status, body } = toErrorAnswer(new NotFoundException());
->>>>>>> 6d24346 (refactor(http-service): name responses, handlers and bounds in plain English)
+  const { status, body } = toErrorResponse(new NotFoundException());
   response.status(status).json(body);
 }
 

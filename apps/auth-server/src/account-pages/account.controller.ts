@@ -7,7 +7,7 @@ import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
-import { ComeBack } from './come-back.js';
+import { AccountLoginCallback } from './account-login-callback.js';
 import { DisconnectApp } from './disconnect-app.js';
 import { SetUpSecondFactor } from './set-up-second-factor.js';
 import { ShowAccount } from './show-account.js';
@@ -16,14 +16,14 @@ import { ShowConnectedApps } from './show-connected-apps.js';
 import { ShowSecurity } from './show-security.js';
 import { SignOutBrowser } from './sign-out-browser.js';
 
-/** The pages on which people look after their account. */
+/** The account pages. */
 @Controller('account')
 @UseFilters(ProblemPageFilter)
 export class AccountController {
   constructor(
     private readonly showAccount: ShowAccount,
     private readonly changeName: ChangeName,
-    private readonly comeBack: ComeBack,
+    private readonly loginCallback: AccountLoginCallback,
     private readonly showConnectedApps: ShowConnectedApps,
     private readonly disconnectApp: DisconnectApp,
     private readonly showBrowsers: ShowBrowsers,
@@ -46,7 +46,7 @@ export class AccountController {
 
   @Get('signed-in')
   async signedIn(@Req() request: Request, @Res() response: Response): Promise<void> {
-    deliver(response, await this.comeBack.run(request));
+    deliver(response, await this.loginCallback.run(request));
   }
 
   @Get('signed-out')

@@ -13,7 +13,7 @@ const setName = statement(
   'UPDATE users SET name = $2 WHERE id = $1 AND name IS DISTINCT FROM $2',
 );
 
-/** Changes the person's own name, which apps with the scope `profile` see. An empty one removes it. */
+/** Changes the person's own name, which apps with the scope `profile` can read. An empty name removes it. */
 @Injectable()
 export class ChangeName {
   constructor(

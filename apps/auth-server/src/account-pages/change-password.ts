@@ -8,9 +8,9 @@ import { newPasswordProblem, repetitionProblem } from '../accounts/new-password.
 import { hashPassword } from '../accounts/passwords.js';
 import { updatePassword } from '../accounts/update-password.js';
 import { insertAudit, type Origin, originOf } from '../audit/audit-log.js';
-import { forgetAllConsents } from '../connected-apps/consents.js';
-import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
-import { numericDate } from '../oidc/numeric-date.js';
+import { deleteAllConsents } from '../connected-apps/consents.js';
+import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { numericDate } from '../oidc/lifetimes.rules.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { removeUnconfirmed } from '../second-factor/second-factors.js';
@@ -20,7 +20,7 @@ import { DeviceCookies } from '../sign-in/device-cookies.js';
 import { endLastingFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { NoteProof } from './note-proof.js';
+import { RecordReauthentication } from './record-reauthentication.js';
 import { OpenAccount } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
@@ -33,8 +33,8 @@ interface PasswordChange {
 }
 
 /**
- * Changes the person's own password. The same commit signs every other browser out, ends what our own apps keep, and on request disconnects all
- * other apps.
+ * Changes the person's own password. The same commit signs out every other browser, ends the lasting token
+ * families of first-party apps and, on request, disconnects all third-party apps.
  */
 @Injectable()
 export class ChangePassword {
@@ -44,7 +44,7 @@ export class ChangePassword {
     private readonly work: UnitOfWork,
     private readonly outbox: Outbox,
     private readonly devices: DeviceCookies,
-    private readonly proofs: NoteProof,
+    private readonly recordReauthentication: RecordReauthentication,
     private readonly security: ShowSecurity,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -67,11 +67,11 @@ export class ChangePassword {
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field(request, 'disconnect_apps') === 'yes';
-    await this.work.revoking((tx) =>
+    await this.work.revokeTokens((tx) =>
       this.change(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
     );
     this.devices.remember(request, response, { id: person.id, password_hash: hash });
-    await this.proofs.note(request, response, { loginTs: numericDate(this.clock()) });
+    await this.recordReauthentication.run(request, response, { loginTs: numericDate(this.clock()) });
     return { redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}` };
   }
 
@@ -87,9 +87,9 @@ export class ChangePassword {
         ...(await endLastingFirstPartyFamilies(tx, userId)),
       ];
       if (!disconnectApps) return ended;
-      await tx.run(forgetAllConsents, [userId]);
+      await tx.run(deleteAllConsents, [userId]);
       return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
     };
-    return disconnectApps ? tellingDisconnections(tx, this.outbox, { userId }, end) : end();
+    return disconnectApps ? publishDisconnections(tx, this.outbox, { userId }, end) : end();
   }
 }

@@ -10,7 +10,7 @@ import { appLockedText, removeSecondFactor, SecondFactors } from '../second-fact
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { NoteProof } from './note-proof.js';
+import { RecordReauthentication } from './record-reauthentication.js';
 import { OpenAccount, type SignedIn } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
@@ -22,13 +22,13 @@ export class ChangeSecondFactor {
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
-    private readonly proofs: NoteProof,
+    private readonly recordReauthentication: RecordReauthentication,
     private readonly audit: AuditLog,
     private readonly security: ShowSecurity,
     private readonly database: Database,
   ) {}
 
-  /** Turns it off, unless the person's role needs it. */
+  /** Removes the second factor, unless the person's role requires one. */
   async remove(request: Request, response: Response): Promise<Outcome> {
     const signedIn = await this.account.toChange(request, response);
     const { person } = signedIn;
@@ -43,11 +43,11 @@ export class ChangeSecondFactor {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
       await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
     });
-    await this.proofs.note(request, response);
+    await this.recordReauthentication.run(request, response);
     return { redirect: '/account/security?done=factor-off' };
   }
 
-  /** New recovery codes in place of all before, shown once. */
+  /** Replaces all recovery codes, and shows the new ones once. */
   async renewRecoveryCodes(request: Request, response: Response): Promise<Outcome> {
     const signedIn = await this.account.toChange(request, response);
     const { person, frame } = signedIn;
@@ -63,7 +63,7 @@ export class ChangeSecondFactor {
     return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(frame, codes);
   }
 
-  /** An open browser and the password are not enough: both factors are asked for. */
+  /** Requires both factors: a signed-in browser with the password alone is not enough. */
   private async rejection(
     signedIn: SignedIn,
     request: Request,

@@ -7,15 +7,15 @@ import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import type { SignedIn } from './open-account.js';
 
-/** What asks for the password again, by the event it would be. */
-export type Confirmed = Extract<
+/** Audit events of the actions that require the password. */
+export type ConfirmedAction = Extract<
   AuditEvent,
   'password_changed' | 'second_factor_added' | 'second_factor_removed' | 'recovery_codes_made'
 >;
 
 /**
- * Asks for the password again before what an open browser alone must not be enough for. Guesses are limited per session, so that
- * strangers cannot use up the owner's; wrong and locked ones are in the audit log.
+ * Verifies the password before a change that a signed-in browser alone must not allow. Guesses are limited
+ * per session, so that strangers cannot exhaust the owner's limit. Wrong and locked guesses are audited.
  */
 @Injectable()
 export class ConfirmPassword {
@@ -25,12 +25,12 @@ export class ConfirmPassword {
     private readonly audit: AuditLog,
   ) {}
 
-  /** The problem to show when the password is wrong; undefined when it is right. */
+  /** Returns the problem to show, or undefined when the password is correct. */
   async rejection(
     { person: { id: userId }, sessionUid }: SignedIn,
     password: string,
     origin: Origin,
-    intended: Confirmed,
+    intended: ConfirmedAction,
   ): Promise<Notice | undefined> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
     const ifLocked = { event, userId, details: { intended, locked: true } } as const;

@@ -10,10 +10,10 @@ import type { AccountFrame } from '../pages/account.page.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { field } from '../pages/forms.js';
 import { SignInNeeded } from '../pages/page-errors.js';
-import { saysBothFactors } from '../second-factor/second-factor-check.js';
+import { isMfaAuthenticated } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 
-/** Somebody looking after their account. */
+/** The signed-in person of an account page. */
 export interface SignedIn {
   readonly person: Person;
   readonly sessionUid: string;
@@ -23,12 +23,12 @@ export interface SignedIn {
 const pages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
 type AccountPath = (typeof pages)[number];
 
-/** The page that somebody comes back to; the overview for whatever is no page. */
+/** The account page of a path; the overview for an unknown path. */
 export function pageOf(path: unknown): AccountPath {
   return pages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
 }
 
-/** Opens the account of the person whose session this browser has. Sessions are oidc-provider's. */
+/** Opens the account of the person whose oidc-provider session the browser has. */
 @Injectable()
 export class OpenAccount {
   constructor(
@@ -45,17 +45,17 @@ export class OpenAccount {
     const session = await provider.Session.get(provider.createContext(request, response));
     const { accountId, uid: sessionUid } = session;
     if (accountId === undefined) throw this.signInNeeded(request);
-    const [person, needsBoth, isOld] = await Promise.all([
+    const [person, needsSecondFactor, isSignInOver] = await Promise.all([
       this.accounts.person(accountId, undefined),
-      saysBothFactors(session.amr) ? false : this.factors.isNeeded(accountId),
+      isMfaAuthenticated(session.amr) ? false : this.factors.isNeeded(accountId),
       this.accounts.isSignInOver(accountId, session.loginTs ?? 0, signInLimits(this.config)),
     ]);
-    if (person === undefined || needsBoth || isOld) throw this.signInNeeded(request);
+    if (person === undefined || needsSecondFactor || isSignInOver) throw this.signInNeeded(request);
     const csrf = this.forms.issue(formOf(sessionUid));
     return { person, sessionUid, frame: { email: person.email, csrf } };
   }
 
-  /** For a form that was sent. @throws SignInNeeded, Forbidden when the form is not ours */
+  /** Like `toRead`, for a submitted form. @throws SignInNeeded, Forbidden when the form's token is invalid */
   async toChange(request: Request, response: Response): Promise<SignedIn> {
     const signedIn = await this.toRead(request, response);
     this.forms.verify(formOf(signedIn.sessionUid), field(request, 'csrf'), request);

@@ -11,18 +11,18 @@ import {
 } from '../pages/second-factor-setup.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import { switchOnSecondFactor } from '../second-factor/switch-on.js';
+import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { NoteProof } from './note-proof.js';
+import { RecordReauthentication } from './record-reauthentication.js';
 import { OpenAccount } from './open-account.js';
 
 /**
- * Sets a second factor up in three steps: the password, a new secret with its first code, the recovery codes. Without the password nobody
- * sees a secret, and no secret is shown twice.
+ * Sets up a second factor in three steps: the password, a new secret with its first code, the recovery codes.
+ * The secret is shown only after the password, and only once.
  */
 @Injectable()
 export class SetUpSecondFactor {
@@ -32,7 +32,7 @@ export class SetUpSecondFactor {
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
     private readonly work: UnitOfWork,
-    private readonly proofs: NoteProof,
+    private readonly recordReauthentication: RecordReauthentication,
   ) {}
 
   async show(request: Request, response: Response): Promise<Outcome> {
@@ -41,7 +41,7 @@ export class SetUpSecondFactor {
     return beginSecondFactorPage(frame);
   }
 
-  /** Takes the password and shows a new secret. */
+  /** Checks the password and shows a new secret. */
   async begin(request: Request, response: Response): Promise<Outcome> {
     const signedIn = await this.account.toChange(request, response);
     const { person, frame } = signedIn;
@@ -57,14 +57,17 @@ export class SetUpSecondFactor {
     });
   }
 
-  /** Takes the first code of the app. Only who was shown the secret, after the password, can have one. */
+  /**
+   * Checks the first code of the app. Only a person who entered the password saw the secret that generates
+   * it.
+   */
   async confirm(request: Request, response: Response): Promise<Outcome> {
     const { person, sessionUid, frame } = await this.account.toChange(request, response);
     const { id: userId } = person;
     const origin = originOf(request);
     const ifLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
     const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, ifLocked }, () =>
-      switchOnSecondFactor(this.work, this.factors, {
+      enableSecondFactor(this.work, this.factors, {
         userId,
         code: field(request, 'code'),
         sessionUid,
@@ -72,7 +75,7 @@ export class SetUpSecondFactor {
       }),
     );
     if (guess.kind !== 'right') return confirmSecondFactorPage(frame, undefined, problemOf(guess));
-    await this.proofs.note(request, response, { amr: bothFactors });
+    await this.recordReauthentication.run(request, response, { amr: bothFactors });
     return recoveryCodesPage(frame, guess.found);
   }
 }

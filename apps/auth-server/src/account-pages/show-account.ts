@@ -9,7 +9,7 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { OpenAccount, type SignedIn } from './open-account.js';
 
-/** Shows what the account is, and the way to its parts. */
+/** Shows the overview of the account, with links to its parts. */
 @Injectable()
 export class ShowAccount {
   constructor(
@@ -29,8 +29,8 @@ export class ShowAccount {
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
     const [creators, apps, browsers, factor] = await Promise.all([
       this.accounts.creators(person.id),
-      this.apps.of(person.id),
-      this.browsers.of(person.id),
+      this.apps.list(person.id),
+      this.browsers.list(person.id),
       this.factors.stateOf(person.id),
     ]);
     const view = {

@@ -6,7 +6,7 @@ import { connectedAppsPage } from '../pages/connected-apps.page.js';
 import type { Page } from '../pages/page.js';
 import { OpenAccount } from './open-account.js';
 
-const words = Object.entries({ ...identityScopes, ...storeScopes });
+const scopeTexts = Object.entries({ ...identityScopes, ...storeScopes });
 
 /** Shows which apps can use the account. */
 @Injectable()
@@ -18,7 +18,7 @@ export class ShowConnectedApps {
 
   async run(request: Request, response: Response): Promise<Page> {
     const { person, frame } = await this.account.toRead(request, response);
-    const apps = await this.apps.of(person.id);
+    const apps = await this.apps.list(person.id);
     return connectedAppsPage(
       frame,
       apps.map((app) => ({
@@ -26,7 +26,7 @@ export class ShowConnectedApps {
         name: app.name ?? 'An app without a name',
         firstParty: app.first_party,
         creators: app.creators,
-        permissions: words.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
+        permissions: scopeTexts.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
         connectedAt: app.connected_at,
       })),
       request.query['done'] === 'disconnected'

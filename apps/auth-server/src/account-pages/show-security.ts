@@ -32,7 +32,7 @@ export class ShowSecurity {
   }
 
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
-    const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.of(person.id)]);
+    const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.list(person.id)]);
     const required = this.factors.isRequiredOf(person);
     const others = apps.filter((app) => !app.first_party).length;
     return securityPage(frame, { ...state, required, apps: others }, notice);

@@ -7,7 +7,7 @@ import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { OpenAccount } from './open-account.js';
 
-/** Signs another browser of the person out, or all others. */
+/** Signs out one other browser of the person, or all others. */
 @Injectable()
 export class SignOutBrowser {
   constructor(
@@ -20,7 +20,7 @@ export class SignOutBrowser {
     const which = field(request, 'session');
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session: which } } as const;
     let found = true;
-    await this.work.revoking(async (tx) => {
+    await this.work.revokeTokens(async (tx) => {
       const revoked =
         which === 'others'
           ? await endSessionsOfUser(tx, person.id, sessionUid)

@@ -3,15 +3,15 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
-import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
-import type { TellRevoked } from '../revocation/deny-list.js';
+import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
 import { lockUser, type NamedUser } from './find-user.js';
 
 const roles = [...organisationRoles, 'none'] as const;
 
-/** A role in an organisation; or global_admin, which is none's; `none` takes either away. */
+/** A role in an organisation, or `global_admin` without one. `none` removes either. */
 export const roleChange = z
   .object({
     USER: z.string('is missing').min(1, 'must not be empty'),
@@ -49,36 +49,37 @@ const deleteMembership = statement(
 );
 
 /**
- * Gives a person a role, or takes it away. Their access tokens end, since they say the old one; apps that refresh get the new one,
- * and those that act for an organisation's creators end when the person leaves it. Once more changes nothing.
+ * Sets or removes a person's role. The person's access tokens end, since they contain the old role; a refresh
+ * issues tokens with the new one. When the person leaves an organisation, the token families for its creators
+ * end. Idempotent.
  */
 export async function changeRole(
   database: Database,
   outbox: Outbox,
-  tell: TellRevoked,
+  publishRevoked: PublishRevokedTokens,
   { USER, role, organisation }: RoleChange,
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const leaves = role === 'none' ? organisation : undefined;
+    const leftOrganisation = role === 'none' ? organisation : undefined;
     const change = async () => {
       const changed = (await applyRole(tx, user, role, organisation)) > 0;
       if (!changed) return { id: user.id, revoked: [], changed };
       const revoked = await endAccessTokensOfUser(tx, user.id);
-      if (leaves !== undefined)
-        revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, user.id, leaves)));
+      if (leftOrganisation !== undefined)
+        revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, user.id, leftOrganisation)));
       const details = { role, organisation };
       await auditOperator(tx, { event: 'user_role_changed', userId: user.id, details });
       return { id: user.id, revoked, changed };
     };
-    if (leaves === undefined) return change();
-    return tellingDisconnections(tx, outbox, { userId: user.id, organisationId: leaves }, change);
+    if (leftOrganisation === undefined) return change();
+    return publishDisconnections(tx, outbox, { userId: user.id, organisationId: leftOrganisation }, change);
   });
-  await tell(revoked);
+  await publishRevoked(revoked);
   return { user_id: id, org_id: organisation ?? null, org_role: role, changed };
 }
 
-/** Answers how many rows it changed. */
+/** Returns the number of changed rows. */
 async function applyRole(
   tx: Transaction,
   { id, email, global_admin }: NamedUser,

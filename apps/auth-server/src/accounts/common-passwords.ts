@@ -1,6 +1,9 @@
 let loading: Promise<ReadonlySet<string>> | undefined;
 
-/** Common passwords in lower case, from the lists of zxcvbn. Loaded at first use: most processes never ask. */
+/**
+ * Common passwords in lower case, from the lists of zxcvbn. Loaded at first use, since most processes do not
+ * need them.
+ */
 export function commonPasswords(): Promise<ReadonlySet<string>> {
   loading ??= load();
   return loading;

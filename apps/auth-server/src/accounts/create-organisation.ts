@@ -22,12 +22,12 @@ const insert = statement(
 
 const find = statement('organisations.find', 'SELECT 1 FROM organisations WHERE id = $1');
 
-/** @throws Error that says there is no such organisation */
+/** @throws Error for an unknown organisation */
 export async function requireOrganisation(sql: Sql, id: string): Promise<void> {
   if ((await sql.row(find, [id])) === undefined) throw new Error(`There is no organisation ${id}.`);
 }
 
-/** Makes an organisation; one that has the given id already stays as it is. */
+/** Creates an organisation. An existing one with the given id stays unchanged. */
 export async function createOrganisation(
   database: Database,
   { id, name }: NewOrganisation,

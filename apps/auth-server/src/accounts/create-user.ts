@@ -2,7 +2,7 @@ import { organisationRoles, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
-import type { RevokedToken, TellRevoked } from '../revocation/deny-list.js';
+import type { RevokedToken, PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { requireOrganisation } from './create-organisation.js';
 import { displayName } from './display-name.js';
@@ -10,7 +10,7 @@ import { requireNewPassword } from './require-new-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';
 import { updatePassword } from './update-password.js';
 
-/** What the operator gives. */
+/** Flags of `user create`. */
 export const newUser = z
   .object({
     email: z
@@ -76,10 +76,14 @@ const insertMembership = statement(
 );
 
 /**
- * Makes a user. Of one who is there already, exactly as given, it sets the password, which signs them out everywhere; nobody is taken
- * over or changed otherwise.
+ * Creates a user. For an existing user that matches the flags exactly, it sets the password, which ends all
+ * access of the user. It never changes any other user.
  */
-export async function createUser(database: Database, user: NewUser, tell: TellRevoked): Promise<CreatedUser> {
+export async function createUser(
+  database: Database,
+  user: NewUser,
+  publishRevoked: PublishRevokedTokens,
+): Promise<CreatedUser> {
   await requireNewPassword(user.password, user.email);
   const revoked: RevokedToken[] = [];
   const created = await database.transaction(async (tx) => {
@@ -96,11 +100,11 @@ export async function createUser(database: Database, user: NewUser, tell: TellRe
       org_role: user.role ?? null,
     };
   });
-  await tell(revoked);
+  await publishRevoked(revoked);
   return created;
 }
 
-/** Undefined when somebody else made a user with this e-mail at the same time. */
+/** Returns undefined when a user with this e-mail address was created concurrently. */
 async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
   const row = await tx.row<StoredUser & Record<string, unknown>>(insertUser, [
     uuidv7(),
@@ -116,7 +120,7 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
   return row;
 }
 
-/** A password that is the same already is not set again: that would look like a change of it. */
+/** Does not set an equal password, since that would count as a change and end all access. */
 async function keepExisting(
   tx: Transaction,
   user: NewUser,

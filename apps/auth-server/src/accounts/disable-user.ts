@@ -1,8 +1,8 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
-import type { TellRevoked } from '../revocation/deny-list.js';
+import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from './find-user.js';
 
@@ -15,16 +15,19 @@ export interface DisabledUser {
   readonly tokens_ended: number;
 }
 
-/** Shuts a person out: no sign-in, every session and token ends with it. Once more changes nothing. @param user UUID or e-mail */
+/**
+ * Disables an account: prevents sign-in and ends all sessions and tokens. Idempotent.
+ * @param user UUID or e-mail address
+ */
 export async function disableUser(
   database: Database,
   outbox: Outbox,
-  tell: TellRevoked,
+  publishRevoked: PublishRevokedTokens,
   user: string,
 ): Promise<DisabledUser> {
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, disabled_at } = await lockUser(tx, user);
-    const revoked = await tellingDisconnections(tx, outbox, { userId: id }, async () => {
+    const revoked = await publishDisconnections(tx, outbox, { userId: id }, async () => {
       if (disabled_at === null) await tx.run(disable, [id]);
       return endAccessOfUser(tx, id);
     });
@@ -37,11 +40,11 @@ export async function disableUser(
     }
     return { id, revoked };
   });
-  await tell(revoked);
+  await publishRevoked(revoked);
   return { user_id: id, disabled: true, tokens_ended: revoked.length };
 }
 
-/** Lets a person in again. What had ended stays ended. @param user UUID or e-mail */
+/** Enables a disabled account. Ended sessions and tokens stay ended. @param user UUID or e-mail address */
 export async function enableUser(
   database: Database,
   user: string,

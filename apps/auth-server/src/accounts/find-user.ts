@@ -14,7 +14,7 @@ const byId = statement('users.by-id', `SELECT ${columns} FROM users WHERE id = $
 const byEmail = statement('users.by-email', `SELECT ${columns} FROM users WHERE lower(email) = lower($1)`);
 const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1 FOR UPDATE`);
 
-/** Who is meant. @param user a UUID or an e-mail address, in any case @throws Error that says there is no such user */
+/** @param user UUID or e-mail address, case-insensitive @throws Error for an unknown user */
 export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
   const id = user.trim().toLowerCase();
   const found = await sql.row<NamedUser & Record<string, unknown>>(isUuid(id) ? byId : byEmail, [
@@ -24,7 +24,7 @@ export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
   return found;
 }
 
-/** The same, for changing them. */
+/** Like `findUser`, with a row lock. */
 export async function lockUser(tx: Transaction, user: string): Promise<NamedUser> {
   const { id } = await findUser(tx, user);
   const locked = await tx.row<NamedUser & Record<string, unknown>>(lock, [id]);

@@ -1,12 +1,13 @@
 /**
- * NIST SP 800-63B-4 §3.1.1.2 counts length in code points, forbids rules of composition, and asks for a comparison with a list of common and
- * context-specific passwords. It asks for 15 characters where the password is the only factor and 8 with a second one. We ask for 12 of everybody:
- * guesses are limited far below what 12 characters need (docs/adr/0029).
+ * NIST SP 800-63B-4 §3.1.1.2 counts length in code points, forbids composition rules, and requires a
+ * comparison with common and context-specific passwords. It requires 15 characters where the password is the
+ * only factor, and 8 with a second one. We require 12 in both cases: the limits on guesses are far below what
+ * 12 characters need (docs/adr/0029).
  */
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
 
-/** Why an operator or a person may not choose a password: reads on after its name. Undefined when they may. */
+/** Why a password is not allowed, as text that follows its name; undefined when it is allowed. */
 export function newPasswordProblem(
   chosen: string,
   email: string,
@@ -22,7 +23,9 @@ export function newPasswordProblem(
   return undefined;
 }
 
-/** What a person chose on the account page, beyond `newPasswordProblem`. A sentence for the page. */
+/**
+ * Further checks of the account page, in addition to `newPasswordProblem`. Returns a sentence for the page.
+ */
 export function repetitionProblem(password: {
   readonly chosen: string;
   readonly repeated: string;
@@ -33,7 +36,10 @@ export function repetitionProblem(password: {
   return chosen === current ? 'The new password is the one you have now.' : undefined;
 }
 
-/** The password in lower case; without digits and signs at its ends; and what it repeats, if it is a repetition. */
+/**
+ * Forms to compare: the password in lower case; without digits and signs at its ends; the part that it
+ * repeats.
+ */
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();
   const core = lower.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');

@@ -16,7 +16,7 @@ describe('passwords', () => {
     expect(await verifyPassword('Secret', one)).toBe(false);
   });
 
-  it('are the same however the keyboard composed them', async () => {
+  it('match in every Unicode composition', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
@@ -30,7 +30,7 @@ describe('passwords', () => {
     expect((user + system) / 1_000).toBeLessThan(50);
   });
 
-  it('have at most 1024 UTF-16 code units, and no part of a longer one is a password', async () => {
+  it('have at most 1024 UTF-16 code units, and a longer one is not truncated', async () => {
     const longest = 'x'.repeat(1024);
     const stored = await hashPassword(longest);
     expect(await verifyPassword(longest, stored)).toBe(true);
@@ -38,7 +38,7 @@ describe('passwords', () => {
     expect(await verifyPassword(`${longest}x`, await hashPassword(''))).toBe(false);
   });
 
-  it('take about as long without a user as with a wrong password', async () => {
+  it('take about as long to verify without a user as with a wrong password', async () => {
     const stored = await hashPassword('secret');
     await verifyPassword('warm up', stored);
     const times = { known: Infinity, unknown: Infinity };

@@ -7,9 +7,9 @@ import { maxPasswordLength } from './new-password.rules.js';
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const saltBytes = 16;
 const hashBytes = 32;
-/** At most this many at once, and this many waiting: a burst of sign-ins never takes the processor from the token endpoint. */
-const atOnce = 2;
-const waitingAtMost = 64;
+/** Limits hashing, so that a burst of sign-ins does not take the processor from the token endpoint. */
+const maxConcurrent = 2;
+const maxWaiting = 64;
 
 const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 const derive = promisify(argon2);
@@ -26,8 +26,9 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one hashed. Without a hash (nobody has that name) it takes as long and says no.
- * @throws ServiceUnavailable when too many wait already
+ * Whether a password matches a stored hash. Without a hash, for an unknown user, it takes the same time and
+ * returns false.
+ * @throws ServiceUnavailable when too many verifications are waiting
  */
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = form.exec(stored ?? '') ?? [];
@@ -46,7 +47,7 @@ export async function verifyPassword(password: string, stored: string | undefine
   return !isTooLong(password) && actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** No stored password is longer. The time of NFC grows with the square of a run of combining marks, so the length comes first. */
+/** Checked first, because the time of NFC grows with the square of a run of combining marks. */
 function isTooLong(password: string): boolean {
   return password.length > maxPasswordLength;
 }
@@ -62,9 +63,8 @@ function argon2id(
 }
 
 async function bounded<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (running >= atOnce) {
-    if (waiting.length >= waitingAtMost)
-      throw new ServiceUnavailable('Too many people are signing in at once.');
+  if (running >= maxConcurrent) {
+    if (waiting.length >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else {
     running += 1;

@@ -1,6 +1,6 @@
 import { type Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 
-/** Who a user is, seen from one authorization. */
+/** A user's personal data, with the organisation and role that apply to one authorization. */
 export interface Person {
   readonly id: string;
   readonly email: string;
@@ -17,11 +17,11 @@ export interface Credentials {
   readonly password_hash: string;
 }
 
-/** What an e-mail address as typed means. */
-export interface Named {
-  /** The same for every spelling that means the same account. */
+/** Result of a lookup by e-mail address. */
+export interface EmailLookup {
+  /** Equal for all spellings of the same account. */
   readonly canonical: string;
-  /** Undefined when no account has that name, or it is disabled. */
+  /** Undefined when the account does not exist or is disabled. */
   readonly user: Credentials | undefined;
 }
 
@@ -37,7 +37,10 @@ export interface VisibleCreator {
   readonly organisation_name: string;
 }
 
-/** SQL that selects a Person. @param userId, creatorId SQL of the two UUIDs; without a creator the latter is NULL */
+/**
+ * SQL that selects a Person.
+ * @param userId, creatorId SQL of the two UUIDs; without a creator the latter is NULL
+ */
 export const selectPerson = (userId: string, creatorId: string): string =>
   `SELECT users.id, users.email, users.email_verified, users.name, users.global_admin,
           membership.organisation_id, membership.role
@@ -54,7 +57,7 @@ const findPeople = statement(
    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
    CROSS JOIN LATERAL (${selectPerson('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
-// PostgreSQL alone decides which spellings are one name: lower() here is the lower() of the index users_email.
+// Only PostgreSQL decides which spellings are equal: this lower() is the lower() of the index users_email.
 const findNamed = statement(
   'accounts.named',
   `SELECT lower($1::text) AS canonical, users.id, users.password_hash FROM (SELECT) AS typed
@@ -70,12 +73,12 @@ const findSignInOver = statement(
      extract(epoch FROM password_changed_at) >= $2::bigint + 1
      OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN $4::bigint ELSE $3::bigint END)`,
 );
-// A whole second later: sign-ins are noted in seconds.
+// At least a second later, since the time of a sign-in is in whole seconds.
 const findChange = statement(
   'accounts.password-changed',
   'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
 );
-// More than these nobody picks from a list.
+// At most 200: a longer list is no use on a page.
 const listCreators = statement(
   'accounts.creators',
   `SELECT creators.id, creators.name, organisations.name AS organisation_name
@@ -92,7 +95,7 @@ const seesCreator = statement(
      SELECT 1 FROM memberships WHERE user_id = users.id AND organisation_id = creators.organisation_id))`,
 );
 
-/** How long a sign-in is good, however much the session is used. */
+/** Maximum age of a sign-in, however much the session is used. */
 export interface SignInLimits {
   readonly maxSeconds: number;
   readonly maxSecondsOfGlobalAdmins: number;
@@ -103,7 +106,7 @@ interface PersonKey {
   readonly creatorId: string | undefined;
 }
 
-/** What the rest of the service asks about people. */
+/** Reads users, their credentials and the creators they may act for. */
 export class ReadAccounts {
   private readonly people: BatchLoader<PersonKey, Person>;
 
@@ -111,15 +114,15 @@ export class ReadAccounts {
     this.people = new BatchLoader({ run: (keys) => readPeople(database, keys) });
   }
 
-  /** @param open a transaction that is open already: its request takes no second connection */
+  /** @param open an open transaction of the request, so that it uses no second connection */
   async person(userId: string, creatorId: string | undefined, open?: Sql): Promise<Person | undefined> {
     const key = { userId, creatorId };
     if (open === undefined) return this.people.load(key);
     return (await readPeople(open, [key]))[0]?.row;
   }
 
-  /** By e-mail, in any case. */
-  async named(email: string): Promise<Named> {
+  /** @param email case-insensitive */
+  async findByEmail(email: string): Promise<EmailLookup> {
     const row = await this.database.row<NamedRow>(findNamed, [email]);
     const { canonical = '', id = null, password_hash = null } = row ?? {};
     return { canonical, user: id === null || password_hash === null ? undefined : { id, password_hash } };
@@ -134,13 +137,16 @@ export class ReadAccounts {
     return (await this.database.row(findChange, [userId, signedInAt])) !== undefined;
   }
 
-  /** Whether a sign-in is too old to go on, or was with an earlier password. @param signedInAt in seconds since 1970 */
+  /**
+   * Whether a sign-in is too old, or before a change of the password.
+   * @param signedInAt in seconds since 1970
+   */
   async isSignInOver(userId: string, signedInAt: number, limits: SignInLimits): Promise<boolean> {
     const values = [userId, signedInAt, limits.maxSeconds, limits.maxSecondsOfGlobalAdmins];
     return (await this.database.row(findSignInOver, values)) !== undefined;
   }
 
-  /** The creators of the user's organisations, the oldest first. */
+  /** Returns the creators of the user's organisations, the oldest first. */
   creators(userId: string): Promise<VisibleCreator[]> {
     return this.database.rows<VisibleCreator & Record<string, unknown>>(listCreators, [userId]);
   }

@@ -1,14 +1,14 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { tellingDisconnections } from '../connected-apps/tell-disconnections.js';
-import { forgetAllConsents } from '../connected-apps/consents.js';
-import type { TellRevoked } from '../revocation/deny-list.js';
+import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { deleteAllConsents } from '../connected-apps/consents.js';
+import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { removeSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from './find-user.js';
 
-// No hash is the empty text, so no password opens the account. The address is unique and can exist nowhere (RFC 2606 §2).
+// No password has the empty text as hash. The e-mail address is unique and cannot exist (RFC 2606 §2).
 const redact = statement(
   'users.redact',
   `UPDATE users SET email = 'redacted-' || id || '@redacted.invalid', email_verified = false, name = NULL, password_hash = '',
@@ -18,29 +18,30 @@ const redactBrowsers = statement(
   'users.redact-browsers',
   `UPDATE browser_sessions SET ip = '', user_agent = NULL WHERE user_id = $1`,
 );
-const forgetNetworks = statement('users.forget-networks', 'DELETE FROM network_sign_ins WHERE user_id = $1');
+const deleteNetworks = statement('users.delete-networks', 'DELETE FROM network_sign_ins WHERE user_id = $1');
 
 /**
- * Erases what identifies the person of an account and ends their access for good. The id stays, for the audit log and for what the
- * person did. Repeating it changes nothing. @param user UUID or e-mail
+ * Permanently replaces the personal data of an account and ends its access. The id stays, for the audit log
+ * and other records. Idempotent.
+ * @param user UUID or e-mail address
  */
 export async function redactUser(
   database: Database,
   outbox: Outbox,
-  tell: TellRevoked,
+  publishRevoked: PublishRevokedTokens,
   user: string,
 ): Promise<{ user_id: string; redacted: boolean; tokens_ended: number }> {
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { id, revoked: [] };
-    const revoked = await tellingDisconnections(tx, outbox, { userId: id }, async () => {
+    const revoked = await publishDisconnections(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
-      await tx.run(forgetAllConsents, [id]);
+      await tx.run(deleteAllConsents, [id]);
       return endAccessOfUser(tx, id);
     });
     await tx.run(removeSecondFactor, [id]);
     await tx.run(redactBrowsers, [id]);
-    await tx.run(forgetNetworks, [id]);
+    await tx.run(deleteNetworks, [id]);
     await auditOperator(tx, {
       event: 'user_redacted',
       userId: id,
@@ -48,6 +49,6 @@ export async function redactUser(
     });
     return { id, revoked };
   });
-  await tell(revoked);
+  await publishRevoked(revoked);
   return { user_id: id, redacted: true, tokens_ended: revoked.length };
 }

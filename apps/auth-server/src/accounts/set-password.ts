@@ -1,16 +1,19 @@
 import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
-import type { TellRevoked } from '../revocation/deny-list.js';
+import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { findUser, lockUser } from './find-user.js';
 import { hashPassword } from './passwords.js';
 import { requireNewPassword } from './require-new-password.js';
 import { updatePassword } from './update-password.js';
 
-/** Gives a person another password, for one who forgot theirs or lost it to somebody: every session and token ends. @param user UUID or e-mail */
+/**
+ * Sets a person's password after it was forgotten or stolen, and ends all sessions and tokens.
+ * @param user UUID or e-mail address
+ */
 export async function setPassword(
   database: Database,
-  tell: TellRevoked,
+  publishRevoked: PublishRevokedTokens,
   user: string,
   password: string,
 ): Promise<{ user_id: string; tokens_ended: number }> {
@@ -28,6 +31,6 @@ export async function setPassword(
     });
     return { id, revoked };
   });
-  await tell(revoked);
+  await publishRevoked(revoked);
   return { user_id: id, tokens_ended: revoked.length };
 }

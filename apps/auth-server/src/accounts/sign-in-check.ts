@@ -1,7 +1,10 @@
 import { interactionPolicy } from 'oidc-provider';
 import type { ReadAccounts, SignInLimits } from './read-accounts.js';
 
-/** A sign-in that is too old, or with a password that was changed since, is not good any more, even one that was still under way. */
+/**
+ * Requires a new sign-in when the last is too old, or before a change of the password. Also ends sign-ins in
+ * progress.
+ */
 export function signInCheck(accounts: ReadAccounts, limits: SignInLimits): interactionPolicy.Check {
   return new interactionPolicy.Check(
     'sign_in_over',

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { recordsLost, recordsWritten } from './audit-metrics.js';
 import { type CountedRecord, countRecord } from './counted-records.js';
 
-/** What is written down. */
+/** The events of the audit log. */
 export const auditEvents = [
   'signed_in',
   'sign_in_failed',
@@ -49,7 +49,7 @@ export const auditEvents = [
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 
-/** From where a request came. */
+/** Origin of a request. */
 export interface Origin {
   readonly ip: string;
   readonly userAgent: string | undefined;
@@ -62,7 +62,7 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What is still to be written, and from where its request came. */
+/** An audit record that is written with the commit of its request. */
 export interface PendingRecord {
   readonly origin: Origin;
   readonly entry: AuditEntry;
@@ -82,17 +82,20 @@ export class AuditLog {
     private readonly logger: Logger,
   ) {}
 
-  /** Outside of a transaction, and never fails what it records: a record that cannot be written is logged and counted. */
+  /** Writes outside a transaction. Never throws: a record that cannot be written is logged and counted. */
   async write(origin: Origin, entry: AuditEntry): Promise<void> {
     await this.attempt(entry.event, () => insertAudit(this.database, entry, origin));
   }
 
-  /** Like `write`, for an event that strangers can repeat at will: one record for each subject and window, with a count. */
+  /**
+   * Like `write`, for an event that anyone can repeat at will: one record per subject and window, with a
+   * count.
+   */
   async count(record: CountedRecord): Promise<void> {
     await this.attempt(record.entry.event, () => countRecord(this.database, record));
   }
 
-  /** In the transaction of what they record: all of it is stored, or none. */
+  /** Writes records in the transaction that they describe. */
   async writeAll(tx: Sql, records: readonly PendingRecord[]): Promise<void> {
     for (const { origin, entry } of records) await insertAudit(tx, entry, origin);
   }
@@ -107,7 +110,10 @@ export class AuditLog {
   }
 }
 
-/** Writes a record together with what it records. Without an origin nobody's request did it: the operator, or the schedule. */
+/**
+ * Writes a record in the transaction it describes. Without an origin it is an action of the operator or the
+ * schedule.
+ */
 export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin): Promise<void> {
   await sql.run(insert, [
     entry.event,

@@ -14,7 +14,7 @@ const count = statement(
      locked_from = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_from ELSE counted.locked_from END,
      locked_until = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_until ELSE counted.locked_until END`,
 );
-// One statement: an event is either still counted or in the audit log.
+// One statement, so that an event is either still counted or in the audit log.
 const write = statement(
   'counted-records.write',
   `WITH over AS (
@@ -30,7 +30,7 @@ const write = statement(
    FROM over RETURNING event`,
 );
 
-/** An event that strangers can repeat at will: the audit log gets one record for each subject and window. */
+/** An event that anyone can repeat at will: the audit log gets one record per subject and window. */
 export interface CountedRecord {
   readonly subject: string;
   readonly origin: Origin;
@@ -48,7 +48,7 @@ export async function countRecord(
   await sql.run(count, [subject, JSON.stringify(record), windowSeconds]);
 }
 
-/** Writes the records of windows that are over, with their `count` and `since`. Returns whether there may be more. */
+/** Writes the records of ended windows, with `count` and `since`. Returns whether there may be more. */
 export async function writeCountedRecords(database: Database): Promise<boolean> {
   const written = await database.rows<Pick<AuditEntry, 'event'> & Record<string, unknown>>(write);
   for (const { event } of written) recordsWritten.inc({ event });

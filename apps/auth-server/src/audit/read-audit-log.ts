@@ -3,23 +3,23 @@ import { type Database, statement } from '@fulfilment/database';
 import { findUser } from '../accounts/find-user.js';
 import type { AuditEvent } from './audit-log.js';
 
-/** Which records; what is left out does not narrow. */
+/** Filters; an omitted one matches everything. */
 export interface AuditQuery {
   readonly event?: AuditEvent | undefined;
-  /** UUID, also of one who is gone, or the e-mail of one who is there. */
+  /** UUID, also of a deleted user, or the e-mail address of an existing user. */
   readonly user?: string | undefined;
   readonly client?: string | undefined;
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since?: Date | undefined;
-  /** Up to this moment, without it. */
+  /** Exclusive. */
   readonly until?: Date | undefined;
-  /** What an earlier page gave as `before`: goes on with the records older than its own. */
+  /** `before` of the previous page: continues with older records. */
   readonly before?: AuditKey | undefined;
   /** 1 to 1000. */
   readonly limit: number;
 }
 
-/** Where a record stands in the log, `<microseconds since 1970>.<position>`. */
+/** Position of a record in the log, `<microseconds since 1970>.<position>`. */
 export type AuditKey = string;
 
 export interface AuditRecord {
@@ -36,7 +36,7 @@ export interface AuditRecord {
 export interface AuditPage {
   /** The newest last. */
   readonly events: readonly AuditRecord[];
-  /** What `--before` takes for the records before these; null when there are none. */
+  /** Value of `--before` for the next page of older records; null when there is none. */
   readonly before: AuditKey | null;
 }
 
@@ -44,8 +44,8 @@ interface Row extends AuditRecord, Record<string, unknown> {
   readonly key: AuditKey;
 }
 
-// One text for every combination: PostgreSQL plans it with the values in hand, so a filter that is null falls away and each of the
-// others finds its index (migration 0003).
+// One statement for all combinations: PostgreSQL plans it with the actual values, so null filters are removed
+// and each other filter uses its index (migration 0003).
 const read = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,
@@ -61,7 +61,7 @@ const read = statement(
    ORDER BY log.at DESC, log.position DESC LIMIT $8`,
 );
 
-/** Reads the log from its end, a page at a time. @throws Error when nobody has that e-mail */
+/** Reads the log from its end, one page at a time. @throws Error for an unknown e-mail address */
 export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
   const [at, position] = query.before?.split('.') ?? [];
   const rows = await database.rows<Row>(read, [

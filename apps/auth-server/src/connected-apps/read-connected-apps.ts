@@ -1,7 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
 import { accountClientId } from '../oidc/account-client.js';
 
-/** An app that can use a person's account. */
+/** An app with access to a person's account. */
 export interface ConnectedApp {
   readonly client_id: string;
   readonly name: string | null;
@@ -11,7 +11,7 @@ export interface ConnectedApp {
   readonly connected_at: Date;
 }
 
-// Apps that were allowed, and those that keep access while the person is away. More than these nobody reads.
+// Apps with a consent, and apps with offline access. At most 200, which is more than a person reads.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (
@@ -35,12 +35,12 @@ const list = statement(
    ORDER BY min(given_at) DESC, connection.client_id LIMIT 200`,
 );
 
-/** Which apps a person is connected to. */
+/** Reads the apps that are connected to a person's account. */
 export class ReadConnectedApps {
   constructor(private readonly database: Database) {}
 
-  /** The newest first. */
-  of(userId: string): Promise<ConnectedApp[]> {
+  /** Returns the newest connection first. */
+  list(userId: string): Promise<ConnectedApp[]> {
     return this.database.rows<ConnectedApp & Record<string, unknown>>(list, [userId]);
   }
 }

@@ -7,7 +7,7 @@ import { type ChangedCreator, creatorUuid, noSuchCreator, publishChange } from '
 
 const { name, 'payment-method': paymentMethod, ...rest } = creatorFlags;
 
-/** What may change; what is left out stays. */
+/** The flags of a change; an omitted flag leaves its value unchanged. */
 export const creatorChange = z
   .object({
     CREATOR: z.string('is missing').min(1, 'must not be empty'),
@@ -17,10 +17,13 @@ export const creatorChange = z
     'tax-interview': rest['tax-interview'].optional(),
     'settlement-currency': rest['settlement-currency'].optional(),
   })
-  .refine(({ CREATOR: _creator, ...changes }) => Object.values(changes).some((one) => one !== undefined), {
-    message: 'stays as it is: say what to change',
-    path: ['CREATOR'],
-  })
+  .refine(
+    ({ CREATOR: _creator, ...changes }) => Object.values(changes).some((value) => value !== undefined),
+    {
+      message: 'stays as it is: say what to change',
+      path: ['CREATOR'],
+    },
+  )
   .transform((given) => ({
     creator: given.CREATOR,
     name: given.name,
@@ -42,7 +45,10 @@ const change = statement(
    WHERE id = $1 RETURNING ${creatorColumns}`,
 );
 
-/** Changes a creator's registration and publishes the change, in one commit. @param changes of a creator, by its UUID or `crt_` id */
+/**
+ * Changes a creator's registration and publishes the change in the same commit.
+ * @param change names the creator by its UUID or `crt_` id
+ */
 export async function changeCreator(
   database: Database,
   outbox: Outbox,
@@ -60,10 +66,10 @@ export async function changeCreator(
       changes.settlementCurrency,
     ]);
     if (row === undefined) throw noSuchCreator(creator);
-    return publishChange(tx, outbox, { row, audit: { changed: givenOf(changes) } });
+    return publishChange(tx, outbox, { row, audit: { changed: givenFields(changes) } });
   });
 }
 
-function givenOf(changes: object): string[] {
+function givenFields(changes: object): string[] {
   return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
 }

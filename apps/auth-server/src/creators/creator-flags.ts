@@ -9,10 +9,10 @@ function oneOf<const Values extends readonly [string, ...string[]]>(values: Valu
 }
 
 function yesOrNo() {
-  return oneOf(['yes', 'no']).transform((answer) => answer === 'yes');
+  return oneOf(['yes', 'no']).transform((value) => value === 'yes');
 }
 
-/** What the operator says of a creator, by the flags as typed. */
+/** Flags of the operator commands that describe a creator. */
 export const creatorFlags = {
   name: displayName,
   'payment-method': z

@@ -16,7 +16,7 @@ export interface CreatorRow {
 export const creatorColumns = `id, organisation_id, name, payment_method, payment_terms_accepted,
   tax_interview_completed, settlement_currency, version, registered_at`;
 
-/** What the other services are told of a creator. */
+/** The snapshot of a creator that is published to the other services. */
 export function creatorSnapshot(row: CreatorRow): CreatorSnapshot {
   return {
     id: row.id,

@@ -6,14 +6,14 @@ import { type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
 
 export interface ChangedCreator {
   readonly uuid: string;
-  /** The Store API's form. */
+  /** Public `crt_` id of the Store API. */
   readonly id: string;
   readonly name: string | null;
   readonly payment_method: string | null;
   readonly payment_terms_accepted: boolean;
   readonly tax_interview_completed: boolean;
   readonly settlement_currency: string;
-  /** By this id the services report whether they applied the change. */
+  /** Id under which each service records the handling of the change. */
   readonly message_id: string;
 }
 

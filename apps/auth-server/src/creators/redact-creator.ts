@@ -6,7 +6,7 @@ import { creatorUuid, noSuchCreator, publishChange } from './publish-change.js';
 
 export interface RedactedCreator {
   readonly uuid: string;
-  /** The Store API's form. */
+  /** Public `crt_` id of the Store API. */
   readonly id: string;
   readonly redacted: true;
   /** Null when there was nothing left to erase, so nothing was published. */
@@ -21,8 +21,9 @@ const redact = statement(
 );
 
 /**
- * Erases a creator's name and payment method, and publishes the change in the same commit. Orders, royalties and the registration
- * stay. Repeating it changes nothing. @param creator UUID or `crt_` id
+ * Erases a creator's name and payment method, and publishes the change in the same commit. Orders, royalties
+ * and the registration stay. Repeating it changes nothing.
+ * @param creator UUID or `crt_` id
  */
 export async function redactCreator(
   database: Database,

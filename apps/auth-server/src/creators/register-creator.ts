@@ -12,13 +12,13 @@ export interface NewCreator {
   readonly name: string;
   readonly paymentMethod: string | null;
   readonly settlementCurrency: Currency;
-  /** Accepted and completed unless it is said otherwise. */
+  /** Default: true. */
   readonly paymentTermsAccepted?: boolean | undefined;
   readonly taxInterviewCompleted?: boolean | undefined;
   readonly id?: string | undefined;
 }
 
-/** What the operator gives, by the flags as typed. */
+/** Flags of `creator create`. */
 export const newCreator = z
   .object({
     ...creatorFlags,
@@ -40,10 +40,10 @@ export const newCreator = z
 
 export interface RegisteredCreator {
   readonly uuid: string;
-  /** The Store API's form. */
+  /** Public `crt_` id of the Store API. */
   readonly id: string;
   readonly name: string | null;
-  /** By which one can ask a service whether it has heard. */
+  /** Id under which each service records the handling of the message. */
   readonly message_id: string;
 }
 
@@ -55,8 +55,9 @@ const insert = statement(
 const find = statement('creators.find', `SELECT ${creatorColumns} FROM creators WHERE id = $1`);
 
 /**
- * Registers a creator and tells everybody, in one commit. One who has the given id already stays as they are, and is told of again
- * under a new message: telling twice is harmless, and heals a service that never heard.
+ * Registers a creator and publishes `creator.registered` in the same commit. An existing creator with the
+ * given id stays unchanged, and is published again with a new message id: duplicates are harmless, and a
+ * service that missed the first message catches up.
  */
 export async function registerCreator(
   database: Database,

@@ -1,7 +1,7 @@
-/** What the rules need to know of a stored key. */
+/** State and times of a stored key. */
 export interface KeyTimes {
   readonly state: 'active' | 'next' | 'retiring';
-  /** When it was made, and published. */
+  /** When it was created and published. */
   readonly created_at: Date;
   readonly activated_at: Date | null;
 }
@@ -9,15 +9,18 @@ export interface KeyTimes {
 const dayMs = 86_400_000;
 
 /**
- * How long a key is published before the schedule lets it sign: an API reads the keys every ten minutes, and a cache in between
- * may hold them for the five that our answer allows.
+ * Minimum time that a key is published before a scheduled rotation makes it active: resource servers may read
+ * the keys every ten minutes, and caches may keep them for the five minutes that the response allows.
  */
-export const publishedAheadMs = 900_000;
+export const minPublishedMs = 900_000;
 
-/** How long until every replica has noticed a new key and publishes it: it looks four times a second. */
-export const spreadMs = 1_000;
+/** Time until every replica publishes a new key; replicas poll four times a second. */
+export const propagationMs = 1_000;
 
-/** Whether the active keys have signed for so many days (0 is for ever), and all next ones were published long enough. */
+/**
+ * Whether an active key has signed for `days` days (0: never due), and all next keys were published long
+ * enough.
+ */
 export function isRotationDue(keys: readonly KeyTimes[], days: number, now: Date): boolean {
   const age = (at: Date | null): number => now.getTime() - (at?.getTime() ?? now.getTime());
   const active = keys.filter(({ state }) => state === 'active');
@@ -26,14 +29,14 @@ export function isRotationDue(keys: readonly KeyTimes[], days: number, now: Date
     days > 0 &&
     active.some(({ activated_at }) => age(activated_at) >= days * dayMs) &&
     next.length >= active.length &&
-    next.every(({ created_at }) => age(created_at) >= publishedAheadMs)
+    next.every(({ created_at }) => age(created_at) >= minPublishedMs)
   );
 }
 
-/** What is left of the time that the next keys need to be known to every replica. */
-export function spreadWaitMs(keys: readonly KeyTimes[], now: Date): number {
+/** Remaining time until every replica publishes the next keys. */
+export function propagationWaitMs(keys: readonly KeyTimes[], now: Date): number {
   const waits = keys
     .filter(({ state }) => state === 'next')
-    .map(({ created_at }) => created_at.getTime() + spreadMs - now.getTime());
-  return Math.min(spreadMs, Math.max(0, ...waits));
+    .map(({ created_at }) => created_at.getTime() + propagationMs - now.getTime());
+  return Math.min(propagationMs, Math.max(0, ...waits));
 }

@@ -28,7 +28,7 @@ export type PrivateJwk = z.infer<typeof privateJwk>;
 
 const generate = promisify(generateKeyPair);
 
-/** A fresh key; its id is the RFC 7638 thumbprint. */
+/** Creates a key. Its id is the RFC 7638 thumbprint. */
 export async function makeKey(alg: SigningAlgorithm): Promise<PrivateJwk> {
   const { privateKey } =
     alg === 'ES256'

@@ -33,7 +33,7 @@ const sealedSecret = statement(
   'test.sealed-secret',
   `SELECT payload ->> 'client_secret_sealed' AS sealed FROM oidc_model WHERE model = 'Client' AND id = $1`,
 );
-/** The stored secret of a client, opened with the keys given. */
+/** The stored secret of a client, opened with the given keys. */
 async function secretOf(id: string, secrets: SecretBox): Promise<string> {
   const sealed = (await stores.database.row<{ sealed: string }>(sealedSecret, [id]))?.sealed ?? '';
   return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id)).toString();
@@ -41,7 +41,7 @@ async function secretOf(id: string, secrets: SecretBox): Promise<string> {
 const factorsOf = (secrets: SecretBox) =>
   new SecondFactors(stores.database, { secrets, requiredForGlobalAdmins: false, clock: systemClock });
 
-/** Somebody with a second factor, sealed so. */
+/** Creates a user with a second factor that is sealed with the given keys. */
 async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; codes: readonly string[] }> {
   const user = {
     email: 'owner@harbour.example',
@@ -57,7 +57,7 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
 }
 
 describe('resealing the secrets of the authorization server', () => {
-  it('leaves none that needs an old key: signing keys, clients however many, second factors with their codes', async () => {
+  it('reseals signing keys, any number of client secrets, and second factors, so that no old key is needed', async () => {
     const keys = new SigningKeys(stores.database, before);
     await keys.ensure();
     const { userId, codes } = await protectedPerson(before);
@@ -85,7 +85,7 @@ describe('resealing the secrets of the authorization server', () => {
     expect(await secretOf('a-lost-one', lost)).toBe(secret);
   });
 
-  it('takes recovery codes that were keyed by the key itself, once, as long as it is there', async () => {
+  it('accepts recovery codes that were hashed with a sealing key, once, while that key is configured', async () => {
     const { userId } = await protectedPerson(before);
     const code = 'ABCDE-FGH12';
     const store = statement('test.code', 'INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)');

@@ -7,21 +7,24 @@ import { secondFactorOwner } from '../second-factor/second-factors.js';
 
 const batchSize = 200;
 
-/** Where sealed secrets are. */
-interface Place {
-  /** Locks those that other keys have sealed. Of an id to begin behind, the length of a key's id, and the newest key's: id, sealed. */
+/** A table with sealed secrets. */
+interface SealedTable {
+  /**
+   * Locks a batch of secrets that older keys sealed. Parameters: id to start after, length of a key id, id of
+   * the newest key. Columns: id, sealed.
+   */
   readonly lock: Statement;
-  /** Of ids and what they become. */
+  /** Parameters: ids, and their resealed secrets. */
   readonly replace: Statement;
-  /** Before every id. */
-  readonly first: string;
+  /** A value before all ids. */
+  readonly firstId: string;
   readonly ownerOf: (id: string) => string;
-  /** The owner in secrets that were sealed before the type was part of it. */
-  readonly formerlyOf?: (id: string) => string;
+  /** Owner of secrets that were sealed before the owner contained the type. */
+  readonly legacyOwnerOf?: (id: string) => string;
 }
 
-// A sealed secret begins with its key's id (SecretBox).
-const places: readonly Place[] = [
+// A sealed secret starts with the id of its key (SecretBox).
+const tables: readonly SealedTable[] = [
   {
     lock: statement(
       'signing-keys.lock-sealed-by-others',
@@ -33,9 +36,9 @@ const places: readonly Place[] = [
       'signing-keys.replace-sealed',
       `UPDATE signing_keys k SET jwk_encrypted = r.sealed FROM unnest($1::text[], $2::bytea[]) AS r(id, sealed) WHERE k.kid = r.id`,
     ),
-    first: '',
+    firstId: '',
     ownerOf: signingKeyOwner,
-    formerlyOf: (kid) => kid,
+    legacyOwnerOf: (kid) => kid,
   },
   {
     lock: statement(
@@ -44,16 +47,16 @@ const places: readonly Place[] = [
        WHERE model = 'Client' AND id > $1 AND substring(decode(payload ->> 'client_secret_sealed', 'base64') FROM 1 FOR $2) <> $3
        ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE`,
     ),
-    // encode() breaks its lines.
+    // encode() adds line breaks.
     replace: statement(
       'clients.replace-sealed',
       `UPDATE oidc_model m
        SET payload = jsonb_set(m.payload, '{client_secret_sealed}', to_jsonb(translate(encode(r.sealed, 'base64'), E'\\n', '')))
        FROM unnest($1::text[], $2::bytea[]) AS r(id, sealed) WHERE m.model = 'Client' AND m.id = r.id`,
     ),
-    first: '',
+    firstId: '',
     ownerOf: clientSecretOwner,
-    formerlyOf: (clientId) => clientId,
+    legacyOwnerOf: (clientId) => clientId,
   },
   {
     lock: statement(
@@ -66,27 +69,27 @@ const places: readonly Place[] = [
       'second-factors.replace-sealed',
       `UPDATE second_factors f SET secret_encrypted = r.sealed FROM unnest($1::uuid[], $2::bytea[]) AS r(id, sealed) WHERE f.user_id = r.id`,
     ),
-    first: '00000000-0000-0000-0000-000000000000',
+    firstId: '00000000-0000-0000-0000-000000000000',
     ownerOf: secondFactorOwner,
   },
 ];
 
-/** How many secrets were sealed anew, and how many no key opens. */
+/** Number of resealed secrets, and of secrets that no key opens. */
 export interface Resealed {
   readonly resealed: number;
   readonly unreadable: number;
 }
 
 /**
- * Seals with the newest key what other keys have sealed: signing keys, secrets of clients, second factors, so that those keys can be
- * retired. A few in a transaction, while the service goes on; to be run again as one likes.
+ * Reseals all secrets of older keys (signing keys, client secrets, second factors) with the newest key, so
+ * that the older keys can be removed. Works in small transactions while the service runs. Idempotent.
  */
 export async function resealSecrets(database: Database, secrets: SecretBox): Promise<Resealed> {
   let [resealed, unreadable] = [0, 0];
-  for (const place of places) {
-    for (let after: string | undefined = place.first; after !== undefined;) {
+  for (const table of tables) {
+    for (let after: string | undefined = table.firstId; after !== undefined;) {
       const from: string = after;
-      const batch = await database.transaction((tx) => resealBatch(tx, secrets, place, from));
+      const batch = await database.transaction((tx) => resealBatch(tx, secrets, table, from));
       resealed += batch.resealed;
       unreadable += batch.unreadable;
       after = batch.last;
@@ -104,7 +107,7 @@ interface Sealed {
 async function resealBatch(
   tx: Transaction,
   secrets: SecretBox,
-  { lock, replace, ownerOf, formerlyOf }: Place,
+  { lock, replace, ownerOf, legacyOwnerOf }: SealedTable,
   after: string,
 ): Promise<Resealed & { readonly last: string | undefined }> {
   const { newestKeyId } = secrets;
@@ -113,17 +116,26 @@ async function resealBatch(
     newestKeyId.length,
     newestKeyId,
   ]);
-  const fresh = rows.flatMap(({ id, sealed }) =>
-    reseal(secrets, sealed, ownerOf(id), formerlyOf?.(id)).map((anew) => ({ id, anew })),
+  const replacements = rows.flatMap(({ id, sealed }) =>
+    reseal(secrets, sealed, ownerOf(id), legacyOwnerOf?.(id)).map((resealed) => ({ id, resealed })),
   );
-  await tx.run(replace, [fresh.map(({ id }) => id), fresh.map(({ anew }) => anew)]);
-  return { resealed: fresh.length, unreadable: rows.length - fresh.length, last: rows.at(-1)?.id };
+  await tx.run(replace, [replacements.map(({ id }) => id), replacements.map(({ resealed }) => resealed)]);
+  return {
+    resealed: replacements.length,
+    unreadable: rows.length - replacements.length,
+    last: rows.at(-1)?.id,
+  };
 }
 
-/** One that no key opens stays as it is: its key may be found yet. */
-function reseal(secrets: SecretBox, sealed: Buffer, owner: string, formerly: string | undefined): Buffer[] {
+/** Returns nothing for a secret that no key opens: it stays unchanged, since its key may still be found. */
+function reseal(
+  secrets: SecretBox,
+  sealed: Buffer,
+  owner: string,
+  legacyOwner: string | undefined,
+): Buffer[] {
   try {
-    return [secrets.reseal(sealed, owner, formerly)];
+    return [secrets.reseal(sealed, owner, legacyOwner)];
   } catch {
     return [];
   }

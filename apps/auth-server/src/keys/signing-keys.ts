@@ -2,7 +2,7 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 import { type Clock, type SecretBox, systemClock } from '@fulfilment/runtime';
 import { insertAudit } from '../audit/audit-log.js';
 import { auditOperator } from '../audit/operator-audit.js';
-import { isRotationDue, spreadWaitMs } from './key-rotation.rules.js';
+import { isRotationDue, propagationWaitMs } from './key-rotation.rules.js';
 import {
   makeKey,
   type PrivateJwk,
@@ -18,12 +18,15 @@ export interface SigningKey {
   readonly state: State;
 }
 
-/** Whose secret it is, by type: a sealed signing key opens as nothing else. */
+/**
+ * Owner of a sealed signing key. It contains the type, so that the key cannot be opened as another kind of
+ * secret.
+ */
 export function signingKeyOwner(kid: string): string {
   return `signing-key:${kid}`;
 }
 
-/** What an operator may see of a key. */
+/** A signing key as the operator commands list it. */
 export interface ListedKey {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
@@ -33,10 +36,10 @@ export interface ListedKey {
   readonly retired_at: Date | null;
 }
 
-/** The keys as they stand, those that sign first. */
+/** All current keys, active ones first. */
 export interface KeySet {
   readonly keys: readonly SigningKey[];
-  /** Another one whenever any key or state is another. */
+  /** Changes when any key or state changes. */
   readonly version: string;
 }
 
@@ -72,10 +75,10 @@ const activateNext = statement(
   'keys.activate',
   `UPDATE signing_keys SET state = 'active', activated_at = $2 WHERE alg = $1 AND state = 'next'`,
 );
-// Access tokens live an hour, but an ID token may come back as a hint (OpenID Connect RP-Initiated Logout §2) however old: 30 days is
-// more than any session lives.
-const forgetRetired = statement(
-  'keys.forget',
+// Access tokens live an hour, but an ID token of any age may be sent as a hint (OpenID Connect RP-Initiated
+// Logout §2). 30 days is longer than any session.
+const deleteRetired = statement(
+  'keys.delete-retired',
   `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
 );
 const removeKey = statement('keys.remove', `DELETE FROM signing_keys WHERE kid = $1 AND state <> 'active'`);
@@ -88,8 +91,9 @@ const listKeys = statement(
 const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 
 /**
- * The signing keys, encrypted at rest. Per algorithm one is active (it signs), one is next (already published, so that every
- * API knows it before it signs) and some are retiring (what they signed is still good). Changes happen under an advisory lock.
+ * The signing keys, sealed at rest. Each algorithm has one active key (it signs), one next key (already
+ * published, so that every API knows it before it signs) and retiring keys (their signatures are still
+ * valid). Changes need an advisory lock.
  */
 export class SigningKeys {
   constructor(
@@ -98,31 +102,32 @@ export class SigningKeys {
     private readonly clock: Clock = systemClock,
   ) {}
 
-  /** Makes what is missing; several replicas that start together make one set. */
+  /** Creates missing keys; replicas that start concurrently create one set. */
   async ensure(): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
-      await this.makeMissing(tx);
+      await this.createMissing(tx);
     });
   }
 
   /**
-   * The next keys sign from now on; the ones before stay published while what they signed may live. Next keys that were published this
-   * very second are waited for, so that every replica publishes what another signs with. Answers the new active ids.
+   * Activates the next keys; the previous keys stay published while their signatures may be used. Waits until
+   * the next keys are a second old, so that every replica publishes the keys that another signs with. Returns
+   * the new active ids.
    */
   async rotate(): Promise<string[]> {
     return this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
-      await this.makeMissing(tx);
-      const waitMs = spreadWaitMs(await tx.rows<KeyRow>(readKeys), this.clock());
+      await this.createMissing(tx);
+      const waitMs = propagationWaitMs(await tx.rows<KeyRow>(readKeys), this.clock());
       if (waitMs > 0) await tx.rows(wait, [waitMs]);
       return this.advance(tx, 'operator');
     });
   }
 
   /**
-   * Rotates once the active keys have signed for as many days, however many replicas ask, and when every API had the time to read the
-   * next ones. Answers the new active ids, undefined when it is not time yet.
+   * Rotates when the active keys have signed for `days` days and every API had time to read the next keys;
+   * once, however many replicas call it. Returns the new active ids, or undefined when no rotation is due.
    */
   async rotateWhenDue(days: number): Promise<string[] | undefined> {
     if (!isRotationDue(await this.database.rows<KeyRow>(readKeys), days, this.clock())) return undefined;
@@ -133,14 +138,15 @@ export class SigningKeys {
     });
   }
 
-  /** Stops publishing keys whose signatures nobody shows any more. */
-  async forgetRetired(): Promise<void> {
-    await this.database.run(forgetRetired, [this.clock()]);
+  /** Deletes keys whose signatures are no longer used. */
+  async deleteRetired(): Promise<void> {
+    await this.database.run(deleteRetired, [this.clock()]);
   }
 
   /**
-   * Stops publishing a key that leaked: what it signed is no longer accepted, valid tokens included. A removed next key is replaced.
-   * @throws Error for an active key, which still signs, and for an unknown one
+   * Deletes a leaked key: its signatures are no longer accepted, valid tokens included. A deleted next key is
+   * replaced.
+   * @throws Error for an active key, which still signs, and for an unknown key
    */
   async remove(kid: string): Promise<void> {
     await this.database.transaction(async (tx) => {
@@ -153,17 +159,17 @@ export class SigningKeys {
             : `There is no key ${kid}.`,
         );
       }
-      await this.makeMissing(tx);
+      await this.createMissing(tx);
       await auditOperator(tx, { event: 'signing_key_removed', details: { kid } });
     });
   }
 
-  /** Those that sign first. */
+  /** Returns active keys first. */
   async list(): Promise<readonly ListedKey[]> {
     return this.database.rows<ListedKey & Record<string, unknown>>(listKeys);
   }
 
-  /** Cheap to ask often. */
+  /** Cheap, for frequent polling. */
   async version(): Promise<string> {
     return (await this.database.row<{ version: string }>(readVersion))?.version ?? '';
   }
@@ -174,7 +180,7 @@ export class SigningKeys {
     return { keys: rows.map((row) => ({ state: row.state, jwk: this.decrypt(row) })), version };
   }
 
-  /** @throws Error when the key encryption key is not the one of these rows */
+  /** @throws Error when KEY_ENCRYPTION_KEY does not open the row */
   private decrypt({ kid, jwk_encrypted }: KeyRow): PrivateJwk {
     try {
       return privateJwk.parse(
@@ -185,8 +191,11 @@ export class SigningKeys {
     }
   }
 
-  /** Adds no key that the running services could not open. */
-  private async makeMissing(tx: Transaction): Promise<void> {
+  /**
+   * Throws if KEY_ENCRYPTION_KEY does not open existing keys, so that no key is added that running services
+   * cannot open.
+   */
+  private async createMissing(tx: Transaction): Promise<void> {
     const present = await tx.rows<KeyRow>(readKeys);
     for (const row of present) this.decrypt(row);
     for (const alg of signingAlgorithms) {
@@ -203,7 +212,7 @@ export class SigningKeys {
       await tx.run(activateNext, [alg, now]);
       await this.insert(tx, alg, 'next');
     }
-    await tx.run(forgetRetired, [now]);
+    await tx.run(deleteRetired, [now]);
     const rows = await tx.rows<KeyRow>(readKeys);
     const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
     if (actor === 'operator') await auditOperator(tx, { event: 'keys_rotated', details: { active } });

@@ -3,8 +3,8 @@ import { audienceOf, organisationClaims } from './access-token.rules.js';
 
 const member = { global_admin: false, organisation_id: 'org_a', role: 'member' };
 
-describe('whom a token acts for', () => {
-  it('names organisation, role and creator', () => {
+describe('the claims of an access token', () => {
+  it('name the organisation, the role and the creator', () => {
     expect(organisationClaims(member, 'a-creator')).toEqual({
       org_id: 'org_a',
       org_role: 'member',
@@ -12,19 +12,19 @@ describe('whom a token acts for', () => {
     });
   });
 
-  it('is nobody when the person has left the organisation of the creator', () => {
+  it('do not exist when the person has left the organisation of the creator', () => {
     const left = { global_admin: false, organisation_id: null, role: null };
     expect(organisationClaims(left, 'a-creator')).toBeUndefined();
     expect(organisationClaims(left, undefined)).toEqual({});
   });
 
-  it('is no organisation for a global admin', () => {
+  it('name no organisation for a global admin', () => {
     expect(organisationClaims({ ...member, global_admin: true }, undefined)).toEqual({
       org_role: 'global_admin',
     });
   });
 
-  it('is for both APIs with first-party clients only', () => {
+  it('have both APIs as audience only for first-party clients', () => {
     expect(audienceOf('https://s.example', false)).toEqual(['https://s.example/store']);
     expect(audienceOf('https://s.example', true)).toEqual([
       'https://s.example/store',

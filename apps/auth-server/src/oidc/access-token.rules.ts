@@ -1,13 +1,13 @@
 import { audiences } from '@fulfilment/contracts';
 
-/** What the rules need to know of a person. */
+/** The facts about a person that decide the claims. */
 export interface TokenSubject {
   readonly global_admin: boolean;
   readonly organisation_id: string | null;
   readonly role: string | null;
 }
 
-/** Claims of ours; absent ones are left out. */
+/** Private claims of the suite; those without a value are omitted. */
 export interface OrganisationClaims {
   readonly org_id?: string;
   readonly org_role?: string;
@@ -15,8 +15,8 @@ export interface OrganisationClaims {
 }
 
 /**
- * Whom a token acts for, decided anew at each issue. Undefined when the person may no longer act for the creator of the
- * authorization: then no token is issued.
+ * Claims about organisation, role and creator, computed at each issue. Undefined when the person may no
+ * longer act for the creator of the authorization; then no token is issued.
  */
 export function organisationClaims(
   subject: TokenSubject,

@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { parse } from 'node:querystring';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { presented } from './access-tokens.js';
+import { parsePresentedToken } from './access-tokens.js';
 
-/** By its looks only: that is all that is asked of a token before its record is looked for. */
-function looksLikeOne(): string {
+/**
+ * A token with the right form and an invalid signature: before the lookup of its record only the form is
+ * checked.
+ */
+function wellFormedToken(): string {
   const claims = {
     iss: 'https://suite.example/api/auth',
     sub: 's',
@@ -19,16 +22,16 @@ function looksLikeOne(): string {
   return `eyJ.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`;
 }
 
-describe('a token that is presented', () => {
-  it('is the same whenever it comes, and no other', () => {
-    const [one, other] = [looksLikeOne(), looksLikeOne()];
-    expect(presented(one)).toEqual(presented(one));
-    expect(presented(one)?.handle).not.toBe(presented(other)?.handle);
-    expect(presented(`${one}x`)?.handle).not.toBe(presented(one)?.handle);
-    expect(presented('eyJ.no.token')).toBeUndefined();
+describe('parsePresentedToken', () => {
+  it('returns the same handle for the same token, and different handles for different tokens', () => {
+    const [one, other] = [wellFormedToken(), wellFormedToken()];
+    expect(parsePresentedToken(one)).toEqual(parsePresentedToken(one));
+    expect(parsePresentedToken(one)?.handle).not.toBe(parsePresentedToken(other)?.handle);
+    expect(parsePresentedToken(`${one}x`)?.handle).not.toBe(parsePresentedToken(one)?.handle);
+    expect(parsePresentedToken('eyJ.no.token')).toBeUndefined();
   });
 
-  it('is remembered without the form it came in', () => {
+  it('caches a token without keeping the form of its request in memory', () => {
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('gc');
     const heapMb = () => {
@@ -38,9 +41,9 @@ describe('a token that is presented', () => {
     const before = heapMb();
     for (let count = 0; count < 1_000; count += 1) {
       const { token } = parse(
-        Buffer.from(`token=${looksLikeOne()}&padding=${'x'.repeat(50_000)}`).toString(),
+        Buffer.from(`token=${wellFormedToken()}&padding=${'x'.repeat(50_000)}`).toString(),
       );
-      expect(presented(String(token))).toBeDefined();
+      expect(parsePresentedToken(String(token))).toBeDefined();
     }
     expect(heapMb() - before).toBeLessThan(20); // the forms are 48 MB
   });

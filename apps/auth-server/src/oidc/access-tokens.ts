@@ -7,8 +7,8 @@ import { audienceOf } from './access-token.rules.js';
 import { LocalSigningKey } from './signing-key.js';
 
 /**
- * Marks what stands for a token; only this process knows it. No dots: oidc-provider would try to decode it as a JWT, which costs more
- * than all else it does with it.
+ * Prefix of handles, random for each process, so that clients cannot make a handle. It has no dots, because
+ * oidc-provider would try to decode a value with dots as a JWT, which is expensive.
  */
 const handlePrefix = `${randomBytes(32).toString('base64url')}~`;
 const handleForm = /^([^~]*)~(.+)$/s;
@@ -48,35 +48,37 @@ export class AccessTokenFormat {
       ...(stored.jkt === undefined ? {} : { cnf: { jkt: stored.jkt } }),
     };
     const input = `${this.header}.${encode(claims)}`;
-    return `${input}.${this.key.signAtOnce(Buffer.from(input)).toString('base64url')}`;
+    return `${input}.${this.key.signSync(Buffer.from(input)).toString('base64url')}`;
   }
 }
 
-/** A token as somebody presents it. Nothing in it is true before its record was found. */
+/** A parsed token from a request. Its claims are not trusted until its record is found. */
 export interface PresentedToken {
   readonly claims: AccessTokenClaims;
-  /** What oidc-provider's endpoints take in its place. */
+  /** Opaque value that oidc-provider's endpoints accept in place of the JWT. */
   readonly handle: string;
 }
 
-/** Resource servers ask about the same tokens again and again. */
-const seen = new LRUCache<string, PresentedToken>({
+/** Resource servers introspect the same tokens repeatedly. */
+const parsedTokens = new LRUCache<string, PresentedToken>({
   maxSize: 2_000_000, // characters
-  maxEntrySize: 4_000, // ours have half as many
+  maxEntrySize: 4_000, // twice the length of our tokens
   sizeCalculation: (_token, value) => value.length,
 });
 
-/** Undefined for what is no access token by its looks. */
-export function presented(value: string): PresentedToken | undefined {
-  const known = seen.get(value);
-  if (known !== undefined) return known;
-  const token = read(value);
-  // A copy: a piece of a text keeps all of it in memory, here the whole form that anybody may send.
-  if (token !== undefined) seen.set(Buffer.from(value).toString(), token);
+/**
+ * Returns undefined if the value does not have the form of our access tokens. The signature is not verified.
+ */
+export function parsePresentedToken(value: string): PresentedToken | undefined {
+  const cached = parsedTokens.get(value);
+  if (cached !== undefined) return cached;
+  const token = parse(value);
+  // The key is a copy: a substring would keep the whole form of the request in memory.
+  if (token !== undefined) parsedTokens.set(Buffer.from(value).toString(), token);
   return token;
 }
 
-function read(value: string): PresentedToken | undefined {
+function parse(value: string): PresentedToken | undefined {
   try {
     const [, payload = ''] = value.split('.');
     const claims = accessTokenClaims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
@@ -86,8 +88,8 @@ function read(value: string): PresentedToken | undefined {
   }
 }
 
-/** A handle that finds nothing. */
-export const handleOfNothing = handlePrefix;
+/** A handle without a record. */
+export const unknownHandle = handlePrefix;
 
 interface ValueAndPayload {
   readonly value: string;
@@ -95,10 +97,10 @@ interface ValueAndPayload {
 }
 
 /**
- * Makes access tokens signed JWTs for several audiences, while their records stay stored: so introspection, revocation, UserInfo,
- * DPoP and reuse detection of oidc-provider work on the very token the APIs take (its own JWT format gives that up,
- * panva/node-oidc-provider#823). Touches two methods that are not documented: the package's version is pinned, and
- * access-tokens.spec.ts holds it.
+ * Issues access tokens as signed JWTs for several audiences and keeps their records. So introspection,
+ * revocation, UserInfo, DPoP and reuse detection of oidc-provider work with the token that the APIs accept;
+ * its own JWT format does not support that (panva/node-oidc-provider#823). Replaces two undocumented methods:
+ * the version of the package is pinned, and access-token.spec.ts tests them.
  */
 export function useSignedAccessTokens(provider: Provider, format: AccessTokenFormat): void {
   const model = provider.AccessToken;
@@ -120,20 +122,20 @@ export function useSignedAccessTokens(provider: Provider, format: AccessTokenFor
     'find',
     async function (this: unknown, value: unknown, options: unknown): Promise<unknown> {
       if (typeof value !== 'string') return undefined;
-      const handle = value.startsWith(handlePrefix) ? value : presented(value)?.handle;
+      const handle = value.startsWith(handlePrefix) ? value : parsePresentedToken(value)?.handle;
       const [, digest, jti] = handleForm.exec(handle?.slice(handlePrefix.length) ?? '') ?? [];
       if (digest === undefined || jti === undefined) return undefined;
       const found: unknown = await find.call(this, jti, options);
-      return isOf(found, digest) ? found : undefined;
+      return isMatch(found, digest) ? found : undefined;
     },
   );
 }
 
 /**
- * Whether a record is that of the very token that was presented. Its digest says so as surely as its signature would, for a
- * hundredth of the work: whoever has a token with this digest has the one that was handed out.
+ * Whether a record belongs to exactly this token. Comparing the digest is as safe as verifying the signature,
+ * at a hundredth of the cost: only the issued token has this digest.
  */
-function isOf(found: unknown, digest: string): boolean {
+function isMatch(found: unknown, digest: string): boolean {
   const stored: unknown =
     typeof found === 'object' && found !== null ? Reflect.get(found, 'digest') : undefined;
   if (typeof stored !== 'string' || stored.length !== digest.length) return false;

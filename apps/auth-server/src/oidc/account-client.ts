@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ClientMetadata } from 'oidc-provider';
 
-/** Our own pages are a client like any other: whoever opens one without a session signs in as to an app. No other client may have this id. */
+/**
+ * The account pages are an OAuth client: without a session, a person signs in as for an app. The id is
+ * reserved.
+ */
 export const accountClientId = 'account';
 
 export const accountClientName = 'Your account';
 
-/** Where the browser comes back to. */
+/** Redirect URI of the account pages. */
 export const signedInPath = '/account/signed-in';
 
 export function accountClient(authUrl: string): ClientMetadata {
@@ -24,8 +27,9 @@ export function accountClient(authUrl: string): ClientMetadata {
 }
 
 /**
- * Where somebody signs in to come back to a page. The code that comes back is thrown away: the session is what counts, so the
- * verifier is known to nobody. @param state the page
+ * URL of a sign-in that returns to an account page. The account pages only use the session and discard the
+ * code, so the PKCE verifier is not kept.
+ * @param state path of the page
  */
 export function signInAddress(issuer: string, authUrl: string, state: string): string {
   const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');

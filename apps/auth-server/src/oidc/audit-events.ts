@@ -5,7 +5,10 @@ import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const writing = new WeakMap<object, Promise<void>[]>();
 
-/** Writes down what oidc-provider does. Sign-in, consent and changes of clients are written where they happen. */
+/**
+ * Audits the events of oidc-provider. Sign-ins, consents and changes of clients are audited by their use
+ * cases.
+ */
 export function recordEvents(provider: Provider, work: UnitOfWork): void {
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
     const record = {
@@ -16,7 +19,7 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
         ...entry,
       },
     };
-    // Events do not wait for their listeners: awaitRecords does.
+    // oidc-provider does not await listeners; awaitRecords does.
     const written = writing.get(ctx.req) ?? [];
     written.push(work.record(record));
     writing.set(ctx.req, written);
@@ -33,7 +36,7 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
   );
   provider.on('authorization.success', (ctx) => write(ctx, { event: 'code_issued' }));
   provider.on('grant.success', (ctx) => {
-    // The start of a family; its refreshes are no news.
+    // Only the start of a token family is audited, not its refreshes.
     if (ctx.oidc.params?.grant_type !== 'authorization_code') return;
     write(ctx, { event: 'token_issued', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
   });
@@ -52,7 +55,7 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
   provider.on('end_session.success', (ctx) => write(ctx, { event: 'signed_out' }));
 }
 
-/** Answers only when what was done is written down, too. */
+/** Delays the response until the audit records of the request are written. */
 export async function awaitRecords(
   ctx: { readonly req: object },
   next: () => Promise<unknown>,

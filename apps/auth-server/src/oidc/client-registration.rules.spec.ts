@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   applicationType,
-  presentableName,
-  redirectRefusal,
-  registrationRefusal,
+  displayableName,
+  redirectUriProblem,
+  registrationProblem,
 } from './client-registration.rules.js';
 
-describe('redirect addresses', () => {
+describe('a redirect URI', () => {
   it.each([
     'https://app.example/callback',
     'https://app.example/callback?tenant=1',
@@ -16,7 +16,7 @@ describe('redirect addresses', () => {
     'http://localhost:3000/',
     'com.example.app:/callback',
   ])('may be %s', (uri) => {
-    expect(redirectRefusal(uri)).toBeUndefined();
+    expect(redirectUriProblem(uri)).toBeUndefined();
   });
 
   it.each([
@@ -36,25 +36,25 @@ describe('redirect addresses', () => {
     'Com.Example.App:/callback',
     '',
   ])('may not be %s', (uri) => {
-    expect(redirectRefusal(uri)).toEqual(expect.any(String));
+    expect(redirectUriProblem(uri)).toEqual(expect.any(String));
   });
 });
 
-it('counts a name in characters, not in code units', () => {
+it('counts the length of a client name in characters, not in code units', () => {
   expect(
-    registrationRefusal({ client_name: '🎵'.repeat(100), redirect_uris: ['https://app.example/'] }),
+    registrationProblem({ client_name: '🎵'.repeat(100), redirect_uris: ['https://app.example/'] }),
   ).toBeUndefined();
-  expect(registrationRefusal({ client_name: '🎵'.repeat(101) })).toEqual({
+  expect(registrationProblem({ client_name: '🎵'.repeat(101) })).toEqual({
     member: 'client_name',
     reason: 'must be at most 100 characters',
   });
 });
 
-it('calls a client native as soon as one redirect is not https', () => {
+it('classifies a client as native when a redirect URI is not https', () => {
   expect(applicationType(['https://app.example/'])).toBe('web');
   expect(applicationType(['https://app.example/', 'http://127.0.0.1/'])).toBe('native');
 });
 
-it('shows no name with marks that hide or turn letters', () => {
-  expect(presentableName('\u200bBank\u202eknaB\u2028 ')).toBe('BankknaB');
+it('removes invisible and bidirectional marks from a client name', () => {
+  expect(displayableName('\u200bBank\u202eknaB\u2028 ')).toBe('BankknaB');
 });

@@ -1,13 +1,16 @@
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
-/** Room for all addresses at their full length would be twice as much; no client needs it. */
+/** Half of what all addresses at their maximum length would need; no client needs more. */
 const maxMetadataLength = 24_576;
 const maxMembers = 100;
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** What a client that registers itself may be given tokens for. */
+/** Grant types of clients that register themselves. */
 export const openGrants: readonly string[] = ['authorization_code', 'refresh_token'];
-/** Refused on open registration: each makes us fetch what a stranger names, or gives a client what only the operator may give. */
+/**
+ * Rejected in open registration: each makes the server fetch a given URL, or gives rights that only the
+ * operator gives.
+ */
 const operatorOnly = [
   'first_party',
   'resource_server',
@@ -17,7 +20,7 @@ const operatorOnly = [
   'sector_identifier_uri',
 ] as const;
 
-/** What a client asks to be; the members that decide. */
+/** Metadata of a registration request; the members that are validated here. */
 export interface RequestedClient {
   readonly client_name?: unknown;
   readonly redirect_uris?: unknown;
@@ -26,10 +29,10 @@ export interface RequestedClient {
   readonly [member: string]: unknown;
 }
 
-export type Refusal = { readonly member: string; readonly reason: string };
+export type MetadataProblem = { readonly member: string; readonly reason: string };
 
-/** Why a stranger's registration is refused, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
-export function registrationRefusal(client: RequestedClient): Refusal | undefined {
+/** Why an open registration is rejected, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
+export function registrationProblem(client: RequestedClient): MetadataProblem | undefined {
   const forbidden = operatorOnly.find((member) => client[member] !== undefined);
   if (forbidden !== undefined) return { member: forbidden, reason: 'is not open to registration' };
   if (client.client_name !== undefined) {
@@ -43,18 +46,24 @@ export function registrationRefusal(client: RequestedClient): Refusal | undefine
   if (!isFilled(client.redirect_uris))
     return { member: 'redirect_uris', reason: 'must contain at least one address' };
   return (
-    urisRefusal('redirect_uris', client.redirect_uris) ??
-    urisRefusal('post_logout_redirect_uris', client.post_logout_redirect_uris)
+    urisProblem('redirect_uris', client.redirect_uris) ??
+    urisProblem('post_logout_redirect_uris', client.post_logout_redirect_uris)
   );
 }
 
-/** A client without a redirect address can sign nobody in; what is no array is rejected as such. */
+/**
+ * A client needs a redirect URI to sign people in. A value that is not an array is rejected later, by
+ * `urisProblem`.
+ */
 function isFilled(uris: unknown): boolean {
   return uris !== undefined && (!Array.isArray(uris) || uris.length > 0);
 }
 
-/** Why what was sent is too much to keep: strangers register, and their clients may stay for ever. @param sent the body of the request */
-export function sizeRefusal(sent: unknown): Refusal | undefined {
+/**
+ * Why metadata are too large, or undefined: anyone can register clients that stay forever.
+ * @param sent request body
+ */
+export function sizeProblem(sent: unknown): MetadataProblem | undefined {
   if (JSON.stringify(sent).length > maxMetadataLength)
     return { member: 'metadata', reason: `must be at most ${maxMetadataLength} characters in total` };
   if (countMembers(sent) > maxMembers)
@@ -67,19 +76,19 @@ function countMembers(value: unknown): number {
   return Object.values(value).reduce<number>((count, member) => count + 1 + countMembers(member), 0);
 }
 
-function urisRefusal(member: string, uris: unknown): Refusal | undefined {
+function urisProblem(member: string, uris: unknown): MetadataProblem | undefined {
   if (uris === undefined) return undefined;
   if (!Array.isArray(uris)) return { member, reason: 'must be an array' };
   if (uris.length > maxRedirectUris) return { member, reason: `must be at most ${maxRedirectUris}` };
   for (const uri of uris) {
-    const reason = redirectRefusal(uri);
+    const reason = redirectUriProblem(uri);
     if (reason !== undefined) return { member, reason };
   }
   return undefined;
 }
 
-/** Why an address is no redirect target, or undefined. */
-export function redirectRefusal(uri: unknown): string | undefined {
+/** Why a URI is not allowed as redirect URI, or undefined. */
+export function redirectUriProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string') return 'must only contain strings';
   if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;
   if (/[\s\\*]/.test(uri)) return 'must not contain spaces, backslashes or wildcards';
@@ -92,31 +101,41 @@ export function redirectRefusal(uri: unknown): string | undefined {
   if (parsed.protocol === 'http:') {
     return loopbackHosts.has(parsed.hostname) ? undefined : 'must use https, except on loopback addresses';
   }
-  // RFC 8252 §7.1: a private-use scheme is a domain name in reverse, so it has a dot. `javascript:` and `data:` have none.
+  // RFC 8252 §7.1: a private-use scheme is a domain name in reverse, so it has a dot. `javascript:` and
+  // `data:` have none.
   return parsed.protocol.includes('.')
     ? undefined
     : 'must use https, a loopback address or a reverse-domain scheme';
 }
 
-/** Others (`;`, `,` and quotes, which the URL standard allows) would change the Content-Security-Policy that names the host. */
+/**
+ * The URL standard also allows `;`, `,` and quotes, which would change the Content-Security-Policy that names
+ * the host.
+ */
 export function isPlainHost({ protocol, hostname }: URL): boolean {
   const isWeb = protocol === 'https:' || protocol === 'http:';
   return !isWeb || /^([a-z0-9.-]+|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
-/** `HTTPS:/app.example` means the same to a browser, but redirects are compared letter by letter (RFC 9700 §2.1). */
+/**
+ * `HTTPS:/app.example` is equal for a browser, but redirect URIs are compared character by character (RFC
+ * 9700 §2.1).
+ */
 function isSpelledOut(uri: string, { protocol }: URL): boolean {
   const isWeb = protocol === 'https:' || protocol === 'http:';
   return uri.startsWith(isWeb ? `${protocol}//` : protocol);
 }
 
-/** The interface has no `application_type`: who is sent anywhere but to https is a native app (RFC 8252 §7). */
+/**
+ * The interface has no `application_type`: a client with a redirect URI that is not https is native (RFC 8252
+ * §7).
+ */
 export function applicationType(redirectUris: readonly string[]): 'web' | 'native' {
   return redirectUris.every((uri) => uri.startsWith('https:')) ? 'web' : 'native';
 }
 
-/** A name as people may see it: without control characters and marks that turn the writing around. */
-export function presentableName(name: string): string {
+/** A name that is safe to show: without control characters and bidirectional marks. */
+export function displayableName(name: string): string {
   return name
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')

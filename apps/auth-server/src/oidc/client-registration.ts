@@ -2,30 +2,31 @@ import { type ClientMetadata, errors, type KoaContextWithOIDC } from 'oidc-provi
 import {
   applicationType,
   openGrants,
-  presentableName,
-  registrationRefusal,
-  sizeRefusal,
+  displayableName,
+  registrationProblem,
+  sizeProblem,
 } from './client-registration.rules.js';
 
 /**
- * Judges and completes what a stranger registers, or changes later (RFC 7592). oidc-provider calls it for each client it makes,
- * also for those read from storage: these have no request, and the operator's are as the operator made them.
+ * Validates and completes the metadata of a registration, or of a later change (RFC 7592). oidc-provider also
+ * calls it for clients that are read from storage: they have no request, and stay as stored.
  */
-export function judgeRegistration(
+export function validateClientMetadata(
   ctx: KoaContextWithOIDC | undefined,
   _member: string,
   _value: unknown,
   metadata: ClientMetadata,
 ): void {
   if (ctx === undefined) return;
-  const refusal = sizeRefusal(ctx.oidc.body) ?? registrationRefusal(metadata);
-  if (refusal?.member === 'redirect_uris')
-    throw new errors.InvalidRedirectUri(`${refusal.member} ${refusal.reason}`); // RFC 7591 §3.2.2
-  if (refusal !== undefined) throw new errors.InvalidClientMetadata(`${refusal.member} ${refusal.reason}`);
-  if (metadata.client_name !== undefined) metadata.client_name = presentableName(metadata.client_name);
+  const problem = sizeProblem(ctx.oidc.body) ?? registrationProblem(metadata);
+  if (problem?.member === 'redirect_uris')
+    throw new errors.InvalidRedirectUri(`${problem.member} ${problem.reason}`); // RFC 7591 §3.2.2
+  if (problem !== undefined) throw new errors.InvalidClientMetadata(`${problem.member} ${problem.reason}`);
+  if (metadata.client_name !== undefined) metadata.client_name = displayableName(metadata.client_name);
   if (metadata.redirect_uris !== undefined)
     metadata.application_type = applicationType(metadata.redirect_uris);
-  // Both grants when none is named: a client that asks for offline_access means to refresh. The response says so.
+  // Default: both grant types, since a client that requests offline_access wants to refresh. The response
+  // shows them.
   if (ctx.oidc.body?.grant_types === undefined) metadata.grant_types = [...openGrants];
-  delete metadata.logo_uri; // nobody's server learns who looks at our consent page
+  delete metadata.logo_uri; // a logo on the consent page would let its server track people
 }

@@ -2,8 +2,8 @@ import type { Configuration } from 'oidc-provider';
 import type { Config } from '../config.js';
 
 /**
- * Cookies of the browser: signed, for scripts unreadable, kept from other sites. The session's is bound to this very host
- * (`__Host-`, RFC 6265bis §4.1.3); the others live under the path of one interaction. Plain http, in tests only, has no prefixes.
+ * Cookies are signed, HttpOnly and SameSite. The session cookie is bound to this host (`__Host-`, RFC 6265bis
+ * §4.1.3), the others to the path of one interaction. Plain http, which only tests use, has no prefixes.
  */
 export function cookieSettings(config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>) {
   const secure = config.AUTH_URL.startsWith('https:');

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { isOriginOfClient } from './cors.rules.js';
 
-it('knows the origins of a client by its redirect addresses', () => {
+it('allows only the origins of the redirect URIs of a client', () => {
   const uris = ['https://app.example/callback', 'com.example.app:/callback'];
   expect(isOriginOfClient('https://app.example', uris)).toBe(true);
   expect(isOriginOfClient('https://app.example:444', uris)).toBe(false);

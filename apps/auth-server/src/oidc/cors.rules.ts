@@ -1,4 +1,7 @@
-/** Whether a browser app may call for this client: its origin is that of one of the client's redirect addresses. */
+/**
+ * Whether a browser app may call as this client: its origin must be that of one of the client's redirect
+ * URIs.
+ */
 export function isOriginOfClient(origin: string, redirectUris: readonly string[]): boolean {
   return redirectUris.some((uri) => {
     const parsed = URL.parse(uri);

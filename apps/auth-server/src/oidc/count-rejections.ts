@@ -6,14 +6,17 @@ type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
   readonly event: 'client_authentication_failed' | 'introspection_rejected';
 };
 
-/** Audits rejections that a client could repeat at will: one record for each client, network and window. */
+/** Audits rejections that a client could repeat at will, with one record per client, network and window. */
 export class CountRejections {
   constructor(
     private readonly audit: AuditLog,
     private readonly windowSeconds: number,
   ) {}
 
-  /** @param rejection without a client id, all of a network count together: strangers can name any number of clients */
+  /**
+   * @param rejection without a client id, all rejections of a network count as one: client ids can be
+   * invented
+   */
   async count({ ip, headers }: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
     const { event, clientId = '' } = rejection;
     await this.audit.count({

@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';
 import { creatorOf } from './grants.js';
 
-/** Which claims a scope shows at UserInfo. */
+/** Claims of each scope at UserInfo. */
 export const claimsOfScopes = {
   openid: ['sub', 'org_id', 'org_role', 'creator_id'],
   profile: ['name'],
@@ -14,7 +14,7 @@ export const claimsOfScopes = {
 
 const people = new WeakMap<Account, Person>();
 
-/** Finds the person of a session or token; one who is gone or disabled is nobody. */
+/** Finds the person of a session or token; undefined for an unknown or disabled one. */
 export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: UnitOfWork): FindAccount {
   return async (ctx, userId, token) => {
     const creatorId = creatorOf(ctx.oidc.entities.Grant);
@@ -36,7 +36,7 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: Un
   };
 }
 
-/** The claims of an access token beyond the standard ones, as they are right now; again at each refresh. */
+/** The private claims of an access token, read at each issue and refresh. @throws InvalidGrant */
 export function currentOrganisation(ctx: KoaContextWithOIDC): OrganisationClaims & Record<string, unknown> {
   const account = ctx.oidc.account;
   const person = account === undefined ? undefined : people.get(account);

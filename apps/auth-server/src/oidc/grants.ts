@@ -10,7 +10,7 @@ import type { ReadAccounts } from '../accounts/read-accounts.js';
 import type { Consents } from '../connected-apps/consents.js';
 import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
 
-/** A Grant remembers the creator it is connected to. Call before any Grant is made. */
+/** Makes oidc-provider store the connected creator in a Grant. Call before the first Grant is created. */
 export function connectGrantsToCreators(provider: Provider): void {
   const fields = [...provider.Grant.IN_PAYLOAD, 'creatorId'];
   Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => fields });
@@ -28,7 +28,7 @@ export interface Authorization {
   readonly scopes: Iterable<string>;
 }
 
-/** A new authorization: the head of a family of tokens of its own, so that the end of one never ends another's. */
+/** Creates the Grant of a new token family, so that authorizations end independently of each other. */
 async function startGrant(provider: Provider, authorization: Authorization): Promise<Grant> {
   const { accountId, clientId, creatorId } = authorization;
   const grant = new provider.Grant({ accountId, clientId });
@@ -39,8 +39,8 @@ async function startGrant(provider: Provider, authorization: Authorization): Pro
 }
 
 /**
- * The same on the ground of a consent. Whoever takes that back meanwhile ends the Grants there are, perhaps just before this one: so it is
- * looked at once more. Undefined when it was taken back.
+ * Creates a Grant that depends on a stored consent. A concurrent withdrawal of the consent may miss the new
+ * Grant, so the consent is checked after it is saved. Returns undefined when the consent was withdrawn.
  */
 export async function startConsentedGrant(
   provider: Provider,
@@ -48,13 +48,13 @@ export async function startConsentedGrant(
   authorization: Authorization,
 ): Promise<Grant | undefined> {
   const grant = await startGrant(provider, authorization);
-  if (await consents.stands(authorization.accountId, authorization.clientId, authorization.creatorId))
+  if (await consents.isGiven(authorization.accountId, authorization.clientId, authorization.creatorId))
     return grant;
   await grant.destroy();
   return undefined;
 }
 
-/** Decides which Grant an authorization request gets without a question, if any. */
+/** Finds or creates the Grant of an authorization request that needs no consent page. */
 export class ExistingGrants {
   constructor(
     private readonly accounts: ReadAccounts,
@@ -73,14 +73,14 @@ export class ExistingGrants {
       const creatorId = await this.namedOrOldest(accountId, ctx.oidc.params?.creator);
       return startGrant(provider, { accountId, clientId, creatorId, scopes });
     }
-    if (client.applicationType === 'native') return undefined; // asked each time (RFC 8252 §8.6)
-    const consent = coveringConsent(await this.consents.of(accountId, clientId), scopes);
+    if (client.applicationType === 'native') return undefined; // consent page each time (RFC 8252 §8.6)
+    const consent = coveringConsent(await this.consents.list(accountId, clientId), scopes);
     if (consent === undefined) return undefined;
     const creatorId = consent.creator_id ?? undefined;
     return startConsentedGrant(provider, this.consents, { accountId, clientId, creatorId, scopes });
   }
 
-  /** First-party clients may name the creator; else it is the organisation's oldest. */
+  /** First-party clients may name the creator; the default is the oldest of the organisation. */
   private async namedOrOldest(userId: string, named: unknown): Promise<string | undefined> {
     if (typeof named !== 'string') return (await this.accounts.creators(userId))[0]?.id;
     const creatorId = isUuid(named) ? named : parsePublicId('crt', named);

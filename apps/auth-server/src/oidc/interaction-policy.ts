@@ -5,9 +5,12 @@ import { secondFactorCheck } from '../second-factor/second-factor-check.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import { isFirstParty } from './grants.js';
 
-const nativeAsked = 'native_client_prompt';
+const nativePrompt = 'native_client_prompt';
 
-/** When the person is asked: sign in without a session good enough, consent without a grant. Native apps are asked each time (RFC 8252 §8.6), ours never. */
+/**
+ * When a page is shown: sign-in without a valid session, consent without a Grant. Native apps need consent
+ * each time (RFC 8252 §8.6), first-party apps never.
+ */
 export function interactionRules(
   accounts: ReadAccounts,
   factors: SecondFactors,
@@ -20,10 +23,10 @@ export function interactionRules(
     throw new Error('oidc-provider no longer has the prompts login and consent.');
   login.checks.add(secondFactorCheck(factors));
   login.checks.add(signInCheck(accounts, limits));
-  consent.checks.remove(nativeAsked);
+  consent.checks.remove(nativePrompt);
   consent.checks.add(
     new interactionPolicy.Check(
-      nativeAsked,
+      nativePrompt,
       'native clients require End-User interaction',
       'interaction_required',
       ({ oidc }) =>

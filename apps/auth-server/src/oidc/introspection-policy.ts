@@ -7,9 +7,10 @@ interface IntrospectedToken {
 }
 
 /**
- * A client may introspect its own tokens; only a client that the operator marked as a resource server may introspect access tokens of
- * others. Refresh tokens are shown to their own client alone: no resource server receives one. A rejected request is audited, since
- * its client holds a valid token of another (ADR 31).
+ * A client may introspect its own tokens. Only a client that the operator marked as a resource server may
+ * introspect access tokens of other clients. A refresh token is shown only to its own client: no resource
+ * server receives one. A rejected request is audited, since its client holds a valid token of another (ADR
+ * 31).
  */
 export function allowIntrospection(rejections: CountRejections) {
   return async (ctx: KoaContextWithOIDC, client: Client, token: IntrospectedToken): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rul
 
 const day = 24 * 3600;
 
-it('a refresh token slides 30 days at a time, within 90 days of its family', () => {
+it('a refresh extends the refresh token by 30 days, up to the 90 days of its family', () => {
   expect(refreshTokenLifetime(0, 0)).toBe(30 * day);
   expect(refreshTokenLifetime(0, 60 * day)).toBe(30 * day);
   expect(refreshTokenLifetime(0, 80 * day)).toBe(10 * day);
@@ -11,7 +11,7 @@ it('a refresh token slides 30 days at a time, within 90 days of its family', () 
   expect(refreshTokenLifetime(0, 91 * day)).toBe(1);
 });
 
-it('a family lives as long as the last of its tokens may, and not much longer', () => {
+it('a token family lives as long as its last possible token, and not much longer', () => {
   expect(familyLifetime(['openid', 'offline_access'])).toBe(90 * day + lifetimes.accessToken);
   const short = familyLifetime(['openid', 'orders:read']);
   expect(short).toBeGreaterThan(lifetimes.authorizationCode + lifetimes.accessToken);

@@ -1,14 +1,18 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
-
 import type { SignInLimits } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 
 const hour = 3600;
 const day = 24 * hour;
 
+/** Whole seconds since 1970, as sessions and tokens store a time (RFC 7519 §2). */
+export function numericDate(moment: Date): number {
+  return Math.floor(moment.getTime() / 1000);
+}
+
 /**
- * How long each thing lives, in seconds. A code at most ten minutes (RFC 6749 §4.1.2); a refresh token ends when it lies unused
- * (RFC 9700 §4.14.2), and with its family however much it is used.
+ * Lifetimes in seconds. A code lives at most ten minutes (RFC 6749 §4.1.2). A refresh token expires when it
+ * is not used (RFC 9700 §4.14.2), and at the latest with its family.
  */
 export const lifetimes = {
   authorizationCode: 120,
@@ -20,7 +24,10 @@ export const lifetimes = {
   interaction: hour / 2,
 } as const;
 
-/** The head of a family lives as long as the last of its tokens may: without `offline_access` that is the one access token. */
+/**
+ * A Grant lives as long as the last possible token of its family: without `offline_access`, its one access
+ * token.
+ */
 export function familyLifetime(scopes: readonly string[]): number {
   const { accessToken, authorizationCode, family, interaction } = lifetimes;
   return scopes.includes('offline_access')
@@ -28,12 +35,15 @@ export function familyLifetime(scopes: readonly string[]): number {
     : interaction + authorizationCode + accessToken;
 }
 
-/** A refresh token slides 30 days at a time, and never beyond its family's 90. @param familyStartedAt in seconds since 1970 */
+/**
+ * Each refresh extends the refresh token by 30 days, up to the 90 days of its family.
+ * @param familyStartedAt in seconds since 1970
+ */
 export function refreshTokenLifetime(familyStartedAt: number, now: number): number {
   return Math.max(1, Math.min(lifetimes.refreshToken, familyStartedAt + lifetimes.family - now));
 }
 
-/** A session that is used slides by 14 days at a time; its sign-in ends it in any case. */
+/** Each use extends a session by 14 days, up to the age limit of its sign-in. */
 export function signInLimits(
   config: Pick<Config, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
 ): SignInLimits {

@@ -3,8 +3,9 @@ import { endSession } from '../sessions/end-sessions.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /**
- * Ends what lives only as long as a browser's session, before the browser is told that it is signed out, and sees to it that no request
- * under way brings the session back. oidc-provider's own way (tokens that expire with the session) tells introspection, but not the APIs.
+ * Ends the tokens that depend on a browser session before the browser gets the sign-out page, and prevents a
+ * request in progress from saving the session again. oidc-provider's own way, tokens that expire with the
+ * session, reaches introspection but not the APIs.
  */
 export function endTokensOfSession(work: UnitOfWork) {
   return async (
@@ -16,6 +17,6 @@ export function endTokensOfSession(work: UnitOfWork) {
     const session = ctx.oidc.session;
     const userId = session?.accountId;
     if (session === undefined || userId === undefined || Reflect.get(session, 'destroyed') !== true) return;
-    await work.revoking((tx) => endSession(tx, userId, session.uid));
+    await work.revokeTokens((tx) => endSession(tx, userId, session.uid));
   };
 }

@@ -1,16 +1,16 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
-import { type Ahead, type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import { type RawHandler, type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config.js';
-import { mountPath } from '../requests/kinds-of-path.rules.js';
-import type { AuthQuota } from '../requests/request-limits.js';
-import { isReadableWhenDecoded } from '../requests/unreadable-text.js';
-import { noteArrival } from '../tokens/reuse.js';
+import { mountPath } from '../http/route-kind.rules.js';
+import type { AuthQuota } from '../http/request-limits.js';
+import { decodesToStorableText } from '../http/storable-text.js';
+import { recordArrival } from '../tokens/reuse.js';
 import { endpoints } from './endpoints.js';
 import type { OidcServer } from './oidc-server.js';
-import { unreadableAt } from './refusals.js';
+import { malformedUrlResponse } from './error-responses.js';
 
-/** As oidc-provider and Express understand it: the path as it was asked for, where `url` is what lies below the mount path. */
+/** Like Express: `originalUrl` is the requested URL, `url` the part below the mount path. */
 interface MountedRequest extends IncomingMessage {
   originalUrl?: string;
 }
@@ -21,38 +21,41 @@ const wellKnown: Readonly<Record<string, string>> = {
   '/.well-known/oauth-authorization-server/api/auth': 'oauth-authorization-server',
 };
 
-/** Answers what is oidc-provider's, and makes all other requests readable ones to the issuer before they are Express'. */
+/**
+ * Sends the requests of oidc-provider to its endpoints, and all others, with rewritten host headers, to
+ * Express.
+ */
 export function mountOidc(
   config: Pick<Config, 'AUTH_URL'>,
   oidc: OidcServer,
   limiter: RateLimiter<AuthQuota>,
-): Ahead {
+): RawHandler {
   const issuer = new URL(config.AUTH_URL);
-  const answer = endpoints(oidc, limiter);
+  const handle = endpoints(oidc, limiter);
   return (request: MountedRequest, response, express) => {
-    noteArrival(request);
-    const asked = originForm(request.url ?? '/');
-    if (!isReadableWhenDecoded(asked)) {
-      const field = isReadableWhenDecoded(pathOf(asked)) ? 'query' : 'path';
+    recordArrival(request);
+    const requested = originForm(request.url ?? '/');
+    if (!decodesToStorableText(requested)) {
+      const field = decodesToStorableText(pathOf(requested)) ? 'query' : 'path';
       const problem = new ValidationFailed([{ field, reason: 'malformed_encoding' }]);
-      sendPlain(response, unreadableAt(pathOf(asked), problem));
+      sendPlain(response, malformedUrlResponse(pathOf(requested), problem));
       return;
     }
-    makeItTheIssuers(request, issuer);
-    const whole = documentAtRoot(asked) ?? asked;
-    const below = belowMount(whole);
-    if (below === undefined) return express();
-    request.originalUrl = whole;
-    request.url = below;
-    void answer(request, response, pathOf(below));
+    rewriteToIssuer(request, issuer);
+    const url = documentAtRoot(requested) ?? requested;
+    const urlBelowMount = belowMount(url);
+    if (urlBelowMount === undefined) return express();
+    request.originalUrl = url;
+    request.url = urlBelowMount;
+    void handle(request, response, pathOf(urlBelowMount));
   };
 }
 
 /**
- * Addresses in answers come from the request's host, so nobody but us says which it is: whatever `Host` or `X-Forwarded-*` a
- * client sent, the request is one to the issuer. (The address of the client is the gateway's to say.)
+ * oidc-provider builds URLs in responses from the request's host. So the host is always the issuer's,
+ * whatever `Host` or `X-Forwarded-*` the client sent. (`X-Forwarded-For` is set by the gateway and stays.)
  */
-function makeItTheIssuers({ headers }: IncomingMessage, { host, protocol }: URL): void {
+function rewriteToIssuer({ headers }: IncomingMessage, { host, protocol }: URL): void {
   headers.host = host;
   headers['x-forwarded-proto'] = protocol.slice(0, -1);
   delete headers['x-forwarded-host'];
@@ -60,12 +63,15 @@ function makeItTheIssuers({ headers }: IncomingMessage, { host, protocol }: URL)
   delete headers.forwarded;
 }
 
-/** A server must take a target with scheme and host, too (RFC 9112 §3.2.2). Who is asked is known. */
+/** Removes scheme and host, which a server must accept in a request target (RFC 9112 §3.2.2). */
 function originForm(url: string): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
 }
 
-/** RFC 8414 §3.1 puts the well-known name between host and path; OIDC Discovery §4 behind the path, where oidc-provider has it. */
+/**
+ * RFC 8414 §3.1 puts the well-known name between host and path; OIDC Discovery §4, like oidc-provider, after
+ * the path.
+ */
 function documentAtRoot(url: string): string | undefined {
   const document = url.startsWith('/.well-known/') ? wellKnown[pathOf(url)] : undefined;
   return document === undefined ? undefined : `${mountPath}/.well-known/${document}`;

@@ -7,17 +7,20 @@ import { buildProvider, type ProviderDependencies } from './provider.js';
 
 type Handle = ReturnType<Provider['callback']>;
 
-interface Built {
+interface BuiltProvider {
   readonly provider: Provider;
   readonly handle: Handle;
   readonly version: string;
 }
 
-const lookEveryMs = 250; // a rotation takes effect at once
+const pollIntervalMs = 250; // a rotation takes effect almost immediately
 
-/** The provider of the keys as they are. When the keys change another one takes over; requests under way end on the one they began. */
+/**
+ * Builds the provider for the current keys, and replaces it when they change. Requests in progress finish on
+ * the old one.
+ */
 export class OidcServer {
-  private built: Built | undefined;
+  private built: BuiltProvider | undefined;
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -26,7 +29,7 @@ export class OidcServer {
   ) {
     this.loop = new BackgroundLoop({
       name: 'signing-keys',
-      intervalMs: lookEveryMs,
+      intervalMs: pollIntervalMs,
       logger: dependencies.logger,
       round: async () => {
         await this.refresh();
@@ -35,7 +38,9 @@ export class OidcServer {
     });
   }
 
-  /** Makes the keys at the first start, then follows every change of them, whoever makes it. */
+  /**
+   * Creates the keys at the first start, then polls for changes, also those of other replicas and operators.
+   */
   start(): void {
     this.loop.start();
   }
@@ -52,7 +57,7 @@ export class OidcServer {
     return this.current().provider;
   }
 
-  /** Answers a request. Composed once: oidc-provider would put its forty steps together for each. */
+  /** Handles a request. Composed once, since `callback()` composes about forty middleware functions. */
   get handle(): Handle {
     return this.current().handle;
   }
@@ -69,8 +74,8 @@ export class OidcServer {
     this.built = { provider, handle: provider.callback(), version: keySet.version };
   }
 
-  /** @throws ServiceUnavailable until the keys were read */
-  private current(): Built {
+  /** @throws ServiceUnavailable until the keys are loaded */
+  private current(): BuiltProvider {
     if (this.built === undefined) throw new ServiceUnavailable();
     return this.built;
   }

@@ -7,23 +7,15 @@ import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';
 import type { BrowserSessions } from '../sessions/browser-sessions.js';
-import { noteSignIns } from '../sessions/note-sign-in.js';
+import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from '../tokens/adapter.js';
-import { endsFamily, noteAnswers } from '../tokens/reuse.js';
-import type { SentAnswers } from '../tokens/sent-answers.js';
+import { shouldRevokeFamily, recordResponseTimes } from '../tokens/reuse.js';
+import type { ResponseTimes } from '../tokens/response-times.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from './account-client.js';
-import {
-  answerOutages,
-  answerUnknownPaths,
-  cachePublicDocuments,
-  forbidStoring,
-  inOneTransaction,
-  onlyAt,
-} from './around-requests.js';
 import { awaitRecords, recordEvents } from './audit-events.js';
-import { judgeRegistration } from './client-registration.js';
-import { requireClient } from './client-required.js';
+import { knownScopes, splitScope, validateAuthorizationRequest } from './authorization-request.js';
+import { validateClientMetadata } from './client-registration.js';
 import { cookieSettings } from './cookies.js';
 import type { CountRejections } from './count-rejections.js';
 import { isOriginOfClient } from './cors.rules.js';
@@ -31,16 +23,25 @@ import { claimsOfScopes, currentOrganisation, findAccount } from './find-account
 import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
 import { interactionRules } from './interaction-policy.js';
 import { allowIntrospection } from './introspection-policy.js';
-import { describeSwappedToken } from './introspection-swap.js';
-import { judgeAuthorization } from './judge-authorization.js';
-import { familyLifetime, lifetimes, refreshTokenLifetime, signInLimits } from './lifetimes.rules.js';
+import { describeReplacedToken } from './jwt-handle.js';
+import {
+  familyLifetime,
+  lifetimes,
+  numericDate,
+  refreshTokenLifetime,
+  signInLimits,
+} from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
-import { noteClient } from './note-client.js';
-import { numericDate } from './numeric-date.js';
-import { words } from './requested-scope.js';
-import { nameResponseModes } from './response-modes.js';
+import { inOneTransaction, onlyAt, respondToOutages } from './middleware.js';
+import { recordClientAuthentication } from './client-authentication.js';
+import {
+  advertiseResponseModes,
+  cachePublicDocuments,
+  forbidStoring,
+  requireClient,
+  respondToUnknownPaths,
+} from './responses.js';
 import { LocalSigningKey } from './signing-key.js';
-import { knownScopes } from './strict-scopes.js';
 
 export interface ProviderDependencies extends AdapterDependencies {
   readonly config: Config;
@@ -49,14 +50,16 @@ export interface ProviderDependencies extends AdapterDependencies {
   readonly grants: ExistingGrants;
   readonly factors: SecondFactors;
   readonly browsers: BrowserSessions;
-  readonly answers: SentAnswers;
+  readonly responseTimes: ResponseTimes;
   readonly rejections: CountRejections;
   readonly clock: Clock;
 }
 
-/** The whole wiring of the authorization server. A new one is built over the same storage whenever the keys change. */
+/**
+ * The whole wiring of oidc-provider. A new provider is built over the same storage whenever the keys change.
+ */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
-  const { answers, config, logger, work } = dependencies;
+  const { responseTimes, config, logger, work } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -68,24 +71,26 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.maxIpsCount = 1;
   useSignedAccessTokens(provider, format);
   connectGrantsToCreators(provider);
-  provider.use(answerOutages(provider, logger));
-  provider.use(answerUnknownPaths);
+  provider.use(respondToOutages(provider, logger));
+  provider.use(respondToUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
-  provider.use(onlyAt(/^\/\.well-known\//, nameResponseModes));
-  provider.use(onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, noteClient(dependencies.rejections)));
+  provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
+  provider.use(
+    onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, recordClientAuthentication(dependencies.rejections)),
+  );
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   provider.use(awaitRecords);
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
-  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeSwappedToken));
+  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, requireClient));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(work)));
-  provider.use(onlyAt(/^\/oauth2\/authorize/, noteSignIns(dependencies.browsers)));
+  provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
   recordEvents(provider, work);
-  noteAnswers(provider, answers, work);
+  recordResponseTimes(provider, responseTimes, work);
   return provider;
 }
 
-/** Who we are and what we sign with. */
+/** Issuer identity: keys, cookies, routes and metadata. */
 function identity({ keys }: KeySet, { config }: ProviderDependencies): Configuration {
   return {
     jwks: { keys: keys.map(({ jwk }) => new LocalSigningKey(jwk)) },
@@ -110,7 +115,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ answers, clock, rejections, work }: ProviderDependencies): Configuration {
+function protocol({ responseTimes, clock, rejections, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -121,7 +126,7 @@ function protocol({ answers, clock, rejections, work }: ProviderDependencies): C
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
-    revokeGrantPolicy: endsFamily(answers, work),
+    revokeGrantPolicy: shouldRevokeFamily(responseTimes, work),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
     enabledJWA: {
       idTokenSigningAlgValues: ['ES256', 'RS256'],
@@ -129,10 +134,10 @@ function protocol({ answers, clock, rejections, work }: ProviderDependencies): C
     },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
-    extraParams: { creator: judgeAuthorization },
+    extraParams: { creator: validateAuthorizationRequest },
     extraClientMetadata: {
       properties: ['first_party', 'resource_server', 'verified'],
-      validator: judgeRegistration,
+      validator: validateClientMetadata,
     },
     ttl: {
       AuthorizationCode: lifetimes.authorizationCode,
@@ -142,7 +147,7 @@ function protocol({ answers, clock, rejections, work }: ProviderDependencies): C
         const now = numericDate(clock());
         return refreshTokenLifetime(token.iiat ?? now, now);
       },
-      Grant: (_ctx, grant) => familyLifetime(words(grant.getOIDCScope())),
+      Grant: (_ctx, grant) => familyLifetime(splitScope(grant.getOIDCScope())),
       Session: lifetimes.session,
       Interaction: lifetimes.interaction,
     },
@@ -169,7 +174,7 @@ function protocol({ answers, clock, rejections, work }: ProviderDependencies): C
   };
 }
 
-/** Who signs in, and what they are asked. */
+/** Accounts, their claims, and the interactions of a sign-in. */
 function people({ accounts, config, stored, work, grants, factors }: ProviderDependencies): Configuration {
   return {
     findAccount: findAccount(accounts, stored, work),

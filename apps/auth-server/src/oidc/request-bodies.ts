@@ -1,6 +1,6 @@
 import { PayloadTooLarge } from '@fulfilment/error-envelope';
 import type { IncomingMessage } from 'node:http';
-import { isReadableJson, isReadableWhenDecoded } from '../requests/unreadable-text.js';
+import { isStorableJson, decodesToStorableText } from '../http/storable-text.js';
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 
@@ -8,25 +8,25 @@ const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 export type FormChange = (request: IncomingMessage, form: Buffer) => Buffer;
 
 /**
- * Reads a body once, by the cheapest way there is, and hands it to oidc-provider through the iterator by which it reads every body:
- * no endpoint or parameter can be forgotten. What the iterator throws it takes for a body it cannot parse, and answers
- * `invalid_request`: so it does to text nobody can read.
+ * Reads a body once and passes it to oidc-provider through the iterator with which it reads every body, so
+ * that no endpoint or parameter is missed. When the iterator throws, as for text that is not valid,
+ * oidc-provider responds with `invalid_request`.
  * @throws PayloadTooLarge
  */
 export async function readBody(request: IncomingMessage, change?: FormChange): Promise<void> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (length === undefined && chunked === undefined) return;
   if (Number(length) > maxBodyBytes) throw new PayloadTooLarge(maxBodyBytes);
-  const body = await received(request);
+  const body = await receiveBody(request);
   const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
-  if (change === undefined || !isForm || body instanceof Error) return hand(request, body);
+  if (change === undefined || !isForm || body instanceof Error) return passOn(request, body);
   const changed = change(request, body);
   request.headers['content-length'] = String(changed.length);
   delete request.headers['transfer-encoding'];
-  hand(request, changed);
+  passOn(request, changed);
 }
 
-function received(request: IncomingMessage): Promise<Buffer | Error> {
+function receiveBody(request: IncomingMessage): Promise<Buffer | Error> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -39,13 +39,13 @@ function received(request: IncomingMessage): Promise<Buffer | Error> {
     };
     const onEnd = (): void => {
       const body = Buffer.concat(parts);
-      resolve(isReadableBody(request, body) ? body : new TypeError('The body is not readable text.'));
+      resolve(isStorableBody(request, body) ? body : new TypeError('The body is not readable text.'));
     };
     request.on('data', onData).on('end', onEnd);
   });
 }
 
-function hand(request: IncomingMessage, body: Buffer | Error): void {
+function passOn(request: IncomingMessage, body: Buffer | Error): void {
   Object.defineProperty(request, 'readable', { configurable: true, value: true });
   Object.defineProperty(request, 'iterator', {
     configurable: true,
@@ -56,11 +56,11 @@ function hand(request: IncomingMessage, body: Buffer | Error): void {
   });
 }
 
-function isReadableBody({ headers }: IncomingMessage, body: Buffer): boolean {
-  if (headers['content-type']?.includes('json') !== true) return isReadableWhenDecoded(body);
+function isStorableBody({ headers }: IncomingMessage, body: Buffer): boolean {
+  if (headers['content-type']?.includes('json') !== true) return decodesToStorableText(body);
   try {
-    return isReadableJson(body);
+    return isStorableJson(body);
   } catch {
-    return true; // no JSON at all: oidc-provider says so
+    return true; // not JSON: oidc-provider rejects it
   }
 }

@@ -4,7 +4,7 @@ import { makeKey } from '../keys/make-key.js';
 import { LocalSigningKey } from './signing-key.js';
 
 describe('an ES256 signature', () => {
-  it('is two numbers of 32 bytes, also when one is shorter or has its highest bit set (RFC 7518 §3.4)', async () => {
+  it('consists of two numbers of 32 bytes, also when one is shorter or has its highest bit set (RFC 7518 §3.4)', async () => {
     const jwk = await makeKey('ES256');
     const key = new LocalSigningKey(jwk);
     const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
@@ -12,7 +12,7 @@ describe('an ES256 signature', () => {
     // One in 256 has a number of 31 bytes, one of two a highest bit.
     for (let turn = 0; turn < 20_000 && !(seen.short && seen.high); turn += 1) {
       const data = Buffer.from(`message ${turn}`);
-      const signature = key.signAtOnce(data);
+      const signature = key.signSync(data);
       expect(signature).toHaveLength(64);
       expect(verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
       seen.short ||= signature[0] === 0 || signature[32] === 0;

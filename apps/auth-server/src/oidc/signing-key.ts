@@ -4,8 +4,9 @@ import { ExternalSigningKey } from 'oidc-provider';
 import type { PrivateJwk } from '../keys/make-key.js';
 
 /**
- * A key that signs where it is asked to. oidc-provider's own way hands every signature to another thread, which costs more than the
- * P-256 signature itself; one of RSA is twenty times as dear and goes there.
+ * A key that makes ES256 signatures in the current thread. oidc-provider signs in another thread, which costs
+ * more than the P-256 signature itself. An RSA signature is twenty times as expensive and still uses another
+ * thread.
  */
 export class LocalSigningKey extends ExternalSigningKey {
   private readonly privateKey: KeyObject;
@@ -30,14 +31,14 @@ export class LocalSigningKey extends ExternalSigningKey {
   }
 
   override sign(data: Uint8Array): Buffer | Promise<Buffer> {
-    return this.jwk.alg === 'ES256' ? this.signAtOnce(data) : this.signElsewhere(data);
+    return this.jwk.alg === 'ES256' ? this.signSync(data) : this.signInThreadPool(data);
   }
 
-  signAtOnce(data: Uint8Array): Buffer {
+  signSync(data: Uint8Array): Buffer {
     return p256FromDer(sign('sha256', data, this.privateKey));
   }
 
-  private signElsewhere(data: Uint8Array): Promise<Buffer> {
+  private signInThreadPool(data: Uint8Array): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       sign('sha256', data, this.privateKey, (error, signature) => {
         if (error === null) resolve(signature);

@@ -12,7 +12,7 @@ import type { OperatorContext } from './operator-context.js';
 
 const USER = z.string('is missing').min(1, 'must not be empty');
 
-/** Organisations, and the people in them. USER is a UUID or an e-mail address. */
+/** Commands for organisations and users. USER is a UUID or an e-mail address. */
 export const accountCommands = {
   'organisation create': defineCommand({
     flags: { name: 'text', id: 'text' },
@@ -24,14 +24,14 @@ export const accountCommands = {
     arguments: newUser,
     run: async (context: OperatorContext, user) => {
       const password = await givenPassword(context, user.password);
-      return createUser(context.database, { ...user, password }, context.tell);
+      return createUser(context.database, { ...user, password }, context.publishRevoked);
     },
   }),
   'user disable': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, outbox, tell }: OperatorContext, given) =>
-      disableUser(database, outbox, tell, given.USER),
+    run: ({ database, outbox, publishRevoked }: OperatorContext, given) =>
+      disableUser(database, outbox, publishRevoked, given.USER),
   }),
   'user enable': defineCommand({
     operands: ['USER'],
@@ -41,8 +41,8 @@ export const accountCommands = {
   'user redact': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, outbox, tell }: OperatorContext, given) =>
-      redactUser(database, outbox, tell, given.USER),
+    run: ({ database, outbox, publishRevoked }: OperatorContext, given) =>
+      redactUser(database, outbox, publishRevoked, given.USER),
   }),
   'user password': defineCommand({
     operands: ['USER'],
@@ -50,18 +50,20 @@ export const accountCommands = {
     arguments: z.object({ USER, password: z.string('is missing') }),
     run: async (context: OperatorContext, given) => {
       const password = await givenPassword(context, given.password);
-      return setPassword(context.database, context.tell, given.USER, password);
+      return setPassword(context.database, context.publishRevoked, given.USER, password);
     },
   }),
   'user reset-second-factor': defineCommand({
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, tell }: OperatorContext, given) => resetSecondFactor(database, tell, given.USER),
+    run: ({ database, publishRevoked }: OperatorContext, given) =>
+      resetSecondFactor(database, publishRevoked, given.USER),
   }),
   'user role': defineCommand({
     operands: ['USER'],
     flags: { role: 'text', organisation: 'text' },
     arguments: roleChange,
-    run: ({ database, outbox, tell }: OperatorContext, change) => changeRole(database, outbox, tell, change),
+    run: ({ database, outbox, publishRevoked }: OperatorContext, change) =>
+      changeRole(database, outbox, publishRevoked, change),
   }),
 };

@@ -5,7 +5,7 @@ import { readAuditLog } from '../audit/read-audit-log.js';
 import type { OperatorContext } from './operator-context.js';
 import { pageSize } from './page-size.js';
 
-const some = z.string().min(1, 'must not be empty');
+const nonEmptyText = z.string().min(1, 'must not be empty');
 const moment = z
   .string()
   .refine(
@@ -13,7 +13,9 @@ const moment = z
     'must be an ISO 8601 time, or one ago: 30m, 2h, 7d',
   );
 
-/** The audit log. It holds addresses and user agents, which are personal data: nothing else shows them. */
+/**
+ * Command for the audit log, the only output of network addresses and user agents, which are personal data.
+ */
 export const auditCommands = {
   audit: defineCommand({
     flags: {
@@ -27,8 +29,8 @@ export const auditCommands = {
     },
     arguments: z.object({
       event: z.enum(auditEvents, `must be one of ${auditEvents.join(', ')}`).optional(),
-      user: some.optional(),
-      client: some.optional(),
+      user: nonEmptyText.optional(),
+      client: nonEmptyText.optional(),
       since: moment.optional(),
       until: moment.optional(),
       before: z

@@ -7,9 +7,9 @@ import { listClients } from '../registration/list-clients.js';
 import type { OperatorContext } from './operator-context.js';
 import { pageSize } from './page-size.js';
 
-const oneClient = z.object({ CLIENT: z.string('is missing').min(1, 'must not be empty') });
+const clientArgument = z.object({ CLIENT: z.string('is missing').min(1, 'must not be empty') });
 
-/** OAuth clients, also those that registered themselves. */
+/** Commands for OAuth clients, also those that registered themselves. */
 export const clientCommands = {
   'client create': defineCommand({
     flags: {
@@ -33,14 +33,14 @@ export const clientCommands = {
   }),
   'client secret': defineCommand({
     operands: ['CLIENT'],
-    arguments: oneClient,
+    arguments: clientArgument,
     run: ({ database, secrets }: OperatorContext, { CLIENT }) =>
       changeClientSecret(database, CLIENT, secrets),
   }),
   'client delete': defineCommand({
     operands: ['CLIENT'],
-    arguments: oneClient,
-    run: ({ database, outbox, tell }: OperatorContext, { CLIENT }) =>
-      deleteClient(database, outbox, tell, CLIENT),
+    arguments: clientArgument,
+    run: ({ database, outbox, publishRevoked }: OperatorContext, { CLIENT }) =>
+      deleteClient(database, outbox, publishRevoked, CLIENT),
   }),
 };

@@ -2,7 +2,7 @@ import { defineCommand, publishReplay } from '@fulfilment/service-host/operator'
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
 import { creatorFlags } from '../creators/creator-flags.js';
-import { creatorsAgain } from '../creators/creators-again.js';
+import { replayCreators } from '../creators/replay-creators.js';
 import { redactCreator } from '../creators/redact-creator.js';
 import { newCreator, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
@@ -15,7 +15,7 @@ const flags = {
   'settlement-currency': 'text',
 } as const;
 
-/** Creators. CREATOR is a UUID or a `crt_` id. */
+/** Commands for creators. CREATOR is a UUID or a `crt_` id. */
 export const creatorCommands = {
   'creator create': defineCommand({
     flags: { ...flags, organisation: 'text', id: 'text' },
@@ -45,6 +45,6 @@ export const creatorCommands = {
   'creators republish': defineCommand({
     arguments: z.object({}),
     run: ({ database, broker, clock }: OperatorContext) =>
-      publishReplay(broker, 'creator-api.replay', creatorsAgain(database, clock)),
+      publishReplay(broker, 'creator-api.replay', replayCreators(database, clock)),
   }),
 };

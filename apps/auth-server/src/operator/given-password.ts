@@ -1,9 +1,9 @@
 import type { OperatorContext } from './operator-context.js';
 
-/** In place of a password: it is read from a prompt or from standard input. */
+/** Value of `--password` that reads the password from a prompt or from standard input. */
 const fromInput = '-';
 
-/** The password that `--password` means. @throws Error for one in the command line outside development */
+/** The password of `--password`. @throws Error for a password on the command line outside development */
 export function givenPassword(
   { readSecret, development }: Pick<OperatorContext, 'readSecret' | 'development'>,
   typed: string,

@@ -7,7 +7,7 @@ import type { OperatorContext } from './operator-context.js';
 const signingKeys = ({ database, secrets, clock }: OperatorContext) =>
   new SigningKeys(database, secrets, clock);
 
-/** Signing keys, and the keys that encrypt secrets at rest. */
+/** Commands for signing keys, and for the keys that seal secrets. */
 export const keyCommands = {
   'keys list': defineCommand({
     arguments: z.object({}),

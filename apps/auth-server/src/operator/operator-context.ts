@@ -5,19 +5,19 @@ import { type Clock, createLogger, hasLoopbackHost, SecretBox, systemClock } fro
 import { type BrokerSettings, type CommandContext, readSecret } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { Config } from '../config.js';
-import { DenyList, type TellRevoked } from '../revocation/deny-list.js';
+import { DenyList, type PublishRevokedTokens } from '../revocation/deny-list.js';
 
-/** What the operator's commands stand on. */
+/** Dependencies of the operator commands. */
 export interface OperatorContext {
   readonly database: Database;
   readonly outbox: Outbox;
-  readonly tell: TellRevoked;
+  readonly publishRevoked: PublishRevokedTokens;
   readonly broker: BrokerSettings;
   readonly secrets: SecretBox;
   readonly clock: Clock;
-  /** A password from a prompt or from standard input. */
+  /** Reads a password from a prompt or from standard input. */
   readonly readSecret: () => Promise<string>;
-  /** Whether only this computer can reach the authorization server. */
+  /** Whether the authorization server is only reachable from this computer. */
   readonly development: boolean;
 }
 
@@ -26,13 +26,13 @@ export type OperatorSettings = BrokerSettings &
     readonly AUTH_URL?: string | undefined;
   };
 
-const redisWithinMs = 2_000;
+const redisTimeoutMs = 2_000;
 
 export function operatorContext(site: CommandContext<OperatorSettings>): OperatorContext {
   return {
     database: site.database,
     outbox: new Outbox(),
-    tell: tellByRedis(site),
+    publishRevoked: publishByRedis(site),
     broker: site.settings,
     secrets: new SecretBox(site.settings.KEY_ENCRYPTION_KEY),
     clock: systemClock,
@@ -41,20 +41,23 @@ export function operatorContext(site: CommandContext<OperatorSettings>): Operato
   };
 }
 
-/** Redis is opened when there is something to tell. While it is away the running service tells, once Redis is back. */
-function tellByRedis({ database, settings, atEnd }: CommandContext<OperatorSettings>): TellRevoked {
+/**
+ * Connects to Redis only when tokens were revoked. If Redis is unavailable, the running service publishes
+ * them later.
+ */
+function publishByRedis({ database, settings, atEnd }: CommandContext<OperatorSettings>): PublishRevokedTokens {
   let opening: Promise<DenyList> | undefined;
   const open = async (): Promise<DenyList> => {
-    const logger = createLogger('auth-server operate', 'silent'); // standard output holds the answer only
+    const logger = createLogger('auth-server operate', 'silent'); // standard output is for the result only
     const redis = new RedisConnection(settings.REDIS_URL, logger);
     atEnd(() => redis.stop());
     const denyList = new DenyList(database, redis, logger);
-    await once(redis.client, 'ready', { signal: AbortSignal.timeout(redisWithinMs) }).catch(() => undefined);
+    await once(redis.client, 'ready', { signal: AbortSignal.timeout(redisTimeoutMs) }).catch(() => undefined);
     return denyList;
   };
   return async (tokens) => {
     if (tokens.length === 0) return;
     opening ??= open();
-    await (await opening).tell(tokens);
+    await (await opening).publish(tokens);
   };
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-const most = 1000;
+const maxPageSize = 1000;
 
-/** How many rows a command answers at most, as typed. */
+/** `--limit` of a command: maximum number of rows. */
 export const pageSize = z
   .string()
-  .regex(/^\d{1,4}$/, `must be a whole number from 1 to ${most}`)
+  .regex(/^\d{1,4}$/, `must be a whole number from 1 to ${maxPageSize}`)
   .transform(Number)
-  .refine((count) => count >= 1 && count <= most, `must be a whole number from 1 to ${most}`)
+  .refine((count) => count >= 1 && count <= maxPageSize, `must be a whole number from 1 to ${maxPageSize}`)
   .default(100);

@@ -1,7 +1,7 @@
 import { type Html, html } from '@fulfilment/http-service';
 import { brand, type Page, page } from './page.js';
 
-/** Who is shown an account page, and what its forms carry. */
+/** The person of an account page, and the token of its forms. */
 export interface AccountFrame {
   readonly email: string;
   readonly csrf: string;
@@ -9,7 +9,7 @@ export interface AccountFrame {
 
 export type AccountTab = 'overview' | 'apps' | 'browsers' | 'security';
 
-/** What a page says about what was just done or refused. */
+/** The message about the last action, at the top of a page. */
 export interface Notice {
   readonly kind: 'done' | 'problem';
   readonly text: string;
@@ -24,7 +24,7 @@ const tabs = [
   ['security', '/account/security', 'Security'],
 ] as const;
 
-/** The frame of the pages on which people look after their account. */
+/** The frame of the account pages. */
 export function accountPage(parts: {
   readonly frame: AccountFrame;
   readonly tab: AccountTab;
@@ -71,12 +71,12 @@ export function csrfField({ csrf }: AccountFrame): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}" />`;
 }
 
-/** Tells password managers whose password it is. */
+/** Names the account for password managers. */
 function usernameField({ email }: AccountFrame): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;
 }
 
-/** Asked again before anything that an open browser alone must not be enough for. */
+/** For changes that a signed-in browser alone must not allow. */
 export function currentPasswordField(frame: AccountFrame, id: string): Html {
   return html`${usernameField(frame)}
     <div class="field">

@@ -4,7 +4,7 @@ import type { Page } from './page.js';
 
 export interface BrowserView {
   readonly uid: string;
-  /** In words, such as "Firefox on Linux". */
+  /** Such as "Firefox on Linux". */
   readonly name: string;
   readonly ip: string;
   readonly signedInAt: Date;

@@ -5,10 +5,10 @@ import type { Page } from './page.js';
 export interface ConnectedAppView {
   readonly clientId: string;
   readonly name: string;
-  /** Made by us: it is connected by signing in and asks nothing. */
+  /** First-party apps are connected by signing in, without consent. */
   readonly firstParty: boolean;
   readonly creators: readonly string[];
-  /** In words. */
+  /** Descriptions of the scopes. */
   readonly permissions: readonly string[];
   readonly connectedAt: Date;
 }

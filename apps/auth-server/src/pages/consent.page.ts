@@ -6,13 +6,13 @@ export interface ConsentView {
   readonly uid: string;
   readonly csrf: string;
   readonly abortCsrf: string;
-  /** Whether the operator made the client; others registered themselves. */
+  /** Whether the operator created the client; others registered themselves. */
   readonly verified: boolean;
   readonly appName: string;
-  /** Where the person goes next, in words. */
+  /** Description of where the person is sent. */
   readonly destination: string;
   readonly email: string;
-  /** In words, in the order in which they are shown. */
+  /** Descriptions of the scopes, in the order in which they are shown. */
   readonly permissions: readonly string[];
   readonly creators: readonly VisibleCreator[];
   readonly formTargets: readonly string[];
@@ -28,7 +28,7 @@ const tick = html`<svg viewBox="0 0 16 16" aria-hidden="true">
     stroke-linejoin="round"
   />
 </svg>`;
-const listedAsRadios = 8;
+const maxRadioButtons = 8;
 
 export function consentPage(view: ConsentView): Page {
   return page({
@@ -61,7 +61,7 @@ function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
     return html`<h2>For</h2>
       <p>${nameOf(only)}<input type="hidden" name="creator" value="${only.id}" /></p>`;
   }
-  if (creators.length > listedAsRadios) {
+  if (creators.length > maxRadioButtons) {
     return html`<div class="field">
       <h2><label for="creator">For which creator?</label></h2>
       <select id="creator" name="creator">

@@ -3,8 +3,8 @@ import type { Request } from 'express';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Keeps other sites from sending our forms. Each form holds a token of its own interaction, which only the browser that was given
- * the interaction's cookie has seen; what a browser says about the sender's origin has to agree.
+ * Protects forms against cross-site request forgery. Each form has a token for its interaction, which only
+ * the browser with the interaction's cookie has seen. If the browser sends `Origin`, it must be ours.
  */
 export class FormTokens {
   private readonly origin: string;
@@ -24,12 +24,12 @@ export class FormTokens {
   /** @throws Forbidden */
   verify(uid: string, token: string, request: Pick<Request, 'headers'>): void {
     const given = Buffer.from(token, 'base64url');
-    const good = this.keys.some((key) => {
+    const isValid = this.keys.some((key) => {
       const expected = sign(key, uid);
       return given.length === expected.length && timingSafeEqual(given, expected);
     });
     const origin = request.headers.origin;
-    if (!good || (origin !== undefined && origin !== this.origin))
+    if (!isValid || (origin !== undefined && origin !== this.origin))
       throw new Forbidden('The form did not come from this page.');
   }
 }

@@ -2,7 +2,7 @@ import { type RateLimited, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Html, html } from '@fulfilment/http-service';
 import { type Page, page } from './page.js';
 
-/** A page that tells one thing. @param code what to name when asking for help */
+/** A page with one message. @param code reference for support */
 export function messagePage(message: {
   readonly title: string;
   readonly text: string;

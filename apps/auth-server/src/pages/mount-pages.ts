@@ -2,10 +2,10 @@ import { RateLimited } from '@fulfilment/error-envelope';
 import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { type AuthQuota, takeFromQuota } from '../requests/request-limits.js';
+import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** What stands before the pages people see: their quota, and forms that can be read. */
+/** Middleware of the pages: the quota, and the form parser. */
 export function mountPages(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
   for (const pages of ['/interaction', '/account']) {
     app.use(pages, (request: Request, _response: Response, next: NextFunction) => {
@@ -20,13 +20,13 @@ export function mountPages(app: NestExpressApplication, limiter: RateLimiter<Aut
   }
 }
 
-/** Express knows an error's handler by its four parameters. */
+/** Express recognises an error handler by its four parameters. */
 function showTooMany(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (error instanceof RateLimited) sendPlain(response, tooManyPage(error));
   else next(error);
 }
 
-/** A form that cannot be read: too large, too many fields, or cut off. */
+/** For a form that is too large, has too many fields or is incomplete. */
 function showBadForm(_error: unknown, _request: Request, response: Response, _next: NextFunction): void {
   const text = 'It was too large, or arrived incomplete. Go back and try again.';
   sendPlain(response, messagePage({ title: 'This form was not accepted', text, status: 400 }));

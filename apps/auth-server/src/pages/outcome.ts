@@ -2,7 +2,7 @@ import { sendPlain } from '@fulfilment/http-service';
 import type { Response } from 'express';
 import type { Page } from './page.js';
 
-/** What a browser gets: a page, or the way to another. */
+/** Result of a page's use case: a page, or a redirect. */
 export type Outcome = Page | { readonly redirect: string };
 
 export function deliver(response: Response, outcome: Outcome): void {

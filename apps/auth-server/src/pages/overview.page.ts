@@ -4,7 +4,7 @@ import type { Page } from './page.js';
 
 export interface OverviewView {
   readonly name: string | null;
-  /** In words; undefined for somebody of no organisation. */
+  /** Description of organisation and role; undefined without an organisation. */
   readonly belongsTo: string | undefined;
   readonly creators: readonly string[];
   readonly apps: number;

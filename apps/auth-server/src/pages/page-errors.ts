@@ -1,10 +1,10 @@
-/** Nobody is signed in in this browser, or not well enough. */
+/** The browser has no session, or its session lacks a required factor. */
 export class SignInNeeded extends Error {
-  /** @param address where to sign in, to come back to the page */
+  /** @param address URL of the sign-in, which returns to the page */
   constructor(readonly address: string) {
     super('Somebody has to sign in first.');
   }
 }
 
-/** The sign-in this browser is in the middle of does not exist (any more). */
+/** The interaction does not exist, has expired or belongs to another browser. */
 export class InteractionExpired extends Error {}

@@ -2,7 +2,7 @@ import { type Html, html, Html as Markup } from '@fulfilment/http-service';
 import { isPlainHost } from '../oidc/client-registration.rules.js';
 import { style, styleHash } from './style.js';
 
-/** One answer that a person sees. */
+/** A response that is shown to a person. */
 export interface Page {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,17 +13,17 @@ export interface PageParts {
   readonly title: string;
   readonly content: Html;
   readonly status?: number;
-  /** Where a form's answer may redirect to, beyond ourselves: browsers hold `form-action` against redirects too. */
+  /** Other origins that a form may redirect to: browsers also apply `form-action` to redirects. */
   readonly formTargets?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** What stands above the content of an account page, in place of the bare brand. */
+  /** Header of an account page, in place of the brand. */
   readonly accountTop?: Html;
 }
 
-/** The name of the suite, as people see it. No app may register it. */
+/** The public name of the suite. No app may register it. */
 export const suiteName = 'Fulfilment';
 
-/** The sign of the house. */
+/** The logo. */
 const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <circle cx="16" cy="16" r="15" fill="currentColor" opacity=".16" />
   <circle cx="16" cy="16" r="10.5" fill="none" stroke="currentColor" stroke-width="2.4" />
@@ -32,7 +32,7 @@ const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
 export const brand = html`<p class="brand">${mark}<span>${suiteName}</span></p>`;
 const sheet = new Markup(`<style>${style}</style>`);
 
-/** The frame of every page, and the headers that keep it to itself. */
+/** The frame and the security headers of every page. */
 export function page(parts: PageParts): Page {
   const document = html`<!DOCTYPE html>
     <html lang="en">
@@ -74,8 +74,8 @@ function securityHeaders(formTargets: readonly string[]): Record<string, string>
 }
 
 /**
- * A redirect address as a source of `form-action`. Host sources cannot be IPv6 addresses, so there the scheme has to do. Undefined for a
- * host that does not belong in a policy.
+ * A redirect URI as a source of `form-action`. Host sources cannot be IPv6 addresses, so those become their
+ * scheme. Returns undefined for a host that is not safe in a policy.
  */
 export function formTarget(redirectUri: string): string | undefined {
   const uri = new URL(redirectUri);

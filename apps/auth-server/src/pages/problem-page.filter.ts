@@ -7,7 +7,7 @@ import { deliver } from './outcome.js';
 import { InteractionExpired, SignInNeeded } from './page-errors.js';
 import type { Page } from './page.js';
 
-/** What goes wrong on a page is told on a page. */
+/** Shows errors of pages as pages. */
 @Catch()
 export class ProblemPageFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}

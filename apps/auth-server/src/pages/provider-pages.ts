@@ -3,8 +3,8 @@ import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './message.page.js';
 import { formTarget, type Page } from './page.js';
 
-/** Routes that people visit; all others are called by programs. */
-const visited = new Set([
+/** Routes that people open in a browser; all others are called by programs. */
+const browserRoutes = new Set([
   'authorization',
   'resume',
   'end_session',
@@ -12,9 +12,12 @@ const visited = new Set([
   'end_session_success',
 ]);
 
-/** An error that cannot be told to the client by a redirect: a page for people, JSON for programs (RFC 6749 §5.2). */
+/**
+ * Response to an error that cannot be redirected to the client: a page for people, JSON for programs (RFC
+ * 6749 §5.2).
+ */
 export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
-  if (!visited.has(ctx.oidc.route)) {
+  if (!browserRoutes.has(ctx.oidc.route)) {
     ctx.type = 'json';
     ctx.body = out;
     return;
@@ -33,7 +36,10 @@ export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
   );
 }
 
-/** Asks before signing out: a link from anywhere must not do it. @param form oidc-provider's own, made by it from safe parts */
+/**
+ * Confirmation page of a sign-out, since a link alone must not sign out.
+ * @param form safe markup of oidc-provider
+ */
 export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
   sendPage(
@@ -58,7 +64,7 @@ export function loggedOutPage(ctx: KoaContextWithOIDC): void {
   sendPage(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
 }
 
-/** What sending a page needs of a Koa context. */
+/** The part of a Koa context that `sendPage` uses. */
 interface PageTarget {
   status: number;
   body?: unknown;

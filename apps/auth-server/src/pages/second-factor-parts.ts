@@ -1,15 +1,15 @@
 import { Html, html } from '@fulfilment/http-service';
 import { renderSVG } from 'uqr';
 
-/** What somebody needs to put the account into an authenticator app. */
+/** The secret for an authenticator app. */
 export interface SecondFactorSetup {
   /** `otpauth://totp/…` */
   readonly keyUri: string;
-  /** The secret for typing. */
+  /** The secret to type. */
   readonly spelledSecret: string;
 }
 
-/** The code to scan, and the same for typing. */
+/** The QR code, and the same secret to type. */
 export function setupSteps({ keyUri, spelledSecret }: SecondFactorSetup): Html {
   return html`<p>Open your authenticator app, add an account and scan this code.</p>
     <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(keyUri)}</div>
@@ -21,7 +21,7 @@ export function setupSteps({ keyUri, spelledSecret }: SecondFactorSetup): Html {
     </details>`;
 }
 
-/** One code of six digits, or where it may be one, a recovery code. */
+/** Input for a code of six digits or, if allowed, a recovery code. */
 export function codeField({
   wrong,
   recovery,
@@ -29,7 +29,7 @@ export function codeField({
 }: {
   readonly wrong: boolean;
   readonly recovery: boolean;
-  /** Where a page has several. */
+  /** For pages with several fields. */
   readonly id?: string;
 }): Html {
   return html`<div class="field">
@@ -52,7 +52,7 @@ export function codeField({
   </div>`;
 }
 
-/** Shown once: nobody can show them again, we keep only their hashes. */
+/** Shown once, since only the hashes are stored. */
 export function recoveryCodeList(codes: readonly string[]): Html {
   return html`<p>
       Each of these codes signs you in once if you lose your authenticator app. Print them or keep them in a
@@ -63,7 +63,7 @@ export function recoveryCodeList(codes: readonly string[]): Html {
     </ol>`;
 }
 
-/** A library's markup out of our own text: a picture of squares. */
+/** Safe markup: the library draws squares from our own text. */
 function qrCode(text: string): Html {
   return new Html(renderSVG(text, { border: 0, ecc: 'M' }));
 }

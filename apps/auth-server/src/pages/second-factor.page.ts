@@ -2,7 +2,7 @@ import { type Html, html } from '@fulfilment/http-service';
 import { type Page, page } from './page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
 
-/** The second question of a sign-in. */
+/** The second step of a sign-in. */
 export interface SecondFactorView {
   readonly uid: string;
   readonly csrf: string;
@@ -33,7 +33,10 @@ export function secondFactorPage(view: SecondFactorView): Page {
   });
 }
 
-/** Has a person set it up who may not sign in without. @param setup undefined once it was shown: a secret is shown once */
+/**
+ * Set-up of a required second factor during a sign-in.
+ * @param setup undefined after a wrong code: a secret is shown once
+ */
 export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup | undefined): Page {
   return question(view, {
     title: 'Set up a second factor',
@@ -48,7 +51,7 @@ export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSet
   });
 }
 
-/** What somebody who just set it up has to keep before going on. */
+/** Shows the recovery codes before the sign-in continues. */
 export function keepRecoveryCodesPage(view: SecondFactorView, codes: readonly string[]): Page {
   return question(view, {
     title: 'Your recovery codes',

@@ -13,9 +13,9 @@ import { codeField } from './second-factor-parts.js';
 export interface SecurityView {
   readonly confirmed: boolean;
   readonly recoveryCodesLeft: number;
-  /** Whether this person may not be without it. */
+  /** Whether the person's role requires a second factor. */
   readonly required: boolean;
-  /** Apps of others that are connected. */
+  /** Number of connected third-party apps. */
   readonly apps: number;
 }
 

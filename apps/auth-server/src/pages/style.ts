@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The look of every page: one style sheet inside the page, so nothing else has to be fetched. */
+/** Style sheet of all pages. It is inline, so that a page is one request. */
 export const style = `
 :root{color-scheme:light dark;--ink:#16202b;--soft:#55636f;--line:#d5dce2;--paper:#fff;--ground:#eef2f4;--accent:#0b6b58;--accent-ink:#fff;--accent-soft:#e3f2ee;--bad:#a1201a;--bad-soft:#fdeceb;--field:#fff}
 @media (prefers-color-scheme:dark){:root{--ink:#e9eff3;--soft:#9fb0bc;--line:#33424d;--paper:#17212a;--ground:#0e151b;--accent:#3fbf9f;--accent-ink:#06231c;--accent-soft:#12332c;--bad:#ff9d95;--bad-soft:#3a1a19;--field:#0f181f}}
@@ -87,5 +87,5 @@ summary+*{margin-top:1rem}
 @media (max-width:26rem){body{justify-content:flex-start;padding:0}main{border-width:0 0 1px;border-radius:0;padding:1.5rem 1.1rem;box-shadow:none}footer{padding:0 1.1rem 1.5rem}}
 `;
 
-/** What the Content-Security-Policy knows the style sheet by. */
+/** Hash of the style sheet for the Content-Security-Policy. */
 export const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;

@@ -15,7 +15,10 @@ const update = statement(
 );
 const secretBytes = 32;
 
-/** Gives a confidential client another secret, told this once; the old one is no good from then on. Its tokens live on. */
+/**
+ * Replaces the secret of a confidential client and returns the new one, only once. The client's tokens stay
+ * valid.
+ */
 export async function changeClientSecret(
   database: Database,
   clientId: string,

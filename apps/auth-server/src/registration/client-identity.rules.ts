@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** What people see of a client when they allow it. A consent is for this, not for an id. */
+/** The part of a client that the consent page shows. A consent is for this identity, not for a client id. */
 export interface ClientIdentity {
   readonly name: string | null;
-  /** The hosts that codes are sent to, or the scheme of an app on a device; sorted, each once. */
+  /** Hosts of the redirect URIs, or schemes of native apps; sorted, without duplicates. */
   readonly redirect_hosts: readonly string[];
   readonly application_type: string;
 }
 
-/** The members of client metadata that make its identity. */
+/** The client metadata that form its identity. */
 export interface IdentifiedClient {
   readonly client_name?: string | undefined;
   readonly redirect_uris?: readonly string[] | undefined;
@@ -23,14 +23,14 @@ export function identityOf(client: IdentifiedClient): ClientIdentity {
   };
 }
 
-/** Equal for two identities exactly when they are the same. */
+/** Equal exactly for equal identities. */
 export function identityDigest({ name, redirect_hosts, application_type }: ClientIdentity): string {
   return createHash('sha256')
     .update(JSON.stringify([name, redirect_hosts, application_type]))
     .digest('base64url');
 }
 
-/** The port counts where it is part of the address; a native app on this computer takes any (RFC 8252 §7.3). */
+/** With its port for https; a native app on a loopback address may use any port (RFC 8252 §7.3). */
 function redirectHost(uri: string): string {
   const { protocol, host, hostname } = new URL(uri);
   if (protocol === 'https:') return host;

@@ -6,11 +6,11 @@ import type { AdapterPayload } from 'oidc-provider';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { accountClientId } from '../oidc/account-client.js';
-import { applicationType, redirectRefusal } from '../oidc/client-registration.rules.js';
+import { applicationType, redirectUriProblem } from '../oidc/client-registration.rules.js';
 import { sealedClient } from '../tokens/adapter.js';
 
 const redirectUri = z.string().superRefine((uri, context) => {
-  const reason = redirectRefusal(uri);
+  const reason = redirectUriProblem(uri);
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
 });
 
@@ -19,12 +19,12 @@ export interface NewClient {
   readonly redirectUris: readonly string[];
   readonly firstParty: boolean;
   readonly confidential: boolean;
-  /** May introspect access tokens of other clients. It is confidential. */
+  /** Whether it may introspect access tokens of other clients. A resource server is confidential. */
   readonly resourceServer: boolean;
   readonly id?: string | undefined;
 }
 
-/** The operator's arguments, by the flags as typed. A resource server is confidential, and needs no redirect address. */
+/** Flags of `client create`. A resource server is confidential, and needs no redirect URI. */
 export const newClient = z
   .object({
     name: z
@@ -56,9 +56,9 @@ export const newClient = z
   }));
 
 /**
- * A first-party client is given tokens for both APIs without a question, so its codes go to https addresses alone: any program on a
- * person's computer could use a loopback address or claim a private-use scheme (RFC 8252 §8.6).
- * @throws Error naming the option
+ * A first-party client gets tokens for both APIs without consent, so its redirect URIs must be https: any
+ * program on a person's computer could use a loopback address or claim a private-use scheme (RFC 8252 §8.6).
+ * @throws Error that names the option
  */
 export function requireHttpsOfFirstParty({ firstParty, redirectUris }: NewClient): void {
   if (!firstParty || redirectUris.every((uri) => uri.startsWith('https:'))) return;
@@ -82,8 +82,9 @@ const find = statement(
 );
 
 /**
- * Creates a client as only the operator may. The secret is in this response alone. A client that has the given id already stays as it is, and
- * its secret is not shown again (`client secret` makes a new one). @throws Error when it is not as given
+ * Creates a client with the operator's rights. Returns the secret only here. An existing client with the
+ * given id stays unchanged, and its secret is not returned (`client secret` creates a new one).
+ * @throws Error when an existing client differs from the flags
  */
 export async function createClient(
   database: Database,
@@ -141,7 +142,7 @@ function metadataOf(clientId: string, client: NewClient): AdapterPayload {
     ...(client.confidential
       ? { client_secret: randomBytes(32).toString('base64url'), client_secret_expires_at: 0 }
       : {}),
-    verified: true, // the operator knows who is behind it
+    verified: true, // the operator knows its owner
     ...(client.firstParty ? { first_party: true } : {}),
     ...(client.resourceServer ? { resource_server: true } : {}),
   };

@@ -1,7 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import type { TellRevoked } from '../revocation/deny-list.js';
+import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endClient } from '../tokens/families.js';
 
 const find = statement(
@@ -9,11 +9,13 @@ const find = statement(
   `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 );
 
-/** Takes a client away with all it was given: its tokens, its consents, its registration; its webhooks end, too. */
+/**
+ * Deletes a client with its tokens, consents and registration. The published message also ends its webhooks.
+ */
 export async function deleteClient(
   database: Database,
   outbox: Outbox,
-  tell: TellRevoked,
+  publishRevoked: PublishRevokedTokens,
   clientId: string,
 ): Promise<{ client_id: string; deleted: true; tokens_ended: number }> {
   const revoked = await database.transaction(async (tx) => {
@@ -26,6 +28,6 @@ export async function deleteClient(
     });
     return revoked;
   });
-  await tell(revoked);
+  await publishRevoked(revoked);
   return { client_id: clientId, deleted: true, tokens_ended: revoked.length };
 }

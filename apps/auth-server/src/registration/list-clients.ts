@@ -8,13 +8,13 @@ export interface ListedClient {
   readonly resource_server: boolean;
   readonly redirect_uris: readonly string[];
   readonly registered_at: Date;
-  /** When one that registered itself and was never used is forgotten. */
+  /** When a client that registered itself and was never authorized is deleted. */
   readonly expires_at: Date | null;
 }
 
 export interface ClientPage {
   readonly clients: readonly ListedClient[];
-  /** What `--after` takes for the next page; null at the end. */
+  /** Value of `--after` for the next page; null at the end. */
   readonly next: string | null;
 }
 
@@ -28,7 +28,7 @@ const page = statement(
    ORDER BY id LIMIT $2`,
 );
 
-/** Who may ask people for tokens, by id. @param limit 1 to 1000 */
+/** Lists clients by id. @param limit 1 to 1000 */
 export async function listClients(database: Database, after: string, limit: number): Promise<ClientPage> {
   const rows = await database.rows<ListedClient & Record<string, unknown>>(page, [after, limit + 1]);
   const clients = rows.slice(0, limit);

@@ -5,7 +5,8 @@ import { suiteName } from '../pages/page.js';
 const ownNames = [suiteName, accountClientName];
 
 /**
- * Whether people could take a name for one of ours: compared by the skeleton of UTS #39, without case, marks, spaces and punctuation.
+ * Whether a name could be confused with one of ours: compares UTS #39 skeletons, ignoring case, marks, spaces
+ * and punctuation.
  * @param firstPartyNames names of the operator's first-party clients
  */
 export function isReservedName(name: string, firstPartyNames: readonly string[]): boolean {
@@ -13,7 +14,7 @@ export function isReservedName(name: string, firstPartyNames: readonly string[])
   return [...ownNames, ...firstPartyNames].some((reserved) => fold(reserved) === folded);
 }
 
-/** Twice, because lower case makes further letters look alike; `I`, `l` and `i` are one letter. */
+/** Applied twice, because lower case makes further letters look alike. `I`, `l` and `i` count as equal. */
 function fold(name: string): string {
   return unhomoglyph(unhomoglyph(name.normalize('NFKD')).toLowerCase())
     .replaceAll('i', 'l')

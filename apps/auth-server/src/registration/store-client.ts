@@ -16,7 +16,7 @@ const firstPartyNames = statement(
   'clients.first-party-names',
   `SELECT payload ->> 'client_name' AS name FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true'`,
 );
-// A client that registered itself and that nobody ever authorized expires after 30 days.
+// A client that registered itself and that no person ever authorized expires after 30 days.
 const upsert = statement(
   'clients.upsert',
   `INSERT INTO oidc_model (model, id, payload, expires_at) VALUES ('Client', $1, $2, now() + interval '30 days')
@@ -26,25 +26,26 @@ const deleteConsents = statement(
   'clients.delete-consents',
   'DELETE FROM consents WHERE client_id = $1 RETURNING creator_id',
 );
-const messagesAtOnce = 500;
+const messagesPerStatement = 500;
 
-/** A client as it registered or changed itself. */
+/** A registration request (RFC 7591) or change request (RFC 7592) of a client. */
 export interface RegisteredClient {
   readonly id: string;
-  /** RFC 7592: the client must exist. */
+  /** For a change (RFC 7592) the client must exist. */
   readonly isChange: boolean;
   readonly metadata: IdentifiedClient;
-  /** The metadata as stored: JSON, its secret encrypted. */
+  /** The metadata as stored: JSON with the secret sealed. */
   readonly stored: string;
   readonly origin: Origin | undefined;
 }
 
 /**
- * Stores a client that registered itself (RFC 7591) or changed (RFC 7592). People allowed what they were shown: when the name, a redirect
- * host or the application type changes, consents, tokens and webhook subscriptions of the client end, in the same commit. Returns the
- * access tokens to deny after it.
- * @throws errors.InvalidClientMetadata when the name is one of ours
- * @throws errors.InvalidToken when a client changes itself that was deleted after its request was authenticated
+ * Stores a client that registered itself (RFC 7591) or changed itself (RFC 7592). A consent is for the
+ * identity that was shown: when the name, a redirect host or the application type changes, the client's
+ * consents, tokens and webhook subscriptions end in the same commit. Returns the access tokens to publish as
+ * revoked.
+ * @throws errors.InvalidClientMetadata when the name is reserved
+ * @throws errors.InvalidToken when the client was deleted after its request was authenticated
  */
 export async function storeClient(
   tx: Transaction,
@@ -76,17 +77,19 @@ async function requireFreeName(tx: Transaction, name: string): Promise<void> {
     throw new errors.InvalidClientMetadata('client_name is reserved');
 }
 
-/** Consents before families, as when a client is deleted. Webhook subscriptions end by the same message as when people disconnect the app. */
+/**
+ * Locks consents before families, like the deletion of a client. The message also ends webhook subscriptions.
+ */
 async function endAccess(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
   const consents = await tx.rows<{ creator_id: string | null }>(deleteConsents, [clientId]);
   const revoked = await endFamiliesOfClient(tx, clientId);
   const creators = [...new Set(consents.flatMap(({ creator_id }) => creator_id ?? []))];
-  const occurredAt = new Date(); // with its families locked: no token was issued later
-  for (let from = 0; from < creators.length; from += messagesAtOnce) {
-    const some = creators.slice(from, from + messagesAtOnce);
+  const occurredAt = new Date(); // the families are locked, so all tokens were issued earlier
+  for (let from = 0; from < creators.length; from += messagesPerStatement) {
+    const batch = creators.slice(from, from + messagesPerStatement);
     await outbox.add(
       tx,
-      ...some.map((creatorId) =>
+      ...batch.map((creatorId) =>
         messages.clientDisconnected.make({ client_id: clientId, creator_id: creatorId }, { occurredAt }),
       ),
     );

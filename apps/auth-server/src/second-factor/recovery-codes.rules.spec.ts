@@ -1,23 +1,23 @@
 import { expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { recoveryCode, recoveryCodeHash, typedRecoveryCode } from './recovery-codes.rules.js';
+import { normalizeRecoveryCode, recoveryCode, recoveryCodeHash } from './recovery-codes.rules.js';
 
-it('reads a code however it was typed', () => {
+it('accepts a recovery code in lower case, with or without its hyphen, and with O, I and L for digits', () => {
   const code = recoveryCode(randomBytes(16));
   expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
   for (const typed of [code, code.toLowerCase(), code.replace('-', ''), ` ${code.replace('-', ' ')} `])
-    expect(typedRecoveryCode(typed)).toBe(code);
-  expect(typedRecoveryCode('OIL01-00000')).toBe('01101-00000');
+    expect(normalizeRecoveryCode(typed)).toBe(code);
+  expect(normalizeRecoveryCode('OIL01-00000')).toBe('01101-00000');
 });
 
 it.each(['', '123456', '12345-6789', '12345-67890-1', 'UUUUU-UUUUU', '12345-6789é'])(
-  'takes %j for none',
+  'rejects %j as a recovery code',
   (typed) => {
-    expect(typedRecoveryCode(typed)).toBeUndefined();
+    expect(normalizeRecoveryCode(typed)).toBeUndefined();
   },
 );
 
-it('hashes it for one user and one key', () => {
+it('hashes a recovery code differently for each user and key', () => {
   const [key, other] = [randomBytes(32), randomBytes(32)];
   const hash = recoveryCodeHash(key, 'a', '12345-67890');
   expect(recoveryCodeHash(key, 'a', '12345-67890')).toEqual(hash);

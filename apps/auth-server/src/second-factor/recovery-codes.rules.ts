@@ -6,19 +6,23 @@ const codeLength = 10;
 
 export const recoveryCodeCount = 10;
 
-/** A code of 50 bits, `XXXXX-XXXXX`. @param random at least ten bytes of chance */
+/** A code of 50 bits, `XXXXX-XXXXX`. @param random at least ten random bytes */
 export function recoveryCode(random: Uint8Array): string {
   const text = [...random.subarray(0, codeLength)].map((byte) => alphabet.charAt(byte % 32)).join('');
   return `${text.slice(0, codeLength / 2)}-${text.slice(codeLength / 2)}`;
 }
 
-/** A code as it was meant, however it was typed; undefined when it can be none. */
-export function typedRecoveryCode(typed: string): string | undefined {
+/** Normalises a typed recovery code; undefined when it does not have the form of one. */
+export function normalizeRecoveryCode(typed: string): string | undefined {
   const text = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
   return /^[0-9A-HJKMNP-TV-Z]{10}$/.test(text) ? `${text.slice(0, 5)}-${text.slice(5)}` : undefined;
 }
 
-/** How a code is stored. @param key the secret of the person's app: sealed at rest, so a stolen database alone cannot be searched for codes */
+/**
+ * The stored form of a code.
+ * @param key secret of the authenticator app; it is sealed at rest, so a stolen database is not enough to
+ * guess codes
+ */
 export function recoveryCodeHash(key: Uint8Array | KeyObject, userId: string, code: string): Buffer {
   return createHmac('sha256', key).update(`recovery-code:${userId}:${code}`).digest();
 }

@@ -1,16 +1,16 @@
 import { interactionPolicy } from 'oidc-provider';
 import type { SecondFactors } from './second-factors.js';
 
-/** What a session says when both factors were proved (RFC 8176 §2). */
+/** `amr` of a session with both factors (RFC 8176 §2). */
 export const bothFactors = ['pwd', 'otp', 'mfa'] as const;
 export const passwordOnly = ['pwd'] as const;
 
-/** Whether a session says so. */
-export function saysBothFactors(amr: readonly string[] | undefined): boolean {
+/** Whether a session has both factors. */
+export function isMfaAuthenticated(amr: readonly string[] | undefined): boolean {
   return amr?.includes('otp') === true;
 }
 
-/** A session of the password alone is none for somebody who needs a second factor: they sign in again. */
+/** Requires a new sign-in when the account needs a second factor and the session has only the password. */
 export function secondFactorCheck(factors: SecondFactors): interactionPolicy.Check {
   return new interactionPolicy.Check(
     'second_factor_missing',
@@ -18,7 +18,7 @@ export function secondFactorCheck(factors: SecondFactors): interactionPolicy.Che
     'login_required',
     async ({ oidc: { session } }) =>
       session?.accountId !== undefined &&
-      !saysBothFactors(session.amr) &&
+      !isMfaAuthenticated(session.amr) &&
       (await factors.isNeeded(session.accountId)),
   );
 }

@@ -6,15 +6,17 @@ import {
   recoveryCode,
   recoveryCodeCount,
   recoveryCodeHash,
-  typedRecoveryCode,
+  normalizeRecoveryCode,
 } from './recovery-codes.rules.js';
 import { secretBytes, stepOfCode } from './totp.rules.js';
 
-/** What an account has of a second factor. */
+/** State of an account's second factor. */
 export interface SecondFactorState {
   readonly confirmed: boolean;
   readonly recoveryCodesLeft: number;
-  /** Too many codes were wrong one after another: only a recovery code, or the operator, helps. */
+  /**
+   * True after too many consecutive wrong codes: only a recovery code or the operator unlocks the account.
+   */
   readonly appLocked: boolean;
 }
 
@@ -23,8 +25,8 @@ export const maxWrongCodes = 100;
 export const appLockedText =
   'Too many codes were wrong, so codes from your app are not accepted any more. Enter a recovery code, then change your password: someone else may know it. Without a recovery code, ask support.';
 
-/** How somebody proved the second factor. */
-export type ProvedBy = 'code' | 'recovery_code';
+/** Method by which a second factor was verified. */
+export type SecondFactorMethod = 'code' | 'recovery_code';
 
 interface StoredFactor {
   secret_encrypted: Buffer;
@@ -42,7 +44,7 @@ const findNeed = statement(
   `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
-// A secret is shown once: a page that is opened later shows another one.
+// A secret is shown once: a page that is opened later shows a new one.
 const begin = statement(
   'second-factors.begin',
   `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) 
@@ -53,13 +55,14 @@ const find = statement(
   'second-factors.find',
   'SELECT secret_encrypted, confirmed_at FROM second_factors WHERE user_id = $1',
 );
-// RFC 6238 §5.2: a code serves once. Of two requests with the same code one waits for the row and changes nothing.
+// RFC 6238 §5.2: a code is accepted once. Of two concurrent requests with the same code, the second changes
+// no row.
 const useStep = statement(
   'second-factors.use-step',
   `UPDATE second_factors SET last_step = $2, wrong_codes = 0
    WHERE user_id = $1 AND last_step < $2 AND confirmed_at IS NOT NULL AND wrong_codes < ${maxWrongCodes}`,
 );
-// In the row of the factor, so the count holds for all replicas and ends only with a right code.
+// In the row of the factor, so that all replicas share the count and only a correct code resets it.
 const countWrongCode = statement(
   'second-factors.count-wrong',
   `UPDATE second_factors SET wrong_codes = wrong_codes + 1 WHERE user_id = $1 AND confirmed_at IS NOT NULL
@@ -90,33 +93,35 @@ const lock = statement(
   'second-factors.lock',
   'SELECT 1 FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE',
 );
-/** One that was shown and never confirmed: who saw it knows it. */
+/**
+ * Deletes a second factor that was shown and never confirmed, since anyone who saw the page knows its secret.
+ */
 export const removeUnconfirmed = statement(
   'second-factors.remove-unconfirmed',
   'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',
 );
-/** With it go the recovery codes. */
+/** Also deletes the recovery codes. */
 export const removeSecondFactor = statement(
   'second-factors.remove',
   'DELETE FROM second_factors WHERE user_id = $1',
 );
 
 export interface SecondFactorSettings {
-  /** Holds the apps' secrets at rest; the user's id is bound in. */
+  /** Seals the secrets of the apps, bound to the user's id. */
   readonly secrets: SecretBox;
-  /** Whether global admins cannot sign in without one. */
+  /** Whether global admins need a second factor to sign in. */
   readonly requiredForGlobalAdmins: boolean;
   readonly clock: Clock;
 }
 
-/** Time-based one-time codes (RFC 6238) from an authenticator app, and ten recovery codes for the day it is lost. */
+/** Time-based one-time codes (RFC 6238) of an authenticator app, and ten recovery codes for its loss. */
 export class SecondFactors {
   constructor(
     private readonly database: Database,
     private readonly settings: SecondFactorSettings,
   ) {}
 
-  /** Whether the person cannot sign in with the password alone. */
+  /** Whether the person needs the second factor to sign in. */
   async isNeeded(userId: string): Promise<boolean> {
     const row = await this.database.row<{ needed: boolean }>(findNeed, [
       userId,
@@ -125,7 +130,7 @@ export class SecondFactors {
     return row?.needed === true;
   }
 
-  /** Whether the person's role forbids to be without. */
+  /** Whether the person's role requires a second factor. */
   isRequiredOf(person: { readonly global_admin: boolean }): boolean {
     return person.global_admin && this.settings.requiredForGlobalAdmins;
   }
@@ -142,7 +147,10 @@ export class SecondFactors {
     };
   }
 
-  /** The secret to put into the app; undefined when a second factor is in use already, whose secret nobody sees again. */
+  /**
+   * Returns a new secret for the app; undefined when a second factor is already confirmed, whose secret is
+   * never shown.
+   */
   async beginSetup(userId: string): Promise<Buffer | undefined> {
     const secret = randomBytes(secretBytes).toString('base64');
     await this.database.run(begin, [userId, this.settings.secrets.seal(secret, secondFactorOwner(userId))]);
@@ -151,8 +159,9 @@ export class SecondFactors {
   }
 
   /**
-   * Takes the factor into use once the app shows the right code. Answers the recovery codes; undefined when the code is wrong.
-   * @param tx in which the other browsers are signed out, too: they proved no second factor
+   * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined when the
+   * code is wrong.
+   * @param tx also signs out the other browsers, which have not verified a second factor
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
     const stored = await this.stored(tx, userId);
@@ -162,13 +171,16 @@ export class SecondFactors {
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 
-  /** What the code proves: an app's code once, a recovery code once; undefined for a wrong one, which is counted. */
-  async prove(userId: string, typed: string): Promise<ProvedBy | undefined> {
+  /**
+   * Verifies a code. Each app code and each recovery code is accepted once. Returns undefined for a wrong
+   * one, and counts it.
+   */
+  async prove(userId: string, typed: string): Promise<SecondFactorMethod | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
-    const provedBy = await this.provedBy(userId, stored.secret, typed);
-    if (provedBy === undefined) await this.countWrongCode(userId);
-    return provedBy;
+    const verifiedBy = await this.verifiedBy(userId, stored.secret, typed);
+    if (verifiedBy === undefined) await this.countWrongCode(userId);
+    return verifiedBy;
   }
 
   private async countWrongCode(userId: string): Promise<void> {
@@ -179,13 +191,17 @@ export class SecondFactors {
     });
   }
 
-  private async provedBy(userId: string, secret: Buffer, typed: string): Promise<ProvedBy | undefined> {
+  private async verifiedBy(
+    userId: string,
+    secret: Buffer,
+    typed: string,
+  ): Promise<SecondFactorMethod | undefined> {
     const step = stepOfCode(secret, typed, this.settings.clock().getTime());
     if (step !== undefined)
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
-    const code = typedRecoveryCode(typed);
+    const code = normalizeRecoveryCode(typed);
     if (code === undefined) return undefined;
-    // Earlier ones were keyed by the key that seals the secrets.
+    // Older recovery codes were hashed with a sealing key.
     const keys = [secret, ...this.settings.secrets.keys];
     const hashes = keys.map((key) => recoveryCodeHash(key, userId, code));
     if ((await this.database.run(useRecoveryCode, [userId, hashes])) !== 1) return undefined;
@@ -193,7 +209,7 @@ export class SecondFactors {
     return 'recovery_code';
   }
 
-  /** New recovery codes in place of all before. Undefined when there is no second factor in use. */
+  /** Replaces all recovery codes. Returns undefined without a confirmed second factor. */
   async newRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
     if ((await tx.row(lock, [userId])) === undefined) return undefined;
     const stored = await this.stored(tx, userId);
@@ -219,7 +235,7 @@ export class SecondFactors {
   }
 }
 
-/** Whose an app's secret is, where it is sealed. */
+/** Owner of the sealed secret of an authenticator app. */
 export function secondFactorOwner(userId: string): string {
   return `second-factor:${userId}`;
 }

@@ -15,7 +15,7 @@ describe('a time-based code (RFC 6238)', () => {
     expect(stepOfCode(secret, `${code.slice(0, 3)} ${code.slice(3)}`, second * 1000)).toBe(step);
   });
 
-  it('is good one step early or late, and no further', () => {
+  it('is valid one step early or late, and no further', () => {
     const [code, step] = ['287082', 1];
     const atMs = (steps: number) => (59 + 30 * steps) * 1000;
     expect(stepOfCode(secret, code, atMs(1))).toBe(step);
@@ -23,12 +23,12 @@ describe('a time-based code (RFC 6238)', () => {
     expect(stepOfCode(secret, code, atMs(2))).toBeUndefined();
   });
 
-  it.each(['', '28708', '2870820', 'abcdef', '２８７０８２', "287082'"])('is not %j', (typed) => {
+  it.each(['', '28708', '2870820', 'abcdef', '２８７０８２', "287082'"])('does not match %j', (typed) => {
     expect(stepOfCode(secret, typed, 59_000)).toBeUndefined();
   });
 });
 
-it('is told to the app in the form all apps read', () => {
+it('encodes the secret as an otpauth URI for authenticator apps', () => {
   const uri = new URL(keyUri(secret, 'a+b@c.example'));
   expect([uri.protocol, uri.host]).toEqual(['otpauth:', 'totp']);
   expect(decodeURIComponent(uri.pathname)).toBe('/Fulfilment:a+b@c.example');

@@ -1,9 +1,11 @@
 import { Secret, TOTP } from 'otpauth';
 
-/** RFC 6238 with what every authenticator app takes: SHA-1, six digits, 30 seconds. */
+/** RFC 6238 with the parameters that every authenticator app supports: SHA-1, six digits, 30 seconds. */
 const periodSeconds = 30;
 const digits = 6;
-/** A code of the step before or after is good too: clocks differ, and people type (RFC 6238 §5.2). */
+/**
+ * A code of the previous or next step is valid too, for clock differences and typing time (RFC 6238 §5.2).
+ */
 const window = 1;
 /** Shown above the code in the app. */
 const issuerName = 'Fulfilment';
@@ -23,7 +25,7 @@ function totp(secret: Uint8Array, account = ''): TOTP {
   });
 }
 
-/** The time step a code belongs to, if it is good now. A step is used once: the caller remembers it. */
+/** Returns the time step of a valid code. The caller stores the step, so that a code is accepted once. */
 export function stepOfCode(secret: Uint8Array, code: string, nowMs: number): number | undefined {
   const typed = code.replace(/[\s-]/g, '');
   if (!/^\d{6}$/.test(typed)) return undefined;
@@ -31,12 +33,12 @@ export function stepOfCode(secret: Uint8Array, code: string, nowMs: number): num
   return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta;
 }
 
-/** What the QR code holds: `otpauth://totp/…`. @param account the person's e-mail address */
+/** Content of the QR code: `otpauth://totp/…`. @param account e-mail address of the person */
 export function keyUri(secret: Uint8Array, account: string): string {
   return totp(secret, account).toString();
 }
 
-/** The secret for typing: base32 in groups of four. */
+/** The secret to type: base32 in groups of four. */
 export function spelledSecret(secret: Uint8Array): string {
   return (totp(secret).secret.base32.match(/.{1,4}/g) ?? []).join(' ');
 }

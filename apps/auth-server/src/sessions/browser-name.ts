@@ -1,6 +1,6 @@
 import Bowser from 'bowser';
 
-/** What people call the browser, such as "Firefox on Linux". */
+/** The common name of a browser, such as "Firefox on Linux". */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'An unknown browser';
   const parser = Bowser.getParser(userAgent);

@@ -2,7 +2,7 @@ import { type Database, type Sql, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
-/** A browser in which somebody is signed in. */
+/** A browser in which a person is signed in. */
 export interface BrowserSession {
   readonly uid: string;
   readonly ip: string;
@@ -10,11 +10,11 @@ export interface BrowserSession {
   readonly signed_in_at: Date;
 }
 
-const listedAtMost = 100;
-const prunedAtOnce = 1000;
+const maxListed = 100;
+const batchSize = 1000;
 
-const note = statement(
-  'browser-sessions.note',
+const upsert = statement(
+  'browser-sessions.upsert',
   `INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (uid) DO UPDATE SET ip = EXCLUDED.ip, user_agent = EXCLUDED.user_agent,
      signed_in_at = now(), expires_at = EXCLUDED.expires_at WHERE browser_sessions.user_id = EXCLUDED.user_id`,
@@ -26,37 +26,40 @@ const list = statement(
    JOIN oidc_model AS session ON session.model = 'Session' AND session.session_uid = browser.uid
    WHERE browser.user_id = $1 AND browser.ended_at IS NULL AND session.account_id = browser.user_id::text
      AND session.expires_at > now()
-   ORDER BY browser.signed_in_at DESC, browser.uid LIMIT ${listedAtMost}`,
+   ORDER BY browser.signed_in_at DESC, browser.uid LIMIT ${maxListed}`,
 );
-const forget = statement(
-  'browser-sessions.forget',
+const deleteExpired = statement(
+  'browser-sessions.delete-expired',
   `DELETE FROM browser_sessions WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM browser_sessions AS browser
      WHERE expires_at < now() AND NOT EXISTS (
        SELECT 1 FROM oidc_model WHERE model = 'Session' AND session_uid = browser.uid)
-     LIMIT ${prunedAtOnce} FOR UPDATE SKIP LOCKED))`,
+     LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`,
 );
 
-/** Where people are signed in, as they may see and end it. The sessions themselves are oidc-provider's. */
+/**
+ * Browsers in which people are signed in, for the account pages. The sessions themselves belong to
+ * oidc-provider.
+ */
 export class BrowserSessions {
   constructor(
     private readonly database: Database,
     private readonly work: UnitOfWork,
   ) {}
 
-  /** Remembers from where a session was signed in. @param expiresAt in seconds since 1970 */
-  async note(uid: string, userId: string, origin: Origin, expiresAt: number): Promise<void> {
+  /** Stores the origin of a session's sign-in. @param expiresAt in seconds since 1970 */
+  async record(uid: string, userId: string, origin: Origin, expiresAt: number): Promise<void> {
     const sql = await this.work.sql();
-    await sql.run(note, [uid, userId, origin.ip, origin.userAgent ?? null, new Date(expiresAt * 1000)]);
+    await sql.run(upsert, [uid, userId, origin.ip, origin.userAgent ?? null, new Date(expiresAt * 1000)]);
   }
 
-  /** The newest sign-in first. */
-  of(userId: string): Promise<BrowserSession[]> {
+  /** Returns the newest sign-in first. */
+  list(userId: string): Promise<BrowserSession[]> {
     return this.database.rows<BrowserSession & Record<string, unknown>>(list, [userId]);
   }
 
-  /** Forgets sessions that are long over, a batch at a time. Answers whether there may be more. */
-  async prune(sql: Sql): Promise<boolean> {
-    return (await sql.run(forget)) === prunedAtOnce;
+  /** Deletes a batch of sessions that have ended. Returns whether there may be more. */
+  async deleteExpired(sql: Sql): Promise<boolean> {
+    return (await sql.run(deleteExpired)) === batchSize;
   }
 }

@@ -11,8 +11,8 @@ const sessionOfUser = statement(
   'sessions.one-of-user',
   `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
 );
-// Stays until the session would have been over by itself: a request that is under way with it may save it again, and it is not
-// found then (tokens/stored-rows.ts).
+// Stays until the session would have been over by itself: a request that is under way with it may save it
+// again, and it is not found then (tokens/stored-rows.ts).
 const markEnded = statement(
   'sessions.mark-ended',
   `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
@@ -24,7 +24,7 @@ const deleteSessions = statement(
   `DELETE FROM oidc_model WHERE model = 'Session' AND session_uid = ANY ($1)`,
 );
 
-/** Signs one browser of the user out. Undefined when there is no such session of theirs. */
+/** Signs out one browser of the user. Returns undefined when the user has no such session. */
 export async function endSessionOfUser(
   tx: Transaction,
   userId: string,
@@ -33,7 +33,7 @@ export async function endSessionOfUser(
   return (await tx.row(sessionOfUser, [userId, uid])) === undefined ? undefined : endSession(tx, userId, uid);
 }
 
-/** Signs all browsers of the user out. @param exceptUid the one that stays */
+/** Signs out all browsers of the user. @param exceptUid session that stays */
 export async function endSessionsOfUser(
   tx: Transaction,
   userId: string,
@@ -42,16 +42,17 @@ export async function endSessionsOfUser(
   return endAll(tx, userId, await uidsOfUser(tx, userId, exceptUid));
 }
 
-/** Ends all a person has: browser sessions and families, `offline_access` too. They sign in anew everywhere. */
+/** Ends all access of a person: browser sessions and token families, `offline_access` included. */
 export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   const uids = await uidsOfUser(tx, userId);
   await tx.run(markEnded, [uids, userId]);
-  const revoked = await endFamiliesOfUser(tx, userId); // at once, so in one order: those of the sessions are among them
+  // All locks in one order; includes the families of the sessions.
+  const revoked = await endFamiliesOfUser(tx, userId);
   await tx.run(deleteSessions, [uids]);
   return revoked;
 }
 
-/** What lives only as long as the session ends with it; tokens of `offline_access` live on. */
+/** Ends a session with the token families that depend on it; families with `offline_access` stay. */
 export function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
   return endAll(tx, userId, [uid]);
 }

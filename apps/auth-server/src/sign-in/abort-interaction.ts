@@ -7,7 +7,7 @@ import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { openInteraction } from './open-interaction.js';
 
-/** Says no, to signing in or to what the app asks for: the app is told `access_denied`. */
+/** Cancels a sign-in or declines a consent: the app receives `access_denied`. */
 @Injectable()
 export class AbortInteraction {
   constructor(

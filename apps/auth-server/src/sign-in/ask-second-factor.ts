@@ -12,7 +12,7 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
 import type { OpenInteraction } from './open-interaction.js';
 
-/** Shows the second question of a sign-in: the code, or how to set the second factor up. */
+/** Shows the second step of a sign-in: the code, or the set-up of a second factor. */
 @Injectable()
 export class AskSecondFactor {
   constructor(
@@ -21,13 +21,16 @@ export class AskSecondFactor {
     private readonly forms: FormTokens,
   ) {}
 
-  /** Whose password was right and is the same still; undefined when the sign-in has to begin with it. */
-  async whosePassword({ passwordOf, passwordAt }: OpenInteraction): Promise<string | undefined> {
+  /**
+   * The user whose password was verified and has not changed since; undefined when the sign-in must start
+   * with it.
+   */
+  async userWithVerifiedPassword({ passwordOf, passwordAt }: OpenInteraction): Promise<string | undefined> {
     if (passwordOf === undefined) return undefined;
     return (await this.accounts.passwordChangedSince(passwordOf, passwordAt)) ? undefined : passwordOf;
   }
 
-  /** @param userId whose password was right */
+  /** @param userId the user whose password was verified */
   async show(interaction: OpenInteraction, userId: string, problem?: SecondFactorProblem): Promise<Page> {
     const { uid, appName, formTargets } = interaction;
     const view = { uid, appName, formTargets, csrf: this.forms.issue(uid), problem };

@@ -3,15 +3,15 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../accounts/read-accounts.js';
 import type { Config } from '../config.js';
 
-/** Accounts that one browser is remembered for, the last first. */
+/** Accounts in one cookie, the most recent first. */
 const maxAccounts = 5;
-const keptForMs = 400 * 24 * 3_600_000; // the longest a browser keeps a cookie (RFC 6265bis §5.5)
+const maxAgeMs = 400 * 24 * 3_600_000; // the longest a browser keeps a cookie (RFC 6265bis §5.5)
 const entryForm = /^[\w-]{22}\.[\w-]{43}$/;
 
 /**
- * Recognises a browser that signed in to an account before, by a cookie (OWASP: Slow Down Online Guessing Attacks with Device Cookies).
- * It gives the browser a budget of guesses of its own and nothing else. It is bound to the account and to its password, so it ends with
- * the password.
+ * Recognises a browser that signed in to an account before, by a cookie (OWASP: Slow Down Online Guessing
+ * Attacks with Device Cookies). The cookie gives the browser its own limit of guesses and nothing else. It is
+ * bound to the account and its password, so a new password makes it invalid.
  */
 export class DeviceCookies {
   private readonly name: string;
@@ -23,16 +23,16 @@ export class DeviceCookies {
   }
 
   /** The id of this browser for the account; undefined when it has none. */
-  of(request: Pick<Request, 'headers'>, user: Credentials | undefined): string | undefined {
+  find(request: Pick<Request, 'headers'>, user: Credentials | undefined): string | undefined {
     if (user === undefined) return undefined;
-    const entry = this.entries(request).find((candidate) => this.isOf(candidate, user));
+    const entry = this.entries(request).find((candidate) => this.isMatch(candidate, user));
     return entry?.slice(0, entry.indexOf('.'));
   }
 
   /** Remembers the browser for an account that was just signed in to. */
   remember(request: Pick<Request, 'headers'>, response: Response, user: Credentials): void {
     const entries = this.entries(request);
-    const known = entries.find((candidate) => this.isOf(candidate, user));
+    const known = entries.find((candidate) => this.isMatch(candidate, user));
     const others = entries.filter((candidate) => candidate !== known);
     const id = known?.slice(0, known.indexOf('.')) ?? randomBytes(16).toString('base64url');
     const value = [`${id}.${signature(this.config.COOKIE_KEYS[0] ?? '', id, user)}`, ...others]
@@ -43,7 +43,7 @@ export class DeviceCookies {
       httpOnly: true,
       secure: this.secure,
       sameSite: 'lax',
-      maxAge: keptForMs,
+      maxAge: maxAgeMs,
     });
   }
 
@@ -58,7 +58,7 @@ export class DeviceCookies {
       .filter((entry) => entryForm.test(entry));
   }
 
-  private isOf(entry: string, user: Credentials): boolean {
+  private isMatch(entry: string, user: Credentials): boolean {
     const [id = '', given = ''] = entry.split('.');
     return this.config.COOKIE_KEYS.some((key) =>
       timingSafeEqual(Buffer.from(given), Buffer.from(signature(key, id, user))),

@@ -7,7 +7,7 @@ import { DeviceCookies } from './device-cookies.js';
 import type { OpenInteraction } from './open-interaction.js';
 import { SignInThrottle } from './sign-in-throttle.js';
 
-/** Signs the person in once everything that their account needs was proved. */
+/** Signs the person in after all required factors were verified. */
 @Injectable()
 export class FinishSignIn {
   constructor(
@@ -16,7 +16,10 @@ export class FinishSignIn {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @param proof `at`: when the password was right, in seconds since 1970; `amr`: what was proved (RFC 8176) */
+  /**
+   * @param proof `at`: when the password was verified, in seconds since 1970; `amr`: the verified factors
+   * (RFC 8176)
+   */
   async run(
     interaction: OpenInteraction,
     request: Request,
@@ -30,7 +33,7 @@ export class FinishSignIn {
   ): Promise<Outcome> {
     const origin = originOf(request);
     const { clientId } = interaction.client;
-    await this.throttle.noteSignIn(origin.ip, user.id);
+    await this.throttle.recordSignIn(origin.ip, user.id);
     await this.audit.write(origin, {
       event: 'signed_in',
       clientId,

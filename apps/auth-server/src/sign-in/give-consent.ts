@@ -11,12 +11,14 @@ import type { Outcome } from '../pages/outcome.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 
-/** Name of the consent form: it is valid for the client as it was shown. */
+/**
+ * Name of the consent form: its token is valid only while the client's identity is the one that was shown.
+ */
 export function consentForm({ uid, appIdentity }: OpenInteraction): string {
   return `${uid}:${appIdentity}`;
 }
 
-/** Says yes: starts the authorization for the creator that was picked, and remembers the answer. */
+/** Stores the consent and starts the authorization for the selected creator. */
 @Injectable()
 export class GiveConsent {
   constructor(
@@ -37,14 +39,15 @@ export class GiveConsent {
 
     const creators = await this.accounts.creators(accountId);
     const creatorId = creators.find(({ id }) => id === field(request, 'creator'))?.id;
-    // Somebody with creators acts for one of them; the page lets nobody leave it out.
+    // A person with creators must select one; the page always sends one.
     if (creatorId === undefined && creators.length > 0)
       return { redirect: `/interaction/${interaction.uid}` };
 
-    await this.consents.remember({ userId: accountId, clientId, shown, creatorId, scopes });
+    await this.consents.save({ userId: accountId, clientId, shown, creatorId, scopes });
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
-    if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` }; // disconnected or changed during the request
+    // The app was disconnected, or its identity changed, during the request.
+    if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` };
     await this.audit.write(originOf(request), {
       event: 'consent_given',
       userId: accountId,

@@ -11,13 +11,14 @@ interface CountRow extends Record<string, unknown> {
   readonly seconds_left: number;
 }
 
-/** A guess whose process died counts as under way for so long. */
+/** A guess whose process died counts as in progress for this time. */
 const tryTimeoutSeconds = 30;
 const batchSize = 1000;
 /** Accounts of a network that raise its limit; more would make the limit meaningless. */
 const maxCountedAccounts = 1000;
 
-// Rows are locked in the order of their subjects, here and at the end, so that two guesses never wait for each other.
+// Rows are locked in the order of their subjects, here and at the end, so that two guesses never wait for
+// each other.
 const lockCounts = statement(
   'guess-counts.lock',
   `INSERT INTO guess_counts AS count (subject) SELECT subject FROM unnest($1::text[]) AS subject ORDER BY subject
@@ -33,7 +34,8 @@ const beginTry = statement(
   `UPDATE guess_counts SET trying = trying + 1, trying_until = now() + interval '${tryTimeoutSeconds} seconds'
    WHERE subject = ANY ($1)`,
 );
-/** $2 the ending, $3 the subject that a right guess resets, $4 the window in seconds. Failures of all networks together expire after the last one. */
+// $2: ending; $3: subject that a correct guess resets; $4: window in seconds. The count of all networks
+// expires a window after its last failure, the others a window after the first.
 const endTry = statement(
   'guess-counts.end',
   `WITH locked AS MATERIALIZED (
@@ -53,7 +55,7 @@ const countAccounts = statement(
      SELECT 1 FROM network_sign_ins WHERE network = $1 AND signed_in_at > now() - interval '1 day'
      LIMIT ${maxCountedAccounts}) AS those`,
 );
-const noteSignIn = statement(
+const recordSignIn = statement(
   'guess-counts.note-sign-in',
   `INSERT INTO network_sign_ins (network, user_id) SELECT network, $2 FROM unnest($1::text[]) AS network ORDER BY network
    ON CONFLICT (network, user_id) DO UPDATE SET signed_in_at = now()`,
@@ -72,7 +74,10 @@ const deleteOldSignIns = statement(
      LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`,
 );
 
-/** Counts of guesses by subject, in PostgreSQL: what a sign-in needs anyway, the same for all replicas. */
+/**
+ * Counts guesses by subject in PostgreSQL, which a sign-in needs anyway, so that all replicas share the
+ * counts.
+ */
 export class GuessCounts {
   constructor(private readonly database: Database) {}
 
@@ -80,7 +85,9 @@ export class GuessCounts {
     return this.database.transaction(work);
   }
 
-  /** Locks the subjects' rows until the transaction ends. The counts are in the order of the subjects given. */
+  /**
+   * Locks the subjects' rows until the transaction ends. The counts are in the order of the subjects given.
+   */
   async lock(tx: Transaction, subjects: readonly string[]): Promise<GuessCount[]> {
     const rows = await tx.rows<CountRow>(lockCounts, [subjects]);
     return subjects.map((subject) => countOf(rows.find((row) => row.subject === subject)));
@@ -90,7 +97,7 @@ export class GuessCounts {
     await tx.run(beginTry, [subjects]);
   }
 
-  /** @param own the subject that a right guess resets */
+  /** @param own the subject that a correct guess resets */
   async end(subjects: readonly string[], ending: Ending, own: string, windowSeconds: number): Promise<void> {
     await this.database.run(endTry, [subjects, ending, own, windowSeconds]);
   }
@@ -100,8 +107,8 @@ export class GuessCounts {
     return (await tx.row<{ accounts: number }>(countAccounts, [network]))?.accounts ?? 0;
   }
 
-  async noteSignIn(networks: readonly string[], userId: string): Promise<void> {
-    await this.database.run(noteSignIn, [networks, userId]);
+  async recordSignIn(networks: readonly string[], userId: string): Promise<void> {
+    await this.database.run(recordSignIn, [networks, userId]);
   }
 
   /** Deletes a batch of counts that expired. Returns whether there may be more. */

@@ -1,9 +1,9 @@
 import type { Quota } from '@fulfilment/http-service';
 
-/** What was counted for one subject. */
+/** The counts of one subject. */
 export interface GuessCount {
   readonly failed: number;
-  /** Guesses that were started and have no outcome yet. */
+  /** Guesses in progress. */
   readonly trying: number;
   /** Infinity when none failed. */
   readonly secondsSinceFailure: number;
@@ -11,7 +11,7 @@ export interface GuessCount {
   readonly secondsLeft: number;
 }
 
-/** Whether the next guess may start: now, once an earlier one has its outcome, or after a time. */
+/** Whether the next guess may start: now, after the result of an earlier one, or after a delay. */
 export type Verdict =
   | { readonly kind: 'free' }
   | { readonly kind: 'wait' }
@@ -31,8 +31,9 @@ export function limitVerdict({ failed, trying, secondsLeft }: GuessCount, limit:
 }
 
 /**
- * After the allowed failures, one guess at a time with a delay that doubles, up to the average pace the quota allows. So strangers who
- * guess from many networks get no more guesses than from one, and the owner of the account never meets a long lock.
+ * After the allowed failures, one guess at a time with a doubling delay, up to the average pace of the quota.
+ * So strangers get no more guesses from many networks than from one, and the account's owner is never locked
+ * out for long.
  */
 export function delayVerdict(count: GuessCount, { requests, windowSeconds }: Quota): Verdict {
   const { failed, trying, secondsSinceFailure } = count;
@@ -49,7 +50,10 @@ export function strictest(verdicts: readonly Verdict[]): Verdict {
   return verdicts.some(({ kind }) => kind === 'wait') ? wait : free;
 }
 
-/** Failures allowed at one network: a network from which many accounts sign in is an office, and gets the limit once for each. */
+/**
+ * Failures allowed for one network. A network with several accounts is an office: the limit counts once per
+ * account.
+ */
 export function networkLimit({ requests }: Quota, factor: number, accountsThere: number): number {
   return requests * factor * (1 + accountsThere);
 }

@@ -19,16 +19,19 @@ export interface GuessTarget {
   readonly everywhere: string | undefined;
 }
 
-/** The account that a name means: its id, or for a name that no account has, the canonical spelling. */
-export function accountKey(named: {
+/** Key of the account with a name: its id, or for an unknown name a hash of its canonical spelling. */
+export function accountKey(lookup: {
   readonly canonical: string;
   readonly user: { readonly id: string } | undefined;
 }): string {
-  if (named.user !== undefined) return `user-${named.user.id}`;
-  return `name-${createHash('sha256').update(named.canonical).digest('base64url')}`;
+  if (lookup.user !== undefined) return `user-${lookup.user.id}`;
+  return `name-${createHash('sha256').update(lookup.canonical).digest('base64url')}`;
 }
 
-/** A guess at a password on the sign-in page. @param device of a browser that signed in to this account before (device-cookies.ts) */
+/**
+ * A guess at a password on the sign-in page.
+ * @param device id of a browser that signed in before (device-cookies.ts)
+ */
 export function passwordGuess(guess: {
   readonly account: string;
   readonly address: string;
@@ -43,7 +46,10 @@ export function passwordGuess(guess: {
   };
 }
 
-/** A guess at a code of the second factor, after the right password. Counted apart, so the password gives no further guesses. */
+/**
+ * A guess at a code of the second factor, after the right password. Counted apart, so the password gives no
+ * further guesses.
+ */
 export function codeGuess(guess: {
   readonly userId: string;
   readonly address: string;
@@ -57,7 +63,10 @@ export function codeGuess(guess: {
   };
 }
 
-/** A guess at the password or a code in a browser that is signed in: strangers must not use up the owner's guesses. */
+/**
+ * A guess at the password or a code in a browser that is signed in: strangers must not use up the owner's
+ * guesses.
+ */
 export function confirmationGuess(sessionUid: string): GuessTarget {
   return { limitedNetworks: [], own: `session:${sessionUid}`, everywhere: undefined };
 }

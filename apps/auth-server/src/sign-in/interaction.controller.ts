@@ -8,7 +8,7 @@ import { ProveSecondFactor } from './prove-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
 import { SignIn } from './sign-in.js';
 
-/** The pages between an app's request and its answer. */
+/** The pages of a sign-in and a consent. */
 @Controller('interaction/:uid')
 @UseFilters(ProblemPageFilter)
 export class InteractionController {

@@ -1,20 +1,25 @@
 import type { Request, Response } from 'express';
 import { type Client, errors, type Interaction, type InteractionResults } from 'oidc-provider';
 import type { OidcServer } from '../oidc/oidc-server.js';
-import { words } from '../oidc/requested-scope.js';
+import { splitScope } from '../oidc/authorization-request.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
 import { formTarget } from '../pages/page.js';
 
-/** How far a sign-in of two factors has come. It lies in the interaction, which only this browser can go on with. */
+/**
+ * Progress of a sign-in with two factors, stored in the interaction. Only the browser with its cookie can
+ * continue it.
+ */
 export interface SignInProgress {
   readonly passwordOf?: string;
-  /** When the password was right, in seconds since 1970: what is changed later makes it worth nothing. */
+  /**
+   * When the password was verified, in seconds since 1970. A later change of the password makes it invalid.
+   */
   readonly passwordAt?: number;
   readonly provedBoth?: boolean;
 }
 
-/** One question that oidc-provider wants answered before it goes on. */
+/** An interaction of oidc-provider in progress: a sign-in or a consent. */
 export interface OpenInteraction {
   readonly uid: string;
   readonly prompt: string;
@@ -23,25 +28,28 @@ export interface OpenInteraction {
   /** Digest of what people see of the client (client-identity.rules.ts). */
   readonly appIdentity: string;
   readonly accountId: string | undefined;
-  /** Of the session the browser has already, if it has one. */
+  /** Session of the browser, if it has one. */
   readonly sessionUid: string | undefined;
   readonly loginHint: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
   readonly formTargets: readonly string[];
-  /** Whose password was right already, when the second factor is still to come. */
+  /** User whose password was verified, while the second factor is missing. */
   readonly passwordOf: string | undefined;
-  /** When it was, in seconds since 1970. */
+  /** When the password was verified, in seconds since 1970. */
   readonly passwordAt: number;
-  /** Whether the second factor was proved too, and the recovery codes are being shown. */
+  /** True once the second factor was verified too, while the recovery codes are shown. */
   readonly provedBoth: boolean;
-  /** Remembers how far this browser has come; nobody is signed in yet. */
+  /** Stores the progress of this browser; the person is not signed in yet. */
   remember(progress: SignInProgress): Promise<void>;
-  /** Answers it. Resolves to where the browser goes next. */
+  /** Completes the interaction. Returns the URL that the browser goes to next. */
   finish(result: InteractionResults): Promise<string>;
 }
 
-/** Opens the interaction of this browser's cookie; another browser's cannot be opened. @throws InteractionExpired */
+/**
+ * Opens the interaction of the browser's cookie.
+ * @throws InteractionExpired also for an interaction of another browser
+ */
 export async function openInteraction(
   oidc: OidcServer,
   request: Request,
@@ -67,7 +75,7 @@ export async function openInteraction(
     accountId: interaction.session?.accountId,
     sessionUid: interaction.session?.uid,
     loginHint: text(interaction.params.login_hint).slice(0, 254),
-    scopes: words(interaction.params.scope),
+    scopes: splitScope(interaction.params.scope),
     redirectUri,
     formTargets: [formTarget(redirectUri)].filter((target) => target !== undefined),
     passwordOf: text(interaction.result?.['passwordOf']) || undefined,

@@ -8,8 +8,8 @@ import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
-import { appLockedText, type ProvedBy, SecondFactors } from '../second-factor/second-factors.js';
-import { switchOnSecondFactor } from '../second-factor/switch-on.js';
+import { appLockedText, type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
+import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { AskSecondFactor } from './ask-second-factor.js';
 import { DeviceCookies } from './device-cookies.js';
@@ -18,7 +18,7 @@ import { codeGuess } from './guess-target.rules.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 import { type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
-/** The second half of a sign-in, for those whose password was right: nobody is signed in before this said yes. */
+/** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
 @Injectable()
 export class ProveSecondFactor {
   constructor(
@@ -34,11 +34,11 @@ export class ProveSecondFactor {
     private readonly ask: AskSecondFactor,
   ) {}
 
-  /** Takes a code of the app or a recovery code. */
+  /** Verifies a code of the app or a recovery code. */
   async run(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
     const user = await this.userOf(interaction);
-    if (user === undefined) return showAgain(interaction);
+    if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, request, user, () =>
       this.factors.prove(user.id, field(request, 'code')),
     );
@@ -46,14 +46,14 @@ export class ProveSecondFactor {
     return this.signedIn(interaction, request, response, user, guess.found);
   }
 
-  /** Takes the first code of an app that was just set up, and shows the recovery codes. */
+  /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
     const { uid, appName, formTargets } = interaction;
     const user = await this.userOf(interaction);
-    if (user === undefined) return showAgain(interaction);
+    if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, request, user, () =>
-      switchOnSecondFactor(this.work, this.factors, {
+      enableSecondFactor(this.work, this.factors, {
         userId: user.id,
         code: field(request, 'code'),
         sessionUid: interaction.sessionUid,
@@ -66,19 +66,19 @@ export class ProveSecondFactor {
     return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.found);
   }
 
-  /** The recovery codes were seen. */
+  /** Signs in after the recovery codes were shown. */
   async done(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
     const user = await this.userOf(interaction);
-    if (user === undefined || !interaction.provedBoth) return showAgain(interaction);
+    if (user === undefined || !interaction.provedBoth) return redirectToInteraction(interaction);
     return this.signedIn(interaction, request, response, user, 'code');
   }
 
-  /** Forgets whose password was right. */
+  /** Discards the verified password, so that the sign-in starts again. */
   async startOver(request: Request, response: Response): Promise<Outcome> {
     const interaction = await this.open(request, response);
     if (interaction.prompt === 'login') await interaction.remember({});
-    return showAgain(interaction);
+    return redirectToInteraction(interaction);
   }
 
   private async open(request: Request, response: Response): Promise<OpenInteraction> {
@@ -87,9 +87,9 @@ export class ProveSecondFactor {
     return interaction;
   }
 
-  /** Whose password was right; undefined when the sign-in has to begin with it. */
+  /** The user whose password was verified; undefined when the sign-in must start with it. */
   private async userOf(interaction: OpenInteraction): Promise<Credentials | undefined> {
-    const userId = await this.ask.whosePassword(interaction);
+    const userId = await this.ask.userWithVerifiedPassword(interaction);
     return userId === undefined ? undefined : this.accounts.credentials(userId);
   }
 
@@ -100,7 +100,7 @@ export class ProveSecondFactor {
     check: () => Promise<Found | undefined>,
   ): Promise<Guess<Found>> {
     const origin = originOf(request);
-    const device = this.devices.of(request, user);
+    const device = this.devices.find(request, user);
     const target = codeGuess({ userId: user.id, address: origin.ip, device });
     const ifLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
     return this.throttle.guess(target, { origin, ifLocked }, check);
@@ -131,16 +131,16 @@ export class ProveSecondFactor {
     request: Request,
     response: Response,
     user: Credentials,
-    provedBy: ProvedBy,
+    verifiedBy: SecondFactorMethod,
   ): Promise<Outcome> {
     return this.finish.run(interaction, request, response, user, {
       at: interaction.passwordAt,
       amr: bothFactors,
-      details: { second_factor: provedBy },
+      details: { second_factor: verifiedBy },
     });
   }
 }
 
-function showAgain({ uid }: OpenInteraction): Outcome {
+function redirectToInteraction({ uid }: OpenInteraction): Outcome {
   return { redirect: `/interaction/${uid}` };
 }

@@ -12,9 +12,12 @@ import { AskSecondFactor } from './ask-second-factor.js';
 import { consentForm } from './give-consent.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 
-/** A subscription sends data without a further request: people read which (the scopes stay as they are, see docs/decisions.md). */
+/**
+ * A webhook subscription sends data without a further request, so the page lists the data
+ * (docs/decisions.md).
+ */
 const sentData = 'your orders with their tracking numbers, and stock changes of your products';
-const words: Readonly<Record<string, string>> = {
+const scopeTexts: Readonly<Record<string, string>> = {
   ...identityScopes,
   ...storeScopes,
   'webhooks:create': `Subscribe to events: the app is sent ${sentData}, until you disconnect it`,
@@ -22,7 +25,7 @@ const words: Readonly<Record<string, string>> = {
   'webhooks:read': `Read its subscriptions and everything that was sent to them: ${sentData}`,
 };
 
-/** Shows the question that stands: sign in, the second factor, or consent. */
+/** Shows the page of the interaction's current step: sign-in, second factor or consent. */
 @Injectable()
 export class ShowInteraction {
   constructor(
@@ -35,7 +38,7 @@ export class ShowInteraction {
   async run(request: Request, response: Response): Promise<Page> {
     const interaction = await openInteraction(this.oidc, request, response);
     if (interaction.prompt !== 'login') return this.consent(interaction);
-    const userId = await this.askSecondFactor.whosePassword(interaction);
+    const userId = await this.askSecondFactor.userWithVerifiedPassword(interaction);
     return userId === undefined ? this.signIn(interaction) : this.askSecondFactor.show(interaction, userId);
   }
 
@@ -61,12 +64,12 @@ export class ShowInteraction {
       verified: client.verified === true,
       email: person.email,
       destination: destinationOf(redirectUri),
-      permissions: scopes.flatMap((scope) => words[scope] ?? []),
+      permissions: scopes.flatMap((scope) => scopeTexts[scope] ?? []),
     });
   }
 }
 
-/** In the words that follow the app's name. */
+/** Text that follows the app's name. */
 function destinationOf(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return host;

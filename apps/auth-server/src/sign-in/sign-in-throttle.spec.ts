@@ -113,7 +113,7 @@ describe('a network', () => {
 
   it('from which several accounts sign in is not locked by a few failures of each', async () => {
     const address = randomAddress();
-    for (let person = 0; person < 4; person += 1) await throttle().noteSignIn(address, await user());
+    for (let person = 0; person < 4; person += 1) await throttle().recordSignIn(address, await user());
     const kinds = [];
     for (let count = 0; count < 5 * requests; count += 1)
       kinds.push((await guess(at(randomUUID(), address), wrong)).kind);
@@ -125,7 +125,7 @@ describe('a network', () => {
     const [address, own] = [randomAddress(), await user()];
     const kinds = [];
     for (let count = 0; count < 4 * requests; count += 1) {
-      await throttle().noteSignIn(address, own);
+      await throttle().recordSignIn(address, own);
       kinds.push((await guess(at(randomUUID(), address), wrong)).kind);
     }
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(2 * requests);

@@ -9,10 +9,10 @@ import type { Ending, GuessCounts } from './guess-counts.js';
 import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
 import type { GuessTarget } from './guess-target.rules.js';
 
-const waitForOthersMs = 10_000;
+const waitTimeoutMs = 10_000;
 const firstPollMs = 25;
 const maxPollMs = 400;
-/** Guesses of this process that wait for others; further ones get a 503. */
+/** Guesses of this process that wait for others; beyond the limit they get 503. */
 const maxWaiting = 64;
 
 const lockedAttempts = new Counter({
@@ -22,13 +22,13 @@ const lockedAttempts = new Counter({
   registers: [metrics],
 });
 
-/** The outcome of a guess: too many failed before it, or it was wrong, or it was right. */
+/** Result of a guess: locked because too many failed before it, wrong, or right. */
 export type Guess<Found> =
   | { readonly kind: 'locked'; readonly waitSeconds: number }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'right'; readonly found: Found };
 
-/** From where a guess came, and what the audit log says if it is rejected without a look. */
+/** Origin of a guess, and its audit record if it is rejected unchecked. */
 export interface GuessContext {
   readonly origin: Origin;
   readonly ifLocked: AuditEntry;
@@ -44,10 +44,10 @@ export class SignInThrottle {
   ) {}
 
   /**
-   * Checks a guess unless too many have failed. While the guesses under way could all fail, it waits for them. A guess that could not be
-   * checked does not count.
-   * @param check returns what a right guess leads to, undefined for a wrong one
-   * @throws ServiceUnavailable when too many wait already
+   * Checks a guess unless too many have failed. If concurrent guesses could exhaust the limit, it waits for
+   * their results. A guess that cannot be checked does not count.
+   * @param check returns the result of a correct guess, undefined for a wrong one
+   * @throws ServiceUnavailable when too many guesses are waiting
    */
   async guess<Found>(
     target: GuessTarget,
@@ -67,12 +67,12 @@ export class SignInThrottle {
   }
 
   /** An account that signs in from a network raises the network's limit for a day. */
-  async noteSignIn(address: string, userId: string): Promise<void> {
+  async recordSignIn(address: string, userId: string): Promise<void> {
     const { network, widerNetwork } = clientNetwork(address);
-    await this.counts.noteSignIn(widerNetwork === undefined ? [network] : [network, widerNetwork], userId);
+    await this.counts.recordSignIn(widerNetwork === undefined ? [network] : [network, widerNetwork], userId);
   }
 
-  /** Starts a guess, or returns the seconds to wait before the next. */
+  /** Starts a guess, or returns the seconds until the next is allowed. */
   private async waitOrBegin(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
     const verdict = await this.begin(target, context);
     if (verdict.kind === 'free') return undefined;
@@ -87,7 +87,7 @@ export class SignInThrottle {
   }
 
   private async poll(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
-    const endsAtMs = performance.now() + waitForOthersMs;
+    const endsAtMs = performance.now() + waitTimeoutMs;
     for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
       await sleep(pollMs);
       const verdict = await this.begin(target, context);
@@ -99,7 +99,7 @@ export class SignInThrottle {
 
   private begin(target: GuessTarget, context: GuessContext): Promise<Verdict> {
     return this.counts.transaction(async (tx) => {
-      // Networks first: a network that is locked adds no rows for the names it tries.
+      // Networks first, so that a locked network adds no rows for the names it tries.
       for (const network of target.limitedNetworks) {
         const verdict = await this.networkVerdict(tx, network);
         if (verdict.kind !== 'free') return this.rejected(tx, verdict, network.subject, context);

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../accounts/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
-import { numericDate } from '../oidc/numeric-date.js';
+import { numericDate } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { field } from '../pages/forms.js';
@@ -18,7 +18,10 @@ import { accountKey, passwordGuess } from './guess-target.rules.js';
 import { type OpenInteraction, openInteraction } from './open-interaction.js';
 import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
-/** Signs a person in, or shows the page again: the same words and the same time for a wrong name as for a wrong password. */
+/**
+ * Signs a person in, or shows the sign-in page with an error. An unknown e-mail address gets the same text
+ * after the same time as a wrong password.
+ */
 @Injectable()
 export class SignIn {
   constructor(
@@ -41,13 +44,14 @@ export class SignIn {
     const origin = originOf(request);
     const { clientId } = interaction.client;
 
-    const passwordAt = numericDate(this.clock()); // before it is looked up: a concurrent change counts
-    const named = await this.accounts.named(email);
-    const { user } = named;
-    const account = accountKey(named);
-    const target = passwordGuess({ account, address: origin.ip, device: this.devices.of(request, user) });
+    // Before the lookup, so that a concurrent change counts as later.
+    const passwordAt = numericDate(this.clock());
+    const lookup = await this.accounts.findByEmail(email);
+    const { user } = lookup;
+    const account = accountKey(lookup);
+    const target = passwordGuess({ account, address: origin.ip, device: this.devices.find(request, user) });
     const ifLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
-    // The same work for a name that no account has.
+    // An unknown name costs the same work, so that the duration does not reveal which accounts exist.
     const guess = await this.throttle.guess(target, { origin, ifLocked }, async () =>
       (await verifyPassword(field(request, 'password'), user?.password_hash)) ? user : undefined,
     );

@@ -4,10 +4,10 @@ import type { Outbox } from '@fulfilment/messaging';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import { storeClient } from '../registration/store-client.js';
-import { isReadable } from '../requests/unreadable-text.js';
+import { isStorableText } from '../http/storable-text.js';
 import type { Families } from './families.js';
 import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
-import { notEnded, type StoredRow, type StoredRows } from './stored-rows.js';
+import { sessionNotEnded, type StoredRow, type StoredRows } from './stored-rows.js';
 import { consumedInParallel, familyEnded, type NewRow } from './token-writes.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
@@ -18,29 +18,31 @@ const upsert = statement(
    ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload, account_id = EXCLUDED.account_id,
      session_uid = EXCLUDED.session_uid, expires_at = EXCLUDED.expires_at`,
 );
-// The lock on the Grant keeps a family from ending while a token is added to it, and adds none to one that ended.
+// The lock on the Grant keeps the family from ending while a token is added. No token is added to an ended
+// family.
 const insertMember = statement(
   'oidc.insert-member',
   `INSERT INTO oidc_model (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8
    FROM (SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = $4 FOR KEY SHARE) AS family`,
 );
-const keepClient = statement(
-  'oidc.keep-client',
+const clearClientExpiry = statement(
+  'oidc.clear-client-expiry',
   `UPDATE oidc_model SET expires_at = NULL WHERE model = 'Client' AND id = $1 AND expires_at IS NOT NULL`,
 );
-const rememberOnce = statement(
-  'oidc.remember-once',
+const insertOnce = statement(
+  'oidc.insert-once',
   `INSERT INTO oidc_model (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
 );
 const findSession = statement(
   'oidc.find-session',
-  `SELECT payload FROM oidc_model WHERE session_uid = $1 AND model = 'Session' AND ${notEnded}`,
+  `SELECT payload FROM oidc_model WHERE session_uid = $1 AND model = 'Session' AND ${sessionNotEnded}`,
 );
 const consume = statement(
   'oidc.consume',
   'UPDATE oidc_model SET consumed_at = $3 WHERE model = $1 AND id = $2 AND consumed_at IS NULL',
 );
-// A consumed refresh token stays known until it expires: that is how its reuse is seen. Locks in the order in which a refresh and a family's end do: the Grant, then its member.
+// A consumed refresh token stays until it expires, so that its reuse is detected. The lock order is that of a
+// refresh and of the end of a family: the Grant, then its member.
 const removeMember = statement(
   'oidc.remove-member',
   `WITH family AS MATERIALIZED (
@@ -51,7 +53,7 @@ const removeMember = statement(
 );
 const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');
 
-const rememberedSecrets = 1000;
+const maxCachedSecrets = 1000;
 
 interface Row {
   payload: AdapterPayload;
@@ -90,16 +92,16 @@ class ModelAdapter implements Adapter {
       else if ((await this.run(insertMember, values)) === 0)
         throw new errors.InvalidGrant({ detail: familyEnded });
     } else if (this.model === 'ReplayDetection') {
-      if ((await this.run(rememberOnce, values)) === 0)
+      if ((await this.run(insertOnce, values)) === 0)
         throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
     } else {
       await this.run(upsert, values);
-      if (this.model === 'Grant') await this.run(keepClient, [payload.clientId]);
+      if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
     }
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    if (!isReadable(id)) return undefined; // also from a header or a JWT
+    if (!isStorableText(id)) return undefined; // also from a header or a JWT
     const { stored, work } = this.dependencies;
     const row = await stored.find(this.model, storedId(this.model, id), await work.openSql());
     if (row === undefined) return undefined;
@@ -108,7 +110,7 @@ class ModelAdapter implements Adapter {
 
   /** A session is found by its uid without the cookie's secret, which only the browser knows. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    if (!isReadable(uid)) return undefined;
+    if (!isStorableText(uid)) return undefined;
     const sql = await this.dependencies.work.sql();
     return (await sql.row<Row>(findSession, [uid]))?.payload;
   }
@@ -118,7 +120,9 @@ class ModelAdapter implements Adapter {
     return Promise.resolve(undefined);
   }
 
-  /** Exactly one caller wins; the others are told that the grant is invalid, at the end of a unit of work or now. */
+  /**
+   * Exactly one caller wins; the others get `invalid_grant`, at the commit of a unit of work or immediately.
+   */
   async consume(id: string): Promise<void> {
     const key = { model: this.model, id: storedId(this.model, id) };
     const { tokens } = this.dependencies.work;
@@ -138,15 +142,20 @@ class ModelAdapter implements Adapter {
       ]);
   }
 
-  /** Nothing here: oidc-provider destroys the Grant next, which ends the whole family at once, or means to keep it. */
+  /**
+   * Does nothing: oidc-provider then either destroys the Grant, which ends the whole family, or keeps the
+   * family.
+   */
   revokeByGrantId(): Promise<void> {
     return Promise.resolve();
   }
 }
 
-/** Clients: their secrets are encrypted, and with them goes all that was issued to them. */
+/**
+ * Storage of clients: their secrets are sealed, and the deletion of a client deletes everything issued to it.
+ */
 class ClientAdapter extends ModelAdapter {
-  private readonly opened = new Map<string, string>();
+  private readonly openedSecrets = new Map<string, string>();
 
   constructor(dependencies: AdapterDependencies) {
     super('Client', dependencies);
@@ -158,7 +167,7 @@ class ClientAdapter extends ModelAdapter {
     const ctx = Provider.ctx;
     const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
     const isChange = ctx?.oidc.route === 'client_update';
-    await work.revoking((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
+    await work.revokeTokens((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -173,24 +182,26 @@ class ClientAdapter extends ModelAdapter {
     return this.dependencies.families.endOfClient(id);
   }
 
-  /** Known by what is stored, so another secret is another entry. oidc-provider keeps the clients it has read in the same way. */
+  /** The cache key includes the ciphertext, so a changed secret is never served from the cache. */
   private unsealed(id: string, sealed: string): string {
     const key = `${id}:${sealed}`;
-    const known = this.opened.get(key);
+    const known = this.openedSecrets.get(key);
     if (known !== undefined) return known;
     const secret = clientSecret(this.dependencies.secrets, id, sealed);
-    if (this.opened.size >= rememberedSecrets) this.opened.clear();
-    this.opened.set(key, secret);
+    if (this.openedSecrets.size >= maxCachedSecrets) this.openedSecrets.clear();
+    this.openedSecrets.set(key, secret);
     return secret;
   }
 }
 
-/** Whose secret it is, by type: the sealed secret of a client opens as nothing else. */
+/**
+ * Owner of a sealed client secret. It contains the type, so that the secret cannot be opened as another kind.
+ */
 export function clientSecretOwner(clientId: string): string {
   return `client:${clientId}`;
 }
 
-/** A client's metadata as it is stored: JSON, its secret encrypted. */
+/** A client's metadata as stored: JSON with the secret sealed. */
 export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
   const { client_secret: secret, ...rest } = metadata;
   if (secret === undefined) return JSON.stringify(rest);
@@ -200,12 +211,14 @@ export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPa
   });
 }
 
-/** What stands in `client_secret_sealed`. */
+/** Opens the value of `client_secret_sealed`. */
 export function clientSecret(secrets: SecretBox, id: string, sealed: string): string {
   return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id), id).toString();
 }
 
-/** Records repeat what the client holds: as their `jti`, and an interaction as its session's cookie. */
+/**
+ * oidc-provider's payloads repeat secrets of the client: the `jti`, and in an interaction the session cookie.
+ */
 function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
   if (isSecret(model)) return { ...payload, jti: undefined };
   if (model !== 'Interaction' || payload.session === undefined) return payload;

@@ -4,7 +4,8 @@ import type { Outbox } from '@fulfilment/messaging';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
-// The Grant rows go first, in one order: this waits for tokens that are just being added to a family, and refuses later ones.
+// Locks the Grants first, in one order: waits for tokens that are being added to a family, and prevents later
+// ones.
 const lockGrants = (name: string, which: string) =>
   statement(name, `SELECT id FROM oidc_model WHERE model = 'Grant' AND ${which} ORDER BY id FOR UPDATE`);
 const grant = lockGrants('families.grant', 'id = $1');
@@ -55,49 +56,57 @@ const deleteClient = statement(
 );
 const deleteConsents = statement('families.consents', 'DELETE FROM consents WHERE client_id = $1');
 
-/** A family is what one authorization led to: its Grant, code, refresh tokens and access tokens. They end together. */
+/**
+ * A token family is the Grant, code, refresh tokens and access tokens of one authorization. They end
+ * together.
+ */
 export class Families {
   constructor(
     private readonly work: UnitOfWork,
     private readonly outbox: Outbox,
   ) {}
 
-  /** RFC 9700 §4.14.2: after a reuse or a revocation nothing of the family is good any more. */
+  /** Ends a whole family after a reuse or a revocation (RFC 9700 §4.14.2). */
   end(grantId: string): Promise<void> {
-    return this.work.revoking(async (tx) => {
+    return this.work.revokeTokens(async (tx) => {
       await lock(tx, grant, grantId);
-      return tx.rows<RevokedToken>(deleteFamilies, [[grantId]]); // its tokens too when the Grant was swept before them
+      // Also tokens whose Grant has already expired.
+      return tx.rows<RevokedToken>(deleteFamilies, [[grantId]]);
     });
   }
 
   endAccessToken(jti: string): Promise<void> {
-    return this.work.revoking((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
+    return this.work.revokeTokens((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
   }
 
-  /** RFC 7592 §2.3: a client that is gone leaves nothing behind. */
+  /** Deletes a client with all its data (RFC 7592 §2.3). */
   endOfClient(clientId: string): Promise<void> {
-    return this.work.revoking((tx) => endClient(tx, this.outbox, clientId));
+    return this.work.revokeTokens((tx) => endClient(tx, this.outbox, clientId));
   }
 }
 
-/** Deletes a client and what it was given, and tells everybody. Answers the access tokens to tell the APIs of after the commit. */
+/**
+ * Deletes a client with its consents and token families, and publishes `client.deleted`. Returns the access
+ * tokens to publish as revoked after the commit.
+ */
 export async function endClient(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
-  const gone = await tx.rows<{ model: string }>(deleteClient, [clientId]); // before the families, as oidc-provider does it (RFC 7592 §2.3)
+  // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
+  const deleted = await tx.rows<{ model: string }>(deleteClient, [clientId]);
   await tx.run(deleteConsents, [clientId]);
   const revoked = await endAll(tx, grantsOfClient, clientId);
-  if (gone.some(({ model }) => model === 'Client')) {
-    // Now, with its families locked: no token was issued later.
+  if (deleted.some(({ model }) => model === 'Client')) {
+    // The families are locked, so all tokens were issued before this time.
     await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
   }
   return revoked;
 }
 
-/** Ends all a client's families. */
+/** Ends all families of a client. */
 export function endFamiliesOfClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
   return endAll(tx, grantsOfClient, clientId);
 }
 
-/** Ends the families that live only as long as one of these browser sessions. Answers the access tokens to tell the APIs of. */
+/** Ends the families that depend on the browser sessions. Returns the access tokens to publish as revoked. */
 export function endFamiliesOfSessions(
   tx: Transaction,
   sessionUids: readonly string[],
@@ -105,22 +114,25 @@ export function endFamiliesOfSessions(
   return endAll(tx, grantsOfSessions, sessionUids);
 }
 
-/** Ends all a person's families, `offline_access` too. */
+/** Ends all families of a person, `offline_access` included. */
 export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endAll(tx, grantsOfUser, userId);
 }
 
-/** Ends what our own apps keep for a person beyond the browser session: they get it back with the next sign-in, without a question. */
+/**
+ * Ends the first-party families of a person that outlive the session. The next sign-in restores them without
+ * consent.
+ */
 export function endLastingFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endAll(tx, lastingGrantsOfFirstParty, userId);
 }
 
-/** Ends all that apps of others hold for a person. */
+/** Ends all third-party families of a person. */
 export function endThirdPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endAll(tx, grantsOfThirdParties, userId);
 }
 
-/** A person takes an app's access away. */
+/** Ends the families of a person for one client. */
 export function endFamiliesOfUserAndClient(
   tx: Transaction,
   userId: string,
@@ -129,7 +141,7 @@ export function endFamiliesOfUserAndClient(
   return endAll(tx, grantsOfUserAndClient, userId, clientId);
 }
 
-/** A person leaves an organisation: what acts for its creators through them ends. */
+/** Ends the families of a person for the creators of an organisation that the person leaves. */
 export function endFamiliesOfUserAndOrganisation(
   tx: Transaction,
   userId: string,
@@ -138,7 +150,7 @@ export function endFamiliesOfUserAndOrganisation(
   return endAll(tx, grantsOfUserAndOrganisation, userId, organisationId);
 }
 
-/** Ends the access tokens only: what an app refreshes says what the person may do now. */
+/** Ends only the access tokens: a refresh issues tokens with the person's current role. */
 export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [await lock(tx, grantsOfUser, userId)]);
 }

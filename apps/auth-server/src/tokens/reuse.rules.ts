@@ -1,63 +1,67 @@
-/** So long after a token was consumed, nothing that comes can have been sent at the same time any more. */
-export const raceAtMostMs = 2_000;
+/** A second use this long after the first cannot be concurrent with it. */
+export const maxRaceMs = 2_000;
 
 /**
- * So long after its arrival a request that won is answered at the earliest. What was sent at once does not arrive at once, and what
- * arrives after the answer ends the family. An exchange comes once in an authorization, from apps that send it twice by mistake;
- * a refresh takes this long anyway, and one over a connection of its own is known by the age of that.
+ * Minimum time from the arrival of a winning request to its response. Concurrent requests do not arrive at
+ * the same moment, and one that arrives after the response ends the family. An exchange happens once per
+ * authorization, and some apps send it twice by mistake. A refresh takes this long anyway, and one on a new
+ * connection is recognised by the connection's age.
  */
-export const answeredAtLeastMs: Readonly<Record<string, number>> = {
+export const minResponseMs: Readonly<Record<string, number>> = {
   authorization_code: 50,
   refresh_token: 5,
 };
 
-/** A connection that took longer to send its first request was opened for another. */
-const connectionAgeAtMostMs = 1_000;
-/** The gateway's clock and ours count whole milliseconds. */
-const clockStepsMs = 2;
+/** A connection that is older than this at its first request was not opened for that request. */
+const maxConnectionAgeMs = 1_000;
+/** The gateway's clock and ours have a resolution of one millisecond each. */
+const clockErrorMs = 2;
 
-/** When a request was read from its socket, and when its sender decided on it at the latest. */
+/** When a request was read from its socket, and the latest time at which its sender decided to send it. */
 export interface Arrival {
   readonly arrivedAtMs: number;
   readonly decidedAtMs: number;
 }
 
-/** When an answer began to be written, and when it had left and all that lay in the sockets then was read. */
-export interface Answered {
+/** When a response was written, and when it had been sent and all data then in the sockets had been read. */
+export interface ResponseTime {
   readonly writtenAtMs: number;
-  readonly leftAtMs: number;
+  readonly sentAtMs: number;
 }
 
 /**
- * Who opens a connection for a request has decided to send it by then; until it arrives a TLS handshake goes by, many of them when many
- * requests are sent at once.
- * @param connectionAge seconds since its connection was opened, as the gateway says of a connection's first request
+ * A client that opens a connection for a request has already decided to send it. The request arrives only
+ * after the TLS handshake, and later still when many requests are sent concurrently.
+ * @param connectionAge seconds since the connection was opened; the gateway sends it with a connection's
+ * first request
  */
 export function arrival(arrivedAtMs: number, connectionAge: unknown): Arrival {
   if (typeof connectionAge !== 'string' || !/^\d{1,3}(\.\d{1,3})?$/.test(connectionAge))
     return { arrivedAtMs, decidedAtMs: arrivedAtMs };
   const ageMs = Number(connectionAge) * 1000;
-  const earlierMs = ageMs > connectionAgeAtMostMs ? 0 : Math.max(0, ageMs - clockStepsMs);
+  const earlierMs = ageMs > maxConnectionAgeMs ? 0 : Math.max(0, ageMs - clockErrorMs);
   return { arrivedAtMs, decidedAtMs: arrivedAtMs - earlierMs };
 }
 
 /**
- * What the times alone say of a token that comes a second time; `ask` when it matters when the winner was answered.
- * @param consumedAtMs when the one that won consumed it
+ * Classifies the second use of a token by its times; `undecided` when it depends on the winner's response
+ * time.
+ * @param consumedAtMs when the winner consumed the token
  */
-export function judgeByTime(
+export function classifyReuse(
   { arrivedAtMs, decidedAtMs }: Arrival,
   consumedAtMs: number,
-): 'race' | 'replay' | 'ask' {
+): 'race' | 'replay' | 'undecided' {
   if (decidedAtMs < consumedAtMs) return 'race';
-  return arrivedAtMs - consumedAtMs > raceAtMostMs ? 'replay' : 'ask';
+  return arrivedAtMs - consumedAtMs > maxRaceMs ? 'replay' : 'undecided';
 }
 
 /**
- * A request that was there before the winner's answer had left, or was decided on before that was written, cannot have been sent in
- * knowledge of it. Without such an answer it is a replay: a family that lives on by mistake is worse than one that ends by mistake.
+ * A request that arrived before the winner's response was sent, or was decided on before that was written,
+ * cannot depend on the response. If the response time is unknown, the request counts as a replay: a family
+ * that stays alive by mistake is worse than one that ends by mistake.
  */
-export function isRace({ arrivedAtMs, decidedAtMs }: Arrival, answered: Answered | undefined): boolean {
-  if (answered === undefined) return false;
-  return arrivedAtMs < answered.leftAtMs || decidedAtMs < answered.writtenAtMs;
+export function isRace({ arrivedAtMs, decidedAtMs }: Arrival, response: ResponseTime | undefined): boolean {
+  if (response === undefined) return false;
+  return arrivedAtMs < response.sentAtMs || decidedAtMs < response.writtenAtMs;
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** What a client holds of these is a secret: they are known by its SHA-256 only, so a stolen database opens nothing. */
+/**
+ * Models whose id is a secret of the client. Only its SHA-256 is stored, so a stolen database gives no
+ * access.
+ */
 const secretModels = new Set(['AuthorizationCode', 'RefreshToken', 'RegistrationAccessToken', 'Session']);
 
-/** Members of a family: none may be added once its Grant is gone. */
+/** Models that belong to a token family: no record may be added after its Grant was deleted. */
 const familyModels = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
 
 export function isSecret(model: string): boolean {
@@ -14,7 +17,7 @@ export function isFamilyMember(model: string): boolean {
   return familyModels.has(model);
 }
 
-/** The key a record is stored under. */
+/** The id that a record is stored under. */
 export function storedId(model: string, id: string): string {
   return isSecret(model) ? createHash('sha256').update(id).digest('base64url') : id;
 }

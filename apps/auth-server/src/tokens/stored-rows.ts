@@ -13,8 +13,11 @@ export interface StoredRow {
   readonly consumed: number | null;
 }
 
-/** A record with what oidc-provider looks up next: the Grant of its family, an access token's client, whose code or refresh token it is. */
-interface RowWithCompany extends StoredRow {
+/**
+ * A record with the records that oidc-provider looks up next: its Grant, an access token's client, a token's
+ * person.
+ */
+interface RowWithRelated extends StoredRow {
   readonly grant_id: string | null;
   readonly grant: AdapterPayload | null;
   readonly client_id: string | null;
@@ -22,11 +25,12 @@ interface RowWithCompany extends StoredRow {
   readonly person: Person | null;
 }
 
-// A request that was under way when its session was ended may have saved it again: it stays ended (sessions/end-sessions.ts).
-export const notEnded = `NOT EXISTS (
+// A request in progress may save its session after the session was ended; it stays ended
+// (sessions/end-sessions.ts).
+export const sessionNotEnded = `NOT EXISTS (
   SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
 
-// LATERAL and LIMIT keep it at index lookups, whatever the planner believes of the table.
+// LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table.
 const findRows = statement(
   'oidc.find',
   `SELECT wanted.position::integer - 1 AS index, found.payload, found.consumed, found.grant_id, found.client_id,
@@ -36,7 +40,7 @@ const findRows = statement(
      SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed, grant_id, client_id, account_id FROM oidc_model
      WHERE model = wanted.model AND id = wanted.id
        AND CASE model WHEN 'Client' THEN expires_at IS NULL OR expires_at > now()
-                      WHEN 'Session' THEN ${notEnded} ELSE true END LIMIT 1) AS found
+                      WHEN 'Session' THEN ${sessionNotEnded} ELSE true END LIMIT 1) AS found
    LEFT JOIN LATERAL (
      SELECT payload FROM oidc_model WHERE model = 'Grant' AND id = found.grant_id LIMIT 1) AS family ON true
    LEFT JOIN LATERAL (
@@ -49,40 +53,47 @@ const findRows = statement(
      )}) AS person ON true`,
 );
 
-/** Reads records by their model and stored id, with few statements: those asked for at once together, and what comes next along. */
+/**
+ * Reads records by model and stored id in few statements: concurrent lookups are batched, and related records
+ * included.
+ */
 export class StoredRows {
-  private readonly gathered: BatchLoader<Key, RowWithCompany>;
-  /** By request: read ahead or with the record before, and taken once. */
-  private readonly ahead = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
+  private readonly gathered: BatchLoader<Key, RowWithRelated>;
+  /** By request: records that were prefetched or read with a related record. Each is used once. */
+  private readonly prefetched = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
   private readonly people = new WeakMap<object, Person>();
 
   constructor(database: Database) {
     this.gathered = new BatchLoader({
       run: (keys) => readRows(database, keys),
-      // Many ask with one client. Other records are changed by the request that reads them; clients oidc-provider shares itself.
+      // Concurrent requests share the row of a client. Other records are changed by the request that reads
+      // them.
       dedupeKey: ({ model, id }) => (model === 'Client' ? id : undefined),
     });
   }
 
-  /** Begins to read what a request will look up for certain. */
-  readAhead(request: object, model: string, id: string): void {
+  /** Starts to read a record that the request will certainly look up. */
+  prefetch(request: object, model: string, id: string): void {
     const read = this.read(request, model, id);
-    read.catch(() => undefined); // whoever looks it up is told
+    read.catch(() => undefined); // the lookup gets the error
     this.remember(request, model, id, read);
   }
 
-  /** @param open the transaction of the unit of work, if one is open: it sees its own writes, and takes no second connection */
+  /**
+   * @param open transaction of the unit of work, if open: it sees its own writes, and no second connection is
+   * used
+   */
   async find(model: string, id: string, open: Sql | undefined): Promise<StoredRow | undefined> {
     if (open !== undefined) return (await readRows(open, [{ model, id }]))[0]?.row;
     const request = Provider.ctx?.req;
     if (request === undefined) return this.gathered.load({ model, id });
-    const known = this.ahead.get(request);
+    const known = this.prefetched.get(request);
     const ready = known?.get(keyOf(model, id));
     known?.delete(keyOf(model, id));
     return ready ?? this.read(request, model, id);
   }
 
-  /** The person whose code or refresh token the request brought, if that was read. Taken once. */
+  /** Returns, once, the person of the request's code or refresh token, if that was read. */
   takePerson(request: object, userId: string): Person | undefined {
     const person = this.people.get(request);
     this.people.delete(request);
@@ -94,18 +105,19 @@ export class StoredRows {
     if (row === undefined) return undefined;
     const { grant_id, grant, client_id, client, person } = row;
     if (person !== null) this.people.set(request, person);
-    if (grant_id !== null && grant !== null) this.remember(request, 'Grant', grant_id, alone(grant));
-    if (client_id !== null && client !== null) this.remember(request, 'Client', client_id, alone(client));
+    if (grant_id !== null && grant !== null) this.remember(request, 'Grant', grant_id, unconsumed(grant));
+    if (client_id !== null && client !== null)
+      this.remember(request, 'Client', client_id, unconsumed(client));
     return row;
   }
 
   private remember(request: object, model: string, id: string, row: Promise<StoredRow | undefined>): void {
-    const known = this.ahead.get(request) ?? new Map<string, Promise<StoredRow | undefined>>();
-    this.ahead.set(request, known.set(keyOf(model, id), row));
+    const known = this.prefetched.get(request) ?? new Map<string, Promise<StoredRow | undefined>>();
+    this.prefetched.set(request, known.set(keyOf(model, id), row));
   }
 }
 
-function alone(payload: AdapterPayload): Promise<StoredRow> {
+function unconsumed(payload: AdapterPayload): Promise<StoredRow> {
   return Promise.resolve({ payload, consumed: null });
 }
 
@@ -113,8 +125,8 @@ function keyOf(model: string, id: string): string {
   return `${model}:${id}`;
 }
 
-async function readRows(sql: Sql, keys: readonly Key[]): Promise<{ index: number; row: RowWithCompany }[]> {
+async function readRows(sql: Sql, keys: readonly Key[]): Promise<{ index: number; row: RowWithRelated }[]> {
   const values = [keys.map(({ model }) => model), keys.map(({ id }) => id)];
-  const found = await sql.rows<RowWithCompany & { index: number }>(findRows, values);
+  const found = await sql.rows<RowWithRelated & { index: number }>(findRows, values);
   return found.map((row) => ({ index: row.index, row }));
 }

@@ -21,11 +21,11 @@ export interface Consumption {
   readonly id: string;
 }
 
-/** What the error of a request says that was second by a hair. */
+/** `error_detail` of a request that lost a race. */
 export const consumedInParallel = 'consumed by a parallel request';
 export const familyEnded = 'the grant ended';
 
-/** What one request stores. */
+/** The token writes of one request. */
 interface Write {
   readonly grant_id: string | null;
   readonly model: string | null;
@@ -39,11 +39,12 @@ interface Written {
 }
 
 /**
- * All that exchanges and refreshes store, those of several requests in one statement; of each request all of it or nothing. The lock
- * on the Grant keeps a family from ending meanwhile, and comes first, as in the family's end: the two never deadlock. Of several
- * that consume the same token, here or in another transaction, one finds it unconsumed; others wait for its row and then do not.
- * LATERAL and LIMIT keep it at index lookups, whatever the planner believes of the table, and IS NOT DISTINCT FROM, which no index
- * serves, at those by the token: a family has many members.
+ * Writes the tokens of exchanges and refreshes of several requests in one statement, atomically for each
+ * request. The lock on the Grant keeps the family from ending concurrently. It is the first lock, as in the
+ * end of a family, so the two never deadlock. Of several requests that consume the same token, here or in
+ * another transaction, one finds it unconsumed; the others wait for its row lock and then find it consumed.
+ * LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table. IS NOT DISTINCT FROM
+ * cannot use the index of the family, which has many members, so the lookup is by token.
  */
 const writeTokens = statement(
   'oidc.write-tokens',
@@ -84,11 +85,11 @@ const writeTokens = statement(
 
 const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE model = $1 AND id = $2');
 
-/** How long a write whose answer was lost is settled: a server that crashed is back by then. */
-const settledWithinMs = 8_000;
-const tryAgainMs = 50;
+/** How long a write with a lost response is resolved: a crashed server has restarted by then. */
+const settleTimeoutMs = 8_000;
+const retryDelayMs = 50;
 
-/** Stores what requests write, those that come at the same time by one statement and one commit. */
+/** Stores the token writes of concurrent requests in one statement and one commit. */
 export class TokenWriter {
   private readonly gathered: BatchLoader<Write, Written>;
 
@@ -96,31 +97,34 @@ export class TokenWriter {
     this.gathered = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
   }
 
-  /** A write that failed with others is tried again by itself, so nobody fails for another's sake: what failed stored nothing. */
+  /**
+   * A write that failed in a batch is retried alone, so that no request fails because of another. A failed
+   * batch stores nothing.
+   */
   async write(write: Write): Promise<Written | undefined> {
     try {
       return await this.gathered.load(write);
     } catch (error) {
-      if (wasRefused(error)) return (await writeAll(this.database, [write]))[0]?.row;
-      if (isOutage(error) && write.model !== null) return this.settle(write, error);
+      if (wasRejected(error)) return (await writeAll(this.database, [write]))[0]?.row;
+      if (isOutage(error) && write.model !== null) return this.resolve(write, error);
       throw error;
     }
   }
 
   /**
-   * The connection was lost, and with it the answer: it may be stored, may be stored yet, or may never be. Else the client would be
-   * left with a token that was used, and without its successor. The write itself settles it, since it takes effect once: whoever
-   * finds the token consumed, and the successor stored, had won already.
+   * Resolves a write whose connection was lost: it may have been stored, may still be, or never. Without this
+   * the client could lose its used token and the successor. Repeating the write resolves it, since it takes
+   * effect only once: if the token is consumed and the successor is stored, the first attempt succeeded.
    */
-  private async settle(write: Write, lost: unknown): Promise<Written | undefined> {
-    const endsAtMs = performance.now() + settledWithinMs;
+  private async resolve(write: Write, lost: unknown): Promise<Written | undefined> {
+    const endsAtMs = performance.now() + settleTimeoutMs;
     for (;;) {
       try {
         const written = (await writeAll(this.database, [write]))[0]?.row;
         return (await this.isStored(write)) ? { family_lives: true, consumed: true } : written;
       } catch (error) {
         if (!isOutage(error) || performance.now() > endsAtMs) throw lost;
-        await delay(tryAgainMs);
+        await delay(retryDelayMs);
       }
     }
   }
@@ -131,16 +135,16 @@ export class TokenWriter {
   }
 }
 
-/** What a token request will store of its family, in the order in which it was said. */
+/** Collects the token writes of one request. */
 export class TokenWrites {
   private consumption: Consumption | undefined;
   private members: NewRow[] = [];
 
-  get any(): boolean {
-    return this.consumption !== undefined || this.members.length > 0;
+  get isEmpty(): boolean {
+    return this.consumption === undefined && this.members.length === 0;
   }
 
-  /** Of a token it stores: there when all of them are. */
+  /** The lookup of one stored token: it exists exactly when all were stored. */
   get trace(): Trace | undefined {
     return traceOf(this.members);
   }
@@ -150,13 +154,13 @@ export class TokenWrites {
     this.members = [];
   }
 
-  /** @throws when a second one comes: a request exchanges one code or refreshes one token */
+  /** @throws Error for a second token: a request exchanges one code or refreshes one token */
   consume(consumption: Consumption): void {
     if (this.consumption !== undefined) throw new Error('A token request consumes one token.');
     this.consumption = consumption;
   }
 
-  /** @throws for a member of another family */
+  /** @throws Error for a member of another family */
   add(member: NewRow): void {
     const [first = member] = this.members;
     if (member.grant_id === null || member.grant_id !== first.grant_id)
@@ -164,7 +168,7 @@ export class TokenWrites {
     this.members.push(member);
   }
 
-  /** @throws InvalidGrant when another request was first, or the family has ended: then nothing was stored */
+  /** @throws InvalidGrant when another request was first or the family has ended; then nothing is stored */
   async store(into: TokenWriter | Sql): Promise<void> {
     const { consumption, members } = this;
     const write: Write = {
@@ -191,7 +195,10 @@ async function writeAll(sql: Sql, writes: readonly Write[]): Promise<{ index: nu
   return rows.map((row) => ({ index: row.index, row }));
 }
 
-/** PostgreSQL refused the statement, a deadlock for example; a connection that was lost may have committed it. */
-function wasRefused(error: unknown): boolean {
+/**
+ * PostgreSQL rejected the statement, for example after a deadlock; after a lost connection it may have been
+ * committed.
+ */
+function wasRejected(error: unknown): boolean {
   return typeof error === 'object' && error !== null && Reflect.get(error, 'severity') === 'ERROR';
 }

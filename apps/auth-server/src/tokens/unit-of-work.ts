@@ -6,17 +6,18 @@ import type { DenyList, RevokedToken } from '../revocation/deny-list.js';
 import { TokenWriter, TokenWrites } from './token-writes.js';
 
 interface Work {
-  /** Opened by the first write that cannot wait for the end. */
+  /** Opened by the first write that cannot be deferred to the commit. */
   opening: Promise<OpenTransaction> | undefined;
   readonly tokens: TokenWrites;
   readonly records: PendingRecord[];
   readonly revoked: RevokedToken[];
-  readonly whenKept: (() => void)[];
+  readonly afterCommit: (() => void)[];
 }
 
 /**
- * Makes what oidc-provider stores within one request all or nothing (docs/adr/0010, 0012). Tokens are written at the end, by one
- * statement that is a transaction of its own; only a request that ends tokens, or does anything else, opens one.
+ * Makes the writes of oidc-provider in one request atomic (docs/adr/0010, 0012). Tokens are written at the
+ * end by one statement, which is its own transaction. Only a request with other writes, such as the end of a
+ * family, opens one.
  */
 export class UnitOfWork {
   private readonly current = new AsyncLocalStorage<Work>();
@@ -30,35 +31,41 @@ export class UnitOfWork {
     this.tokenWriter = new TokenWriter(database);
   }
 
-  /** Where writes go that do not wait for the end: the unit's transaction, opened now if it is not yet, or the pool. */
+  /**
+   * Connection for writes that are not deferred: the unit's transaction, opened if necessary; the pool
+   * outside a unit.
+   */
   async sql(): Promise<Sql> {
     const work = this.current.getStore();
     return work === undefined ? this.database : this.transactionOf(work);
   }
 
-  /** The unit's transaction if one is open: reads go through it, since a request holds one connection at most. */
+  /** The unit's transaction if it is open. Reads use it, since a request holds at most one connection. */
   async openSql(): Promise<Sql | undefined> {
     return (await this.current.getStore()?.opening)?.tx;
   }
 
-  /** Tokens that are stored at the end; undefined outside of a unit. */
+  /** Token writes that are deferred to the commit; undefined outside a unit. */
   get tokens(): TokenWrites | undefined {
     return this.current.getStore()?.tokens;
   }
 
-  /** Stores no tokens: the request was refused, and its refusal and what it ended are kept. */
-  refuseTokens(): void {
+  /**
+   * Discards the token writes of a rejected request; its other writes, such as the end of a family, are
+   * committed.
+   */
+  discardTokens(): void {
     this.current.getStore()?.tokens.clear();
   }
 
-  /** Calls back once all is stored, never when it is not; at once outside of a unit. */
-  whenKept(callback: () => void): void {
+  /** Calls back after the commit, never after a rollback; immediately outside a unit. */
+  afterCommit(callback: () => void): void {
     const work = this.current.getStore();
     if (work === undefined) callback();
-    else work.whenKept.push(callback);
+    else work.afterCommit.push(callback);
   }
 
-  /** Writes an audit record in the commit of the unit, and not at all if that is not kept; at once outside of a unit. */
+  /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
   async record(record: PendingRecord): Promise<void> {
     const work = this.current.getStore();
     if (work === undefined) await this.audit.write(record.origin, record.entry);
@@ -66,8 +73,8 @@ export class UnitOfWork {
   }
 
   /**
-   * @param work answers whether what it did is kept
-   * @returns why nothing was stored after all: another request was first
+   * @param work returns whether to commit its writes
+   * @returns the error when nothing was stored because another request was first
    */
   async run(work: () => Promise<boolean>): Promise<errors.InvalidGrant | undefined> {
     const unit: Work = {
@@ -75,28 +82,31 @@ export class UnitOfWork {
       tokens: new TokenWrites(),
       records: [],
       revoked: [],
-      whenKept: [],
+      afterCommit: [],
     };
     try {
       if (!(await this.current.run(unit, work))) {
-        await undo(unit);
+        await rollBack(unit);
         return undefined;
       }
     } catch (error) {
-      await undo(unit);
+      await rollBack(unit);
       throw error;
     }
-    const refusal = await this.keep(unit);
-    if (refusal !== undefined) return refusal;
-    for (const callback of unit.whenKept) callback();
-    await this.denyList.tell(unit.revoked);
+    const rejection = await this.commit(unit);
+    if (rejection !== undefined) return rejection;
+    for (const callback of unit.afterCommit) callback();
+    await this.denyList.publish(unit.revoked);
     return undefined;
   }
 
-  /** Ends access tokens: in the unit's transaction, else in one of its own. The APIs are told after the commit. */
-  async revoking(work: (tx: Transaction) => Promise<readonly RevokedToken[]>): Promise<void> {
+  /**
+   * Revokes tokens in the unit's transaction, else in a new one, and publishes them to the APIs after the
+   * commit.
+   */
+  async revokeTokens(work: (tx: Transaction) => Promise<readonly RevokedToken[]>): Promise<void> {
     const unit = this.current.getStore();
-    if (unit === undefined) await this.denyList.tell(await this.database.transaction(work));
+    if (unit === undefined) await this.denyList.publish(await this.database.transaction(work));
     else unit.revoked.push(...(await work(await this.transactionOf(unit))));
   }
 
@@ -105,28 +115,29 @@ export class UnitOfWork {
     return (await unit.opening).tx;
   }
 
-  private async keep(unit: Work): Promise<errors.InvalidGrant | undefined> {
+  private async commit(unit: Work): Promise<errors.InvalidGrant | undefined> {
     const { tokens, records } = unit;
     try {
       if (unit.opening === undefined && records.length === 0) {
-        if (tokens.any) await tokens.store(this.tokenWriter);
+        if (!tokens.isEmpty) await tokens.store(this.tokenWriter);
         return undefined;
       }
       const tx = await this.transactionOf(unit);
-      if (tokens.any) await tokens.store(tx);
+      if (!tokens.isEmpty) await tokens.store(tx);
       await this.audit.writeAll(tx, records);
     } catch (error) {
-      await undo(unit);
+      await rollBack(unit);
       if (error instanceof errors.InvalidGrant) return error;
       throw error;
     }
-    // Asked after: else a client could be left with a token that was used and without its successor.
+    // With a trace, so that a lost commit response is resolved: else a client could lose its used token and
+    // the successor.
     await (await unit.opening)?.commit(tokens.trace);
     return undefined;
   }
 }
 
-async function undo(unit: Work): Promise<void> {
-  const open = await unit.opening?.catch(() => undefined); // what could not be opened holds nothing
+async function rollBack(unit: Work): Promise<void> {
+  const open = await unit.opening?.catch(() => undefined); // nothing to roll back when it could not be opened
   await open?.rollback();
 }

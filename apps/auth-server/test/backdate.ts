@@ -2,7 +2,10 @@ import type { RunningServer } from './running-server.js';
 
 type Stored = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
 
-/** Lets what was issued to a client be over its time, as if the clock had gone on: by more than clocks may differ. */
+/**
+ * Lets what was issued to a client be over its time, as if the clock had gone on: by more than clocks may
+ * differ.
+ */
 export async function expire(server: RunningServer, model: Stored, clientId: string): Promise<void> {
   await server.database.run(
     {
@@ -34,7 +37,10 @@ export async function ageSignIns(server: RunningServer, userId: string, seconds:
   );
 }
 
-/** Lets a person's password have been changed after whatever was signed in up to now, which is noted in whole seconds. */
+/**
+ * Lets a person's password have been changed after whatever was signed in up to now, which is noted in whole
+ * seconds.
+ */
 export async function passwordChanged(server: RunningServer, email: string): Promise<void> {
   await server.database.run(
     {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { routeOf } from './kinds-of-path.rules.js';
+import { routeOf } from './route-kind.rules.js';
 
-describe('the route of a path', () => {
+describe('the metrics route of a path', () => {
   it.each([
     ['/oauth2/token', '/api/auth/oauth2/token'],
     ['/oauth2/authorize/8hHc3', '/api/auth/oauth2/authorize'],

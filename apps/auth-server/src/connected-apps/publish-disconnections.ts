@@ -2,22 +2,28 @@ import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 
-/** Which of a person's connections may end: all, those to one app, or those to the creators of one organisation. */
+/**
+ * The connections of a person that may end: all, those of one app, or those to the creators of one
+ * organisation.
+ */
 export interface Connections {
   readonly userId: string;
   readonly clientId?: string;
   readonly organisationId?: string;
 }
 
-// Before anything else that the transaction locks of a client, as its deletion does. Of two people who disconnect the same app at once
-// the second then sees that the first has.
-const takeTurns = statement(
-  'connected-apps.take-turns',
+// Locks the clients first, as the deletion of a client does. Concurrent disconnections of one app are
+// serialised, so that the second sees the result of the first.
+const lockClients = statement(
+  'connected-apps.lock-clients',
   `SELECT id FROM oidc_model WHERE model = 'Client' AND id IN (
      SELECT client_id FROM consents WHERE user_id = $1 AND ($2::text IS NULL OR client_id = $2))
    ORDER BY id FOR NO KEY UPDATE`,
 );
-/** A consent counts while its person may act for the creator. First-party clients need none, so that of theirs says nothing. */
+/**
+ * A consent counts while its person may act for the creator. Those for first-party clients do not, which need
+ * none.
+ */
 const counts = (consent: string): string =>
   `EXISTS (SELECT 1 FROM users JOIN memberships ON memberships.user_id = users.id
      JOIN creators USING (organisation_id)
@@ -37,16 +43,17 @@ const findLast = statement(
 );
 
 /**
- * Does what ends connections of a person to apps, and tells of each creator that an app is no longer connected to through anybody, in the
- * same commit. A new password or tokens that ended leave the connection as it is: the app comes back without a question.
+ * Runs `end`, which ends connections of a person, and in the same commit publishes `client.disconnected` for
+ * each creator that an app is no longer connected to through any person. A new password or revoked tokens do
+ * not end a connection: the app gets new tokens without a consent page.
  */
-export async function tellingDisconnections<Result>(
+export async function publishDisconnections<Result>(
   tx: Transaction,
   outbox: Outbox,
   { userId, clientId, organisationId }: Connections,
   end: () => Promise<Result>,
 ): Promise<Result> {
-  const clients = await tx.rows<{ id: string }>(takeTurns, [userId, clientId]);
+  const clients = await tx.rows<{ id: string }>(lockClients, [userId, clientId]);
   const ids = clients.map(({ id }) => id);
   const last = await tx.rows<{ client_id: string; creator_id: string }>(findLast, [
     userId,
@@ -54,8 +61,9 @@ export async function tellingDisconnections<Result>(
     organisationId,
   ]);
   const result = await end();
-  // The moment after it: no token that ended here was issued later, and none that is given anew was issued before.
+  // Taken after `end`: all tokens that it ended were issued earlier, and all tokens of a later consent are
+  // issued later.
   const occurredAt = new Date();
-  await outbox.add(tx, ...last.map((one) => messages.clientDisconnected.make(one, { occurredAt })));
+  await outbox.add(tx, ...last.map((ids) => messages.clientDisconnected.make(ids, { occurredAt })));
   return result;
 }

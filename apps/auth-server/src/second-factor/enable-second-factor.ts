@@ -4,28 +4,28 @@ import { endLastingFirstPartyFamilies } from '../tokens/families.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
-/** Who switches a second factor on, and where. */
-export interface SwitchOn {
+/** The user, code and browser that enable a second factor. */
+export interface SecondFactorActivation {
   readonly userId: string;
   readonly code: string;
-  /** The session of the browser that does it; undefined while it has none. */
+  /** Session of the browser, which stays signed in; undefined when it has none. */
   readonly sessionUid: string | undefined;
   readonly clientId?: string;
   readonly origin: Origin;
 }
 
 /**
- * Takes a second factor into use and ends every other browser's session and what our own apps keep, in one commit. Returns the recovery
- * codes; undefined when the code is wrong.
+ * Confirms a second factor, and in the same commit signs out all other browsers and ends the lasting token
+ * families of first-party apps. Returns the recovery codes; undefined when the code is wrong.
  */
-export async function switchOnSecondFactor(
+export async function enableSecondFactor(
   work: UnitOfWork,
   factors: SecondFactors,
-  { userId, code, sessionUid, clientId, origin }: SwitchOn,
+  { userId, code, sessionUid, clientId, origin }: SecondFactorActivation,
 ): Promise<string[] | undefined> {
   let codes: string[] | undefined;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
-  await work.revoking(async (tx) => {
+  await work.revokeTokens(async (tx) => {
     codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined) return [];
     await insertAudit(tx, entry, origin);

@@ -4,24 +4,27 @@ import { CONFIG, type Config } from '../config.js';
 import { cookieSettings } from '../oidc/cookies.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 
-/** What a person proved once more in a browser in which they are signed in. */
-export interface Proof {
-  /** When the password was right, in seconds since 1970. */
+/** A factor that a person verified again in a browser in which they are signed in. */
+export interface Reauthentication {
+  /** When the password was verified, in seconds since 1970. */
   readonly loginTs?: number;
-  /** By what (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr?: readonly string[];
 }
 
-/** Notes a proof in this browser's session, and gives the session a new id: a copy of the old cookie is worth nothing. */
+/**
+ * Updates the browser's session after a reauthentication, and changes its id: copies of the old cookie become
+ * invalid.
+ */
 @Injectable()
-export class NoteProof {
+export class RecordReauthentication {
   constructor(
     private readonly oidc: OidcServer,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** A session that was ended concurrently stays ended. */
-  async note(request: Request, response: Response, { loginTs, amr }: Proof = {}): Promise<void> {
+  async run(request: Request, response: Response, { loginTs, amr }: Reauthentication = {}): Promise<void> {
     const { provider } = this.oidc;
     const context = provider.createContext(request, response);
     const session = await provider.Session.get(context);

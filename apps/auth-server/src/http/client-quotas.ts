@@ -6,39 +6,40 @@ import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { type AuthQuota, takeFromQuota } from './request-limits.js';
 
-const knownClients = 10_000;
-const knownForMs = 600_000;
+const maxKnownClients = 10_000;
+const rememberMs = 600_000;
 const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
 
-/** How oidc-provider judged the credentials of a request. */
+/** Result of the client authentication of a request. */
 export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
 const authentications = new WeakMap<object, ClientAuthentication>();
 
-export function noteClientAuthentication(request: object, result: ClientAuthentication): void {
+export function setClientAuthentication(request: object, result: ClientAuthentication): void {
   authentications.set(request, result);
 }
 
-/** Whether clients authenticate there. @param path below the mount path */
+/** Whether clients authenticate at an endpoint. @param path below the mount path */
 export function isClientEndpoint(method: string | undefined, path: string): boolean {
   return method === 'POST' && clientEndpoint.test(path);
 }
 
 /**
- * Quotas of the endpoints at which clients authenticate. A request whose credentials were accepted within the last ten minutes counts for
- * its client: a platform refreshes the tokens of thousands of creators from one address. Every other request counts for its network,
- * so that neither public clients nor guesses at a secret get more by naming a client.
+ * Quotas of the endpoints at which clients authenticate. A request whose credentials were accepted within the
+ * last ten minutes counts for its client, since a platform refreshes the tokens of thousands of creators from
+ * one address. Every other request counts for its network, so that public clients and guesses at a secret get
+ * no extra quota by naming a client.
  */
 export class ClientQuotas {
-  private readonly known = new LRUCache<string, string>({ max: knownClients, ttl: knownForMs });
-  private readonly presented = new WeakMap<object, string>();
+  private readonly known = new LRUCache<string, string>({ max: maxKnownClients, ttl: rememberMs });
+  private readonly sentCredentials = new WeakMap<object, string>();
 
   constructor(private readonly limiter: RateLimiter<AuthQuota>) {}
 
-  /** Counts a request before it is handled. @param form its body, when that is a form @throws RateLimited */
+  /** Counts a request before it is handled. @param form request body, if it is a form @throws RateLimited */
   async take(quota: AuthQuota, request: IncomingMessage, form: Buffer | undefined): Promise<void> {
     const credentials = credentialsOf(request, form);
-    if (credentials !== undefined) this.presented.set(request, credentials);
+    if (credentials !== undefined) this.sentCredentials.set(request, credentials);
     const clientId = credentials === undefined ? undefined : this.known.get(credentials);
     if (clientId === undefined) return takeFromQuota(this.limiter, quota, request);
     const decision = await this.limiter.take(quota, `client:${clientId}`);
@@ -46,18 +47,19 @@ export class ClientQuotas {
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers(quota, decision));
   }
 
-  /** Remembers what became of the credentials of a request that was handled. */
+  /** Records whether the credentials of a handled request were accepted. */
   async settle(quota: AuthQuota, request: IncomingMessage): Promise<void> {
-    const credentials = this.presented.get(request);
+    const credentials = this.sentCredentials.get(request);
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;
     if (authentication !== 'rejected') this.known.set(credentials, authentication.clientId);
-    // A secret that has been replaced since: this failure was counted for the client.
+    // The secret was replaced in the meantime: this failure was counted for the client, so count it for the
+    // network too.
     else if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }
 
-/** A name of the secret that was sent, by either way (RFC 6749 §2.3.1); undefined when none was. */
+/** Hash of the client credentials in a header or form (RFC 6749 §2.3.1); undefined without any. */
 function credentialsOf({ headers }: IncomingMessage, form: Buffer | undefined): string | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) return hash('sha256', `basic ${authorization}`, 'base64');

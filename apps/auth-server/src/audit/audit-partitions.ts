@@ -2,25 +2,25 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 import type { Logger } from '@fulfilment/runtime';
 
 const monthsAhead = 3;
-/** Any number, the same for all replicas. */
+/** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_005;
 
 interface Month extends Record<string, unknown> {
   readonly name: string;
 }
 
-const takeTurn = statement(
-  'audit-months.take-turn',
+const tryLock = statement(
+  'audit-partitions.lock',
   `SELECT pg_try_advisory_xact_lock(${advisoryLock}) AS mine`,
 );
-// Requests write the log: what cannot be locked at once is done a minute later.
-const doNotWait = statement('audit-months.do-not-wait', "SET LOCAL lock_timeout = '200ms'");
+// Requests write to the log: if the lock is not available at once, the next run in a minute retries.
+const setLockTimeout = statement('audit-partitions.lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const partitions = `
   SELECT quote_ident(child.relname) AS name,
     (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz AS ends
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'audit_log'::regclass`;
 const nextMonth = statement(
-  'audit-months.next',
+  'audit-partitions.next',
   `SELECT to_char(last AT TIME ZONE 'UTC', '"audit_log_"YYYY_MM') AS name,
      to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS starts,
      to_char(last AT TIME ZONE 'UTC' + interval '1 month', 'YYYY-MM-DD') AS ends
@@ -28,19 +28,22 @@ const nextMonth = statement(
    WHERE last < now() + interval '${monthsAhead} months'`,
 );
 const oldMonths = statement(
-  'audit-months.old',
+  'audit-partitions.old',
   `SELECT name FROM (${partitions}) AS months WHERE ends < now() - $1 * interval '1 day' ORDER BY ends`,
 );
 
-/** Creates the audit log's partitions of the next months, and drops those whose records are all older than the retention. */
-export async function keepAuditMonths(
+/**
+ * Creates the audit log's partitions for the next months, and drops partitions that are entirely older than
+ * the retention.
+ */
+export async function maintainAuditPartitions(
   database: Database,
   retentionDays: number,
   logger: Logger,
 ): Promise<void> {
   try {
-    while (await inTurn(database, createNextMonth));
-    await inTurn(database, (tx) => dropOldMonths(tx, retentionDays));
+    while (await withLock(database, createNextMonth));
+    await withLock(database, (tx) => dropOldMonths(tx, retentionDays));
   } catch (error) {
     logger.warn(
       { error },
@@ -49,16 +52,18 @@ export async function keepAuditMonths(
   }
 }
 
-/** Only one replica at a time; the others do nothing. */
-function inTurn(database: Database, work: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+/** Runs on one replica at a time; the others skip it. */
+function withLock(database: Database, work: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
   return database.transaction(async (tx) => {
-    if ((await tx.row<{ mine: boolean }>(takeTurn))?.mine !== true) return false;
-    await tx.run(doNotWait);
+    if ((await tx.row<{ mine: boolean }>(tryLock))?.mine !== true) return false;
+    await tx.run(setLockTimeout);
     return work(tx);
   });
 }
 
-/** Returns whether one was missing. DDL takes no parameters: the names and dates are PostgreSQL's own. */
+/**
+ * Returns whether a partition was missing. DDL has no parameters; the names and dates come from PostgreSQL.
+ */
 async function createNextMonth(tx: Transaction): Promise<boolean> {
   const month = await tx.row<Month & { starts: string; ends: string }>(nextMonth);
   if (month === undefined) return false;

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { messages } from '@fulfilment/contracts';
 import { systemClock } from '@fulfilment/runtime';
-import { creatorsAgain } from '../src/creators/creators-again.js';
+import { replayCreators } from '../src/creators/replay-creators.js';
 import { serverWithOperator } from './operator.js';
 
 const given = serverWithOperator();
@@ -13,7 +13,7 @@ it('tells every creator again as it stands, page by page', async () => {
   const { uuid } = await register('Four');
   await given.operator.run('creator change', { CREATOR: uuid, name: 'Fourth' });
   const told = [];
-  for await (const page of creatorsAgain(given.server.database, systemClock, 2)) {
+  for await (const page of replayCreators(given.server.database, systemClock, 2)) {
     expect(page.length).toBeLessThanOrEqual(2);
     told.push(...page);
   }

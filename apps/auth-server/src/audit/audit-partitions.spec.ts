@@ -3,7 +3,7 @@ import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
 import { AuditByMonth } from '../migrations/0009-audit-by-month.js';
 import { migrations } from '../migrations/index.js';
-import { keepAuditMonths } from './audit-months.js';
+import { maintainAuditPartitions } from './audit-partitions.js';
 
 const logger = createLogger('test', 'silent');
 let stores: ScratchDatabase;
@@ -24,12 +24,12 @@ const partitionNames = async () =>
     )
   ).map(({ name }) => name);
 
-describe('the audit log by month', () => {
-  it('has partitions for three months ahead, and upkeep adds no second ones', async () => {
-    await keepAuditMonths(stores.database, 400, logger);
+describe('the monthly partitions of the audit log', () => {
+  it('exist for three months ahead, and concurrent maintenance adds no duplicates', async () => {
+    await maintainAuditPartitions(stores.database, 400, logger);
     const before = await partitionNames();
     expect(before.length).toBeGreaterThanOrEqual(4);
-    await Promise.all([1, 2, 3].map(() => keepAuditMonths(stores.database, 400, logger)));
+    await Promise.all([1, 2, 3].map(() => maintainAuditPartitions(stores.database, 400, logger)));
     expect(await partitionNames()).toEqual(before);
     const [last] = await sql<{ name: string }>(
       `INSERT INTO audit_log (at, event) VALUES (now() + interval '3 months', 'future') RETURNING tableoid::regclass::text AS name`,
@@ -37,13 +37,13 @@ describe('the audit log by month', () => {
     expect(before).toContain(last?.name);
   });
 
-  it('refuses UPDATE, DELETE and TRUNCATE, also of a single partition', async () => {
+  it('reject UPDATE, DELETE and TRUNCATE, as the whole table does', async () => {
     for (const table of ['audit_log', ...(await partitionNames())])
       for (const change of [`UPDATE ${table} SET ip = NULL`, `DELETE FROM ${table}`, `TRUNCATE ${table}`])
         await expect(sql(change)).rejects.toThrow('audit_log only grows');
   });
 
-  it('loses a month only when all its records are older than the retention', async () => {
+  it('are dropped only when all their records are older than the retention', async () => {
     await sql(`INSERT INTO audit_log (event) VALUES ('kept')`);
     await sql(`CREATE TABLE audit_log_old (LIKE audit_log INCLUDING ALL)`);
     const monthAgo = (months: number) =>
@@ -56,14 +56,14 @@ describe('the audit log by month', () => {
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,
     );
     await sql(`INSERT INTO audit_log (at, event) VALUES ('${bounds?.starts}+00', 'old')`);
-    await keepAuditMonths(stores.database, 100, logger);
+    await maintainAuditPartitions(stores.database, 100, logger);
     expect(await partitionNames()).toContain('audit_log_old');
-    await keepAuditMonths(stores.database, 30, logger);
+    await maintainAuditPartitions(stores.database, 30, logger);
     expect(await partitionNames()).not.toContain('audit_log_old');
   });
 });
 
-it('the migration keeps every record and position, while a service writes, and can be undone', async () => {
+it('the migration keeps every record and position while a service writes, and can be reverted', async () => {
   const fresh = await scratchDatabase(migrations);
   const runner = fresh.dataSource.createQueryRunner();
   try {
@@ -78,7 +78,7 @@ it('the migration keeps every record and position, while a service writes, and c
       while (writing) {
         await fresh.database.run({
           name: 'test.write',
-          text: `INSERT INTO audit_log (event) VALUES ('beside')`,
+          text: `INSERT INTO audit_log (event) VALUES ('concurrent')`,
         });
         written += 1;
       }

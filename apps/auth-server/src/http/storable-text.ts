@@ -2,37 +2,37 @@ import { isUtf8 } from 'node:buffer';
 
 const escapes = /%([0-9a-f]{2})/gi;
 
-/** Text PostgreSQL has no place for: U+0000 and halves of surrogate pairs. */
-export function isReadable(text: string): boolean {
+/** Whether PostgreSQL can store a text: it has no U+0000 and no lone surrogates. */
+export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Whether text written in a URL or form, `%XX` and all, is UTF-8 without U+0000. */
-export function isReadableWhenDecoded(encoded: Buffer | string): boolean {
+/** Whether percent-encoded text of a URL or form decodes to UTF-8 without U+0000. */
+export function decodesToStorableText(encoded: Buffer | string): boolean {
   const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1');
   if (typeof encoded !== 'string' && !text.includes('%')) return isUtf8(encoded) && !text.includes('\0');
   const bytes = Buffer.from(text.replace(escapes, byteOf), 'latin1');
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Deeper, and more, than any metadata of a client. */
+/** More than valid client metadata can have. */
 const maxDepth = 8;
 const maxMembers = 500;
 
 /**
- * Whether JSON is UTF-8, all its text is readable, and it is neither deeper nor larger than the metadata of a client can be.
- * @throws SyntaxError when it is no JSON
+ * Whether JSON is UTF-8, all its text can be stored, and it is within the depth and size of client metadata.
+ * @throws SyntaxError when it is not JSON
  */
-export function isReadableJson(body: Buffer): boolean {
+export function isStorableJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false;
   let left = maxMembers;
   const isAcceptable = (value: unknown, depth: number): boolean => {
-    if (typeof value === 'string') return isReadable(value);
+    if (typeof value === 'string') return isStorableText(value);
     if (typeof value !== 'object' || value === null) return true;
     const members = Object.entries(value);
     left -= members.length;
     if (left < 0 || depth === maxDepth) return false;
-    return members.every(([name, member]) => isReadable(name) && isAcceptable(member, depth + 1));
+    return members.every(([name, member]) => isStorableText(name) && isAcceptable(member, depth + 1));
   };
   return isAcceptable(JSON.parse(body.toString()), 0);
 }

@@ -1,11 +1,11 @@
 import { RateLimited } from '@fulfilment/error-envelope';
 import { callerAddress, type RateLimiter } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
-import { isPublicDocument } from './kinds-of-path.rules.js';
+import { isPublicDocument } from './route-kind.rules.js';
 
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
-/** Counts by the client's network, before the client is known. @throws RateLimited */
+/** Takes a request from the quota of the client's network. @throws RateLimited */
 export async function takeFromQuota(
   limiter: RateLimiter<AuthQuota>,
   quota: AuthQuota,

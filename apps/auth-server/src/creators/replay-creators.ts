@@ -4,19 +4,19 @@ import type { Clock } from '@fulfilment/runtime';
 import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
 
 const readPage = statement(
-  'creators.again',
+  'creators.replay',
   `SELECT ${creatorColumns} FROM creators WHERE id > $1 ORDER BY id LIMIT $2`,
 );
 
-const beforeAll = '00000000-0000-0000-0000-000000000000';
+const firstId = '00000000-0000-0000-0000-000000000000';
 
-/** Every creator as it stands, page by page. */
-export async function* creatorsAgain(
+/** Yields the current state of every creator as replay messages, page by page. */
+export async function* replayCreators(
   database: Database,
   clock: Clock,
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
-  for (let after = beforeAll; ;) {
+  for (let after = firstId; ;) {
     const page = await database.rows<CreatorRow & Record<string, unknown>>(readPage, [after, pageSize]);
     const occurredAt = clock();
     yield page.map((row) => messages.replayCreator.make({ creator: creatorSnapshot(row) }, { occurredAt }));

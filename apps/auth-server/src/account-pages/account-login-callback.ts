@@ -3,13 +3,13 @@ import type { Request } from 'express';
 import { accountClientId } from '../oidc/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { Outcome } from '../pages/outcome.js';
-import { isReadable } from '../requests/unreadable-text.js';
+import { isStorableText } from '../http/storable-text.js';
 import { Families } from '../tokens/families.js';
 import { pageOf } from './open-account.js';
 
-/** Brings somebody who signed in back to the page they wanted. */
+/** Redirect URI of the account pages: sends a person who just signed in to the page they requested. */
 @Injectable()
-export class ComeBack {
+export class AccountLoginCallback {
   constructor(
     private readonly oidc: OidcServer,
     private readonly families: Families,
@@ -17,12 +17,12 @@ export class ComeBack {
 
   async run({ query }: Pick<Request, 'query'>): Promise<Outcome> {
     const { code, state } = query;
-    if (typeof code === 'string' && isReadable(code)) await this.throwAway(code);
+    if (typeof code === 'string' && isStorableText(code)) await this.discardCode(code);
     return { redirect: query['error'] === undefined ? pageOf(state) : '/account/signed-out' };
   }
 
-  /** The session is what signs in here; the code's family ends before it began. */
-  private async throwAway(code: string): Promise<void> {
+  /** The account pages use the session, not tokens: the code's token family ends unused. */
+  private async discardCode(code: string): Promise<void> {
     const stored = await this.oidc.provider.AuthorizationCode.find(code);
     if (stored?.clientId === accountClientId && stored.grantId !== undefined)
       await this.families.end(stored.grantId);

@@ -2,8 +2,8 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import type { BrowserSessions } from './browser-sessions.js';
 
-/** Remembers from where each session was signed in, before the browser goes on. */
-export function noteSignIns(sessions: BrowserSessions) {
+/** Middleware that stores the origin of each sign-in before the browser continues. */
+export function recordSignIns(sessions: BrowserSessions) {
   return async (
     ctx: Partial<Pick<KoaContextWithOIDC, 'oidc'>> & Pick<KoaContextWithOIDC, 'ip' | 'headers'>,
     next: () => Promise<unknown>,
@@ -12,6 +12,6 @@ export function noteSignIns(sessions: BrowserSessions) {
     if (ctx.oidc?.route !== 'resume' || ctx.oidc.result?.login === undefined) return;
     const { session } = ctx.oidc;
     if (session?.accountId !== undefined && typeof session.exp === 'number')
-      await sessions.note(session.uid, session.accountId, originOf(ctx), session.exp);
+      await sessions.record(session.uid, session.accountId, originOf(ctx), session.exp);
   };
 }

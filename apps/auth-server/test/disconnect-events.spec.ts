@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { sweepExpired } from '../src/tokens/sweep.js';
+import { deleteExpiredRecords } from '../src/tokens/delete-expired-records.js';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { makeUser } from './make-user.js';
@@ -246,7 +246,7 @@ describe('a client that is deleted', () => {
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
     );
     await given.server.database.run(age, [[never.clientId, used.clientId]]);
-    while (await sweepExpired(given.server.database));
+    while (await deleteExpiredRecords(given.server.database));
     const left = await given.operator.run('client list', { limit: '1000' });
     const ids = left.clients.map(({ client_id }: { client_id: string }) => client_id);
     expect(ids).toContain(used.clientId);

@@ -5,9 +5,9 @@ import {
   RateLimited,
   toErrorResponse,
 } from '@fulfilment/error-envelope';
-import { jsonAnswer, type PlainAnswer } from '@fulfilment/http-service';
+import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
 import { messagePage, tooManyPage } from '../pages/message.page.js';
-import { isVisited, mountPath } from '../requests/kinds-of-path.rules.js';
+import { isBrowserRoute, mountPath } from '../http/route-kind.rules.js';
 
 const oauthErrors: Readonly<Record<string, string>> = {
   RATE_LIMITED: 'temporarily_unavailable',
@@ -15,44 +15,56 @@ const oauthErrors: Readonly<Record<string, string>> = {
   INTERNAL_ERROR: 'server_error',
 };
 
-/** A path or method that nobody has, here or at oidc-provider. */
+/** An unknown path or method. */
 export const noSuchPath = new NotFound('path or method');
 
-/** What goes wrong before oidc-provider has a request: too many or too much is a page for people; the rest is JSON for apps. @param path whole */
-export function refusalAt(path: string, error: unknown): PlainAnswer {
-  if (!isVisited(path)) return oauthRefusal(error);
+/**
+ * Response to an error before oidc-provider handles the request. On browser routes 429 and 413 are pages; all
+ * else is JSON for apps.
+ * @param path full path
+ */
+export function errorResponseAt(path: string, error: unknown): PlainResponse {
+  if (!isBrowserRoute(path)) return oauthErrorResponse(error);
   if (error instanceof RateLimited) return tooManyPage(error);
   if (error instanceof PayloadTooLarge) {
     const text = 'It sent more than can be read. Go back to the app and start again.';
     return messagePage({ title: 'This form is too large', text, status: error.status });
   }
-  return oauthRefusal(error);
+  return oauthErrorResponse(error);
 }
 
-/** Of an address nobody can read, each in its own form: a page for people, RFC 6749 JSON for apps, else the envelope. @param path whole */
-export function unreadableAt(path: string, error: unknown): PlainAnswer {
-  if (isVisited(path)) {
+/**
+ * Response to a malformed URL: a page on browser routes, RFC 6749 JSON below the mount path, else the error
+ * envelope.
+ * @param path full path
+ */
+export function malformedUrlResponse(path: string, error: unknown): PlainResponse {
+  if (isBrowserRoute(path)) {
     const text = 'Its address holds characters that nobody can read. Go back to the app and start again.';
     return messagePage({ title: 'This link is not right', text, status: 400 });
   }
-  return path.startsWith(mountPath) ? oauthRefusal(error) : envelopeAnswer(error);
+  return path.startsWith(mountPath) ? oauthErrorResponse(error) : envelopeResponse(error);
 }
 
-export function envelopeAnswer(error: unknown): PlainAnswer {
+export function envelopeResponse(error: unknown): PlainResponse {
   const { status, headers, body } = toErrorResponse(error);
-  return jsonAnswer(status, headers, body);
+  return jsonResponse(status, headers, body);
 }
 
-/** There is nothing in a refusal that a page of any origin may not read, and it has to know how long to wait. */
+/** Error responses contain nothing secret, and a browser app needs `Retry-After`. */
 const forAnyOrigin = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
 };
 
-/** RFC 6749 §5.2 and our envelope in one body: clients of either kind find what they look for. */
-function oauthRefusal(error: unknown): PlainAnswer {
+/** One body with the members of RFC 6749 §5.2 and of the error envelope, for both kinds of client. */
+function oauthErrorResponse(error: unknown): PlainResponse {
   const { status, headers, body } = toErrorResponse(error);
-  return jsonAnswer(status, { ...headers, ...forAnyOrigin, 'Cache-Control': 'no-store' }, asOauthError(body));
+  return jsonResponse(
+    status,
+    { ...headers, ...forAnyOrigin, 'Cache-Control': 'no-store' },
+    asOauthError(body),
+  );
 }
 
 function asOauthError(envelope: ErrorEnvelope): object {

@@ -1,0 +1,25 @@
+/** Routes that people open in a browser: errors are pages there. */
+const browserRoute = /^\/(account|interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
+/** Below the mount path. */
+const publicDocument = /^\/(jwks|\.well-known\/[\w-]+)$/;
+/** Below the mount path, without the ids of clients and interactions that may follow. */
+const known =
+  /^\/(jwks|\.well-known\/(openid-configuration|oauth-authorization-server)|oauth2\/(authorize|token|register|userinfo|introspect|revoke|end-session|par))(\/|$)/;
+
+export const mountPath = '/api/auth';
+
+/** Whether people open a path in a browser. @param path full path of the request */
+export function isBrowserRoute(path: string): boolean {
+  return browserRoute.test(path);
+}
+
+/** Metadata and keys, which are equal for all clients. @param path below the mount path */
+export function isPublicDocument(path: string): boolean {
+  return publicDocument.test(path);
+}
+
+/** Route label of a path in metrics. @param path below the mount path */
+export function routeOf(path: string): string {
+  const [, route] = known.exec(path) ?? [];
+  return route === undefined ? 'none' : `${mountPath}/${route}`;
+}

@@ -1,0 +1,101 @@
+import { identityScopes, storeScopes } from '@fulfilment/contracts';
+import { decodeJwt } from 'jose';
+import { type Client, errors, type KoaContextWithOIDC } from 'oidc-provider';
+
+const offlineAccess = 'offline_access';
+/** In UTF-16 code units. The longest parameter that a client needs is an ID token as a hint. */
+const maxParameterLength = 2_048;
+const maxTotalLength = 8_192;
+
+/** All scopes of the suite. */
+export const knownScopes: readonly string[] = [...Object.keys(identityScopes), ...Object.keys(storeScopes)];
+
+/**
+ * Our checks of every authorization request, pushed or not, in addition to those of oidc-provider. It has no
+ * hook for them, but it checks an extra parameter in every request, even when the parameter is absent. At
+ * that point the client and its redirect URI are already validated, so the error can be redirected to the
+ * app. `creator` itself is checked later, when the user is known (grants.ts).
+ */
+export function validateAuthorizationRequest(
+  ctx: KoaContextWithOIDC,
+  _creator: unknown,
+  client: Client,
+): void {
+  requireQueryResponseMode(ctx);
+  rejectLargeParameters(ctx);
+  keepOfflineAccess(ctx, client);
+  rejectUnknownScopes(ctx);
+}
+
+/**
+ * Other response modes need a page with a script, and no page of ours has one (OAuth 2.1 §7.13).
+ * @throws InvalidRequest
+ */
+function requireQueryResponseMode(ctx: KoaContextWithOIDC): void {
+  const { params } = ctx.oidc;
+  const requested = params?.['response_mode'];
+  if (params === undefined || requested === undefined || requested === 'query') return;
+  params['response_mode'] = undefined; // so that the error response itself uses the query
+  throw new errors.InvalidRequest('response_mode must be query');
+}
+
+/**
+ * Parameters are stored while a person signs in, and pushed ones until they are used. Anyone can send them,
+ * so their size is limited.
+ * @throws InvalidRequest that names the parameter
+ */
+function rejectLargeParameters(ctx: KoaContextWithOIDC): void {
+  let total = 0;
+  for (const [name, value] of Object.entries(ctx.oidc.params ?? {})) {
+    if (typeof value !== 'string') continue;
+    total += name.length + value.length;
+    if (value.length <= maxParameterLength) continue;
+    rejectAsTooLarge(ctx, `${name} must be at most ${maxParameterLength} characters`);
+  }
+  if (total > maxTotalLength)
+    rejectAsTooLarge(ctx, `parameters must be at most ${maxTotalLength} characters in total`);
+}
+
+/** Removes a large `state`, which the error response would otherwise return to the app. */
+function rejectAsTooLarge(ctx: KoaContextWithOIDC, reason: string): never {
+  const { params } = ctx.oidc;
+  if (typeof params?.['state'] === 'string' && params['state'].length > maxParameterLength)
+    params['state'] = undefined;
+  throw new errors.InvalidRequest(reason);
+}
+
+/**
+ * Restores `offline_access`, which oidc-provider removes unless the request has `prompt=consent`. OIDC Core
+ * §11 allows "other conditions" for it: here the consent always covers it, once per user, client and creator.
+ */
+function keepOfflineAccess(ctx: KoaContextWithOIDC, client: Client): void {
+  const params = ctx.oidc.params;
+  if (params === undefined || !client.grantTypeAllowed('refresh_token')) return;
+  const scopes = splitScope(params.scope);
+  if (scopes.includes(offlineAccess) || !requestedScopes(ctx).includes(offlineAccess)) return;
+  params.scope = [...scopes, offlineAccess].join(' ');
+}
+
+/**
+ * An unknown or missing scope is `invalid_scope` (RFC 6749 §3.3, §4.1.2.1); oidc-provider would ignore it.
+ */
+function rejectUnknownScopes(ctx: KoaContextWithOIDC): void {
+  const requested = requestedScopes(ctx);
+  if (requested.length === 0) throw new errors.InvalidScope('ask for at least one scope', '');
+  const unknown = requested.filter((name) => !knownScopes.includes(name));
+  if (unknown.length > 0) throw new errors.InvalidScope('there is no such scope', unknown.join(' '));
+}
+
+/**
+ * The scopes as the client sent them: oidc-provider has already removed those it does not know. The scopes of
+ * a pushed request are in the pushed request (RFC 9126).
+ */
+function requestedScopes(ctx: KoaContextWithOIDC): string[] {
+  const pushed = ctx.oidc.entities.PushedAuthorizationRequest;
+  if (pushed !== undefined) return splitScope(decodeJwt(pushed.request)['scope']);
+  return splitScope(ctx.method === 'POST' ? ctx.oidc.body?.scope : ctx.query['scope']);
+}
+
+export function splitScope(scope: unknown): string[] {
+  return typeof scope === 'string' ? scope.split(' ').filter((name) => name !== '') : [];
+}

@@ -1,0 +1,42 @@
+import type { AccessTokenClaims } from '@fulfilment/contracts';
+import { parse, stringify } from 'node:querystring';
+import { isStorableText } from '../http/storable-text.js';
+import { unknownHandle, parsePresentedToken } from './access-tokens.js';
+import type { FormChange } from './request-bodies.js';
+
+const replaced = new WeakMap<object, AccessTokenClaims>();
+
+/**
+ * Replaces a JWT in an introspection or revocation request by the handle of its record, since oidc-provider
+ * rejects any JWT there with 400.
+ * @param prefetch called with the id of the record that will be looked up
+ */
+export function replaceJwtWithHandle(prefetch: (request: object, jti: string) => void): FormChange {
+  return (request, body) => {
+    const form = parse(body.toString());
+    const { token, token_type_hint: hint } = form;
+    // Oidc-provider rejects repeated parameters.
+    if (typeof token !== 'string' || Array.isArray(hint)) return body;
+    if (!token.includes('.')) return body; // only our access tokens have dots
+    const parsed = parsePresentedToken(token);
+    if (parsed === undefined) return Buffer.from(stringify({ ...form, token: unknownHandle }));
+    replaced.set(request, parsed.claims);
+    if (isStorableText(parsed.claims.jti)) prefetch(request, parsed.claims.jti);
+    return Buffer.from(stringify({ ...form, token: parsed.handle, token_type_hint: 'access_token' }));
+  };
+}
+
+/** Adds the audience and id of the JWT to the introspection response for its handle. */
+export async function describeReplacedToken(
+  ctx: { readonly req: object; body?: unknown },
+  next: () => Promise<unknown>,
+): Promise<void> {
+  await next();
+  const claims = replaced.get(ctx.req);
+  if (claims !== undefined && isActive(ctx.body))
+    ctx.body = { ...ctx.body, aud: claims.aud, jti: claims.jti };
+}
+
+function isActive(body: unknown): body is { active: true } {
+  return typeof body === 'object' && body !== null && 'active' in body && body.active === true;
+}

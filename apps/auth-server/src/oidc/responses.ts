@@ -1,0 +1,64 @@
+import { toErrorResponse } from '@fulfilment/error-envelope';
+import { isPublicDocument } from '../http/route-kind.rules.js';
+import { noSuchPath } from './error-responses.js';
+
+/** The part of a Koa context that the middleware of this file uses. */
+interface Context {
+  readonly path: string;
+  status: number;
+  body?: unknown;
+  set(name: string, value: string): void;
+}
+type Next = () => Promise<unknown>;
+
+const publicCacheSeconds = 300;
+
+/** A path that oidc-provider has no route for: 404 with the error envelope, as in the APIs. */
+export async function respondToUnknownPaths(ctx: Context, next: Next): Promise<void> {
+  await next();
+  if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return;
+  ctx.body = toErrorResponse(noSuchPath).body;
+  ctx.status = 404;
+}
+
+/**
+ * RFC 6749 §5.1, RFC 7009, RFC 7662, RFC 7591: no response of these endpoints may be stored, errors included.
+ */
+export function forbidStoring(ctx: Context, next: Next): Promise<unknown> {
+  ctx.set('Cache-Control', 'no-store');
+  return next();
+}
+
+/** Keys and metadata change rarely, and a next key is published long before it signs. */
+export async function cachePublicDocuments(ctx: Context, next: Next): Promise<void> {
+  await next();
+  if (ctx.status === 200 && isPublicDocument(ctx.path))
+    ctx.set('Cache-Control', `public, max-age=${publicCacheSeconds}`);
+}
+
+/**
+ * The metadata lists the supported response modes (RFC 8414 §2); oidc-provider's own list cannot be
+ * configured.
+ */
+export async function advertiseResponseModes(ctx: Pick<Context, 'body'>, next: Next): Promise<void> {
+  await next();
+  if (typeof ctx.body === 'object' && ctx.body !== null && 'response_modes_supported' in ctx.body)
+    ctx.body = { ...ctx.body, response_modes_supported: ['query'] };
+}
+
+/**
+ * Introspection and revocation without client authentication: 401 `invalid_client` (RFC 7662 §2.3, RFC 6749
+ * §5.2), where oidc-provider responds with 400.
+ */
+export async function requireClient(ctx: Context, next: Next): Promise<void> {
+  await next();
+  if (ctx.status !== 400 || !isMissingClient(ctx.body)) return;
+  ctx.status = 401;
+  ctx.set('WWW-Authenticate', 'Basic realm="clients"');
+  ctx.body = { error: 'invalid_client', error_description: 'client authentication is required' };
+}
+
+function isMissingClient(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  return Reflect.get(body, 'error_description') === 'no client authentication mechanism provided';
+}

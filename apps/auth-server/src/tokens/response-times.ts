@@ -1,0 +1,67 @@
+import type { RedisConnection } from '@fulfilment/http-service';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ResponseTime, maxRaceMs } from './reuse.rules.js';
+import { storedId } from './stored-models.rules.js';
+
+/** ARGV: lifetime of the keys in ms, then the times of each key. */
+const setAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;
+const batchDelayMs = 3;
+const waitTimeoutMs = 500;
+const pollIntervalMs = 4;
+
+/**
+ * When the responses to exchanges and refreshes were sent, shared by all replicas through Redis for a few
+ * seconds.
+ */
+export class ResponseTimes {
+  private pending = new Map<string, string>();
+
+  constructor(private readonly redis: RedisConnection) {}
+
+  /** Records when the response that consumed the token is written and sent. Call before it is written. */
+  recordWhenSent(response: ServerResponse, model: string, token: string): void {
+    const writtenAtMs = Date.now();
+    response.once('close', () => setImmediate(() => this.add(keyOf(model, token), writtenAtMs)));
+  }
+
+  /**
+   * Returns the response time of the request that consumed a token; undefined if it is unknown. Waits briefly
+   * for a response that is being sent.
+   */
+  async find(model: string, token: string): Promise<ResponseTime | undefined> {
+    const waitUntil = Date.now() + waitTimeoutMs;
+    do {
+      const found = await this.redis.tryCommand('sent-answers', (client) => client.get(keyOf(model, token)));
+      if (found === undefined) return undefined; // Redis is unavailable
+      if (found !== null) {
+        const [writtenAtMs = Number.NaN, sentAtMs = Number.NaN] = found.split(' ').map(Number);
+        return { writtenAtMs, sentAtMs };
+      }
+      await sleep(pollIntervalMs);
+    } while (Date.now() < waitUntil);
+    return undefined;
+  }
+
+  /**
+   * Called one turn of the event loop after the response was sent: requests that were in our sockets by then
+   * have been read, and no client can react to a response that fast. The times of a few milliseconds are
+   * written in one command; `find` waits longer than that.
+   */
+  private add(key: string, writtenAtMs: number): void {
+    this.pending.set(key, `${writtenAtMs} ${Date.now()}`);
+    if (this.pending.size === 1) setTimeout(() => void this.flush(), batchDelayMs);
+  }
+
+  private async flush(): Promise<void> {
+    const [keys, times] = [[...this.pending.keys()], [...this.pending.values()]];
+    this.pending = new Map();
+    await this.redis.tryCommand('sent-answers', (client) =>
+      client.eval(setAll, keys.length, ...keys, 2 * maxRaceMs, ...times),
+    );
+  }
+}
+
+function keyOf(model: string, token: string): string {
+  return `answered:${model}:${storedId(model, token)}`;
+}
