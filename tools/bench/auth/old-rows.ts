@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The sweep's own lock: while somebody else holds it, nothing is swept (tokens/delete-expired-records.ts). */
+/** Lock of the clean-up job: while it is held, no expired row is deleted (tokens/delete-expired-records.ts). */
 const sweepLock = 7391004;
 
 /** The storage of one auth-server, beside it. */
