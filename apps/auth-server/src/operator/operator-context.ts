@@ -45,7 +45,11 @@ export function operatorContext(site: CommandContext<OperatorSettings>): Operato
  * Connects to Redis only when tokens were revoked. If Redis is unavailable, the running service publishes
  * them later.
  */
-function publishByRedis({ database, settings, atEnd }: CommandContext<OperatorSettings>): PublishRevokedTokens {
+function publishByRedis({
+  database,
+  settings,
+  atEnd,
+}: CommandContext<OperatorSettings>): PublishRevokedTokens {
   let opening: Promise<DenyList> | undefined;
   const open = async (): Promise<DenyList> => {
     const logger = createLogger('auth-server operate', 'silent'); // standard output is for the result only
