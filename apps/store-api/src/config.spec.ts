@@ -16,12 +16,12 @@ const rejected = (given: Readonly<Record<string, string | undefined>>) =>
   storeApiSettings.safeParse({ ...needed, ...given }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('the settings of the store-api', () => {
-  it('name the payment provider, because a forgotten one must not pass for paid orders', () => {
+  it('require the payment provider, so that orders do not count as paid by accident', () => {
     expect(rejected({ PAYMENT_PROVIDER: undefined })).toEqual(['PAYMENT_PROVIDER']);
     expect(rejected({ PAYMENT_PROVIDER: undefined, NODE_ENV: 'development' })).toEqual(['PAYMENT_PROVIDER']);
   });
 
-  it('report sandbox payments and test mode as relaxed, and Stripe in production not', () => {
+  it('report sandbox payments and test mode as relaxed, but not Stripe in production', () => {
     const relaxed = (given: Readonly<Record<string, string>>) =>
       relaxedStoreSettings(storeApiSettings.parse({ ...needed, ...given })).map(({ setting }) => setting);
     expect(relaxed({ NODE_ENV: 'test' })).toEqual(['NODE_ENV', 'PAYMENT_PROVIDER']);
@@ -29,7 +29,7 @@ describe('the settings of the store-api', () => {
     expect(relaxed(stripe)).toEqual([]);
   });
 
-  it('need a secret key of Stripe where Stripe charges', () => {
+  it("require Stripe's secret key when Stripe is the provider", () => {
     expect(rejected({ PAYMENT_PROVIDER: 'stripe' })).toEqual(['STRIPE_SECRET_KEY']);
     expect(rejected({ ...stripe, STRIPE_SECRET_KEY: 'pk_test_public' })).toEqual(['STRIPE_SECRET_KEY']);
     expect(rejected(stripe)).toBeUndefined();
@@ -45,7 +45,7 @@ describe('the settings of the store-api', () => {
     expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);
   });
 
-  it("take several signing secrets of Stripe's webhooks, for rotation, and nothing else", () => {
+  it("accept several signing secrets of Stripe's webhooks, for rotation, and nothing else", () => {
     const secrets = (value: string) => rejected({ ...stripe, STRIPE_WEBHOOK_SECRET: value });
     expect(secrets('whsec_standin_new')).toBeUndefined();
     expect(secrets('whsec_standin_new,whsec_standin_old')).toBeUndefined();
@@ -53,13 +53,13 @@ describe('the settings of the store-api', () => {
       expect(secrets(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
   });
 
-  it('waits for the provider no longer than a process has to stop', () => {
+  it('limit the payment timeout to the time that a process has to stop', () => {
     expect(rejected({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
     expect(rejected({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
   });
 
   it.each([{}, { NODE_ENV: 'production' }, { NODE_ENV: 'development' }])(
-    'takes what is made for tests in tests only (%j)',
+    'accept settings for tests only in tests (%j)',
     (environment) => {
       const plain = { ...stripe, STRIPE_API_URL: 'http://127.0.0.1:1' };
       expect(rejected({ ...environment, FAULT_POINT: 'charged' })).toEqual(['FAULT_POINT']);

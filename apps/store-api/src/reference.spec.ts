@@ -12,7 +12,7 @@ const document = readDocument('store');
 const ofWebhookWorker = '/v1/webhooks';
 const ofNoController = /^\/(health|docs|openapi\.json|\.well-known)/;
 
-describe('the reference of the Store API', () => {
+describe('the API reference of the Store API', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
   let sku: string;
@@ -25,7 +25,7 @@ describe('the reference of the Store API', () => {
   });
   afterAll(() => store.stop());
 
-  it('tells of every route of this service, and of no other', () => {
+  it('describes every route of this service, and no other', () => {
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       methods.filter((method) => item[method] !== undefined).map((method) => `${method} ${path}`),
     );
@@ -40,7 +40,7 @@ describe('the reference of the Store API', () => {
   const disagreements = (path: string, shape: string, good: object) =>
     boundDisagreements(document, shape, good, (body) => store.post(path, creator.token, body));
 
-  it('tells the bounds of an order as its validation has them', async () => {
+  it('has the same bounds of an order as the validation', async () => {
     const good = {
       ...orderBody(sku, rate),
       source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
@@ -57,20 +57,20 @@ describe('the reference of the Store API', () => {
     expect(await disagreements('/store/v1/orders', 'PlaceOrderRequest', good)).toEqual([]);
   });
 
-  it('tells the bounds of a quote as its validation has them', async () => {
+  it('has the same bounds of a quote as the validation', async () => {
     const good = { country_code: 'GB', items: [{ sku, quantity: 1 }] };
     expect(await disagreements('/store/v1/shipping-rates', 'QuoteRatesRequest', good)).toEqual([]);
   });
 
   it.each(['/v1/orders', '/v1/releases'])(
-    'tells the bounds of the query of %s as its validation has them',
+    'has the same bounds of the query of %s as the validation',
     async (path) => {
       const get = async (query: string) => store.get(`/store${path}?${query}`, creator.token);
       expect(await queryDisagreements(document, path, {}, get)).toEqual([]);
     },
   );
 
-  it('is served to programs, with the addresses of this suite', async () => {
+  it('is served as OpenAPI, with the addresses of this suite', async () => {
     const response = await request(store.server).get('/store/openapi.json').expect(200);
     expect(response.body.servers).toEqual([{ url: `${store.config.BASE_URL}/store` }]);
     expect(response.text).not.toContain('localhost:8443');
@@ -79,7 +79,7 @@ describe('the reference of the Store API', () => {
     expect(response.get('cache-control')).toBe('public, max-age=300');
   });
 
-  it('is served to people, as a page that may fetch nothing', async () => {
+  it('is served as a page that loads no other resources', async () => {
     const response = await request(store.server).get('/store/docs').expect(200);
     expect(response.get('content-type')).toMatch(/^text\/html/);
     expect(response.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
@@ -88,7 +88,7 @@ describe('the reference of the Store API', () => {
   });
 
   it.each(['/store/openapi.json', '/store/docs'])(
-    'answers %s with 304 to who has it already',
+    'returns 304 for %s to a client with the current ETag',
     async (path) => {
       const first = await request(store.server).head(path).expect(200);
       const etag = first.get('etag') ?? '';

@@ -78,24 +78,24 @@ export const shipping = {
   ],
 };
 
-/** Every answer of the tests is held against the reference. */
+/** Compares every response with the API reference. */
 const documented = new DocumentedAnswers(readDocument('store'), '/store');
 
 const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
 
 /**
  * A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens.
- * @param lineTo what its requests reach PostgreSQL through; the test and the messages go straight
+ * @param connectTo opens a proxy to PostgreSQL for requests; the test and the consumers connect directly
  */
 export async function startStoreApi(
   environment: Readonly<Record<string, string>> = {},
-  lineTo?: (url: string) => Promise<{ readonly url: string; stop(): Promise<void> }>,
+  connectTo?: (url: string) => Promise<{ readonly url: string; stop(): Promise<void> }>,
 ) {
   const stores = await scratchDatabase(migrations);
-  const line = await lineTo?.(stores.url);
-  const overLine =
-    line && createDataSource({ url: line.url, poolSize: 5, applicationName: 'line', migrations: [] });
-  await overLine?.initialize();
+  const proxy = await connectTo?.(stores.url);
+  const proxied =
+    proxy && createDataSource({ url: proxy.url, poolSize: 5, applicationName: 'proxied', migrations: [] });
+  await proxied?.initialize();
   const broker = await scratchBroker();
   const tokens = await tokenMaker();
   const logger = createLogger('store-api', process.env['TEST_LOG_LEVEL'] ?? 'silent');
@@ -129,7 +129,7 @@ export async function startStoreApi(
     module: StoreApiModule.with({
       config,
       logger,
-      database: overLine === undefined ? stores.database : new Database(overLine),
+      database: proxied === undefined ? stores.database : new Database(proxied),
       background: stores.database,
       redis,
       messaging,
@@ -190,7 +190,7 @@ export async function startStoreApi(
     config,
     app,
     creator,
-    /** A release with products; answers their skus. */
+    /** Creates a release with products, and returns their skus. */
     release: async (creatorId: string, products: readonly TestProduct[] = [{}], name = 'Tidal Maps') => {
       const releaseId = uuidv7();
       const ids = products.map(() => uuidv7());
@@ -247,7 +247,7 @@ export async function startStoreApi(
         .expect(documented.check);
       return response.body.data[0].id;
     },
-    /** All that is due of the completer's work: pending orders and refunds. */
+    /** Processes all due orders and refunds. */
     resumeOrders: async () => {
       await Promise.all([app.get(ResumeOrders).round(), app.get(RefundCharges).round()]);
     },
@@ -258,8 +258,8 @@ export async function startStoreApi(
       await messaging.stop();
       await redis.stop();
       await tokens.stop();
-      await overLine?.destroy();
-      await line?.stop();
+      await proxied?.destroy();
+      await proxy?.stop();
       await broker.drop();
       await stores.drop();
     },

@@ -5,7 +5,7 @@ import type { StoreApiUnderTest, TestCreator } from './store-api.fixture.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
-/** The store-api as it is deployed, in a process of its own, on the stores of a test. */
+/** The built store-api in a process of its own, with the stores of a test. */
 export async function startStoreProcess(
   { config }: StoreApiUnderTest,
   environment: Readonly<Record<string, string>> = {},
@@ -18,7 +18,7 @@ export async function startStoreProcess(
   });
   return {
     ...served,
-    /** As whoever runs it asks it to end. */
+    /** Sends SIGTERM. */
     terminate: () => signal('SIGTERM'),
     place: (creator: TestCreator, body: object, idempotencyKey: string) =>
       request(served.url)

@@ -25,13 +25,13 @@ describe('the error envelope', () => {
     [Object.assign(new Error('x'), { code: '57P01' }), 503, 'SERVICE_UNAVAILABLE', 'Service Unavailable'],
     [new Error('select secret'), 500, 'INTERNAL_ERROR', 'Internal Server Error'],
     ['a thrown string', 500, 'INTERNAL_ERROR', 'Internal Server Error'],
-  ])('answers %s', (thrown, status, code, error) => {
+  ])('is the response to %s', (thrown, status, code, error) => {
     const response = toErrorResponse(thrown);
     expect(response).toMatchObject({ status, body: { statusCode: status, code, error } });
     expect(JSON.stringify(response.body)).not.toContain('secret');
   });
 
-  it('says when to come back', () => {
+  it('comes with Retry-After when a retry may succeed', () => {
     expect(toErrorResponse(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });
     expect(toErrorResponse(new Error('Connection terminated unexpectedly')).headers).toEqual({
       'Retry-After': '1',

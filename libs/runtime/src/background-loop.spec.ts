@@ -4,7 +4,7 @@ import { createLogger } from './logger.js';
 const logger = createLogger('test', 'fatal');
 
 describe('BackgroundLoop', () => {
-  it('runs again at once while there is more, and after each wake', async () => {
+  it('runs again at once while there is more work, and after each wake-up', async () => {
     let rounds = 0;
     let reached: () => void = () => undefined;
     const third = new Promise<void>((resolve) => (reached = resolve));
@@ -25,7 +25,7 @@ describe('BackgroundLoop', () => {
     expect(rounds).toBe(3);
   });
 
-  it('rests after a round, and makes one round of what woke it meanwhile', async () => {
+  it('pauses after a round, and runs one round for all wake-ups during the pause', async () => {
     const startedAtMs: number[] = [];
     let reached: () => void = () => undefined;
     const second = new Promise<void>((resolve) => (reached = resolve));
@@ -48,7 +48,7 @@ describe('BackgroundLoop', () => {
     expect((startedAtMs[1] ?? 0) - (startedAtMs[0] ?? 0)).toBeGreaterThan(18);
   });
 
-  it('goes on after a round that failed', async () => {
+  it('continues after a failed round', async () => {
     let rounds = 0;
     let reached: () => void = () => undefined;
     const second = new Promise<void>((resolve) => (reached = resolve));

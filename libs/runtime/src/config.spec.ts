@@ -9,7 +9,7 @@ const schema = z.object({
 });
 
 describe('readConfig', () => {
-  it('gives typed, frozen values and takes an empty value as absent', () => {
+  it('returns typed, frozen values, and treats an empty value as absent', () => {
     const config = readConfig(schema, { PORT: '80', LOUD: '' });
     expect(config).toEqual({ PORT: 80, LOUD: false });
     expect(Object.isFrozen(config)).toBe(true);
@@ -20,7 +20,7 @@ describe('readConfig', () => {
     ['PORT is not usable', { PORT: 'eighty' }],
     ['LOUD is not usable', { PORT: '1', LOUD: 'yes' }],
     ['KEY is not usable', { PORT: '1', KEY: 'c2hvcnQ=' }],
-  ])('stops the start and says which: %s', (setting, environment) => {
+  ])('stops the start and names the setting: %s', (setting, environment) => {
     const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
       throw new Error('exited');
     });

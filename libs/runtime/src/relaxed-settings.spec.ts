@@ -40,5 +40,5 @@ describe('a loopback host', () => {
     'http://[::2]',
     'http://10.0.0.1',
     'https://localhost.example',
-  ])('is not seen in %s', (url) => expect(hasLoopbackHost(url)).toBe(false));
+  ])('is not recognised in %s', (url) => expect(hasLoopbackHost(url)).toBe(false));
 });

@@ -3,13 +3,13 @@ import { SecretBox } from './secret-box.js';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 
-describe('the secret box', () => {
+describe('SecretBox', () => {
   it.each(['x', '', ' \u0000é🎶', '🎶'.repeat(256)])('opens what it sealed, byte for byte: %j', (secret) => {
     const box = new SecretBox([newer]);
     expect(box.open(box.seal(secret, 'a'), 'a')).toEqual(Buffer.from(secret, 'utf8'));
   });
 
-  it('opens with the old key what the old key sealed, and seals with the new one', () => {
+  it('opens secrets of an old key, and seals with the newest one', () => {
     const sealed = new SecretBox([older]).seal('secret', 'a');
     const rotated = new SecretBox([newer, older]);
     expect(rotated.open(sealed, 'a').toString()).toBe('secret');
@@ -17,7 +17,7 @@ describe('the secret box', () => {
     expect(() => new SecretBox([newer]).open(sealed, 'a')).toThrow('not among those that were given');
   });
 
-  it('opens what was sealed under a former name of its owner, and reseals it under the present one', () => {
+  it('opens a secret under a former name of its owner, and reseals it under the current one', () => {
     const sealed = new SecretBox([older]).seal('secret', 'a');
     const box = new SecretBox([newer, older]);
     expect(box.open(sealed, 'client:a', 'a').toString()).toBe('secret');
@@ -27,7 +27,7 @@ describe('the secret box', () => {
     expect(() => box.open(sealed, 'client:b', 'b')).toThrow();
   });
 
-  it('does not open for another owner, or what was changed', () => {
+  it('rejects a secret of another owner, and a changed one', () => {
     const box = new SecretBox([newer]);
     const sealed = box.seal('secret', 'a');
     expect(() => box.open(sealed, 'b')).toThrow();
@@ -35,7 +35,7 @@ describe('the secret box', () => {
     expect(() => box.open(sealed, 'a')).toThrow();
   });
 
-  it('opens what a key sealed before keys had ids, and seals it anew with one', () => {
+  it('opens a secret without a key id, and reseals it with one', () => {
     const iv = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', older, iv).setAAD(Buffer.from('a'));
     const ciphertext = Buffer.concat([cipher.update('secret'), cipher.final()]);
@@ -46,7 +46,7 @@ describe('the secret box', () => {
     expect(new SecretBox([newer]).open(rotated.reseal(sealed, 'a'), 'a').toString()).toBe('secret');
   });
 
-  it('never seals the same bytes twice alike', () => {
+  it('seals the same bytes differently each time', () => {
     const box = new SecretBox([newer]);
     expect(box.seal('secret', 'a').equals(box.seal('secret', 'a'))).toBe(false);
   });

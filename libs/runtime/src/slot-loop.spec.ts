@@ -5,7 +5,7 @@ import { SlotLoop } from './slot-loop.js';
 const logger = createLogger('test', 'silent');
 
 describe('SlotLoop', () => {
-  /** Numbers that are due, and what is done with them. */
+  /** A loop over due numbers. */
   const loopOver = (
     due: number[],
     slots: number,
@@ -20,7 +20,7 @@ describe('SlotLoop', () => {
       work,
     });
 
-  it('gives a free slot to the next item, while another is held', async () => {
+  it('gives a free slot to the next item while another one is running', async () => {
     const done: number[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -39,7 +39,7 @@ describe('SlotLoop', () => {
     expect(done).toEqual([2, 3, 4, 5, 1]);
   });
 
-  it('holds no more items than it has slots', async () => {
+  it('runs no more items than it has slots', async () => {
     let running = 0;
     let max = 0;
     const loop = loopOver([1, 2, 3, 4, 5, 6, 7], 3, async () => {
@@ -52,7 +52,7 @@ describe('SlotLoop', () => {
     expect([max, running]).toEqual([3, 0]);
   });
 
-  it('tells what is in hand that it is being stopped, and takes nothing more', async () => {
+  it('aborts the signal of running items when it stops, and takes no more', async () => {
     const left: number[] = [];
     let bothBegun: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => (bothBegun = resolve));
@@ -67,7 +67,7 @@ describe('SlotLoop', () => {
     expect(left).toEqual([1, 2]);
   });
 
-  it('goes on after an item that failed', async () => {
+  it('continues after a failed item', async () => {
     const done: number[] = [];
     const loop = loopOver([1, 2], 1, (item) => {
       if (item === 1) return Promise.reject(new Error('once'));

@@ -1,7 +1,7 @@
 import { nextTraceparent } from './work-context.js';
 
 describe('nextTraceparent', () => {
-  it('stays in the trace of the caller with a span of its own', () => {
+  it("stays in the caller's trace with a new span", () => {
     const received = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const next = nextTraceparent(received);
     expect(next.slice(0, 36)).toBe(received.slice(0, 36));
@@ -10,19 +10,19 @@ describe('nextTraceparent', () => {
   });
 
   it.each(['4bf92f3577b34da6a3ce929d0e0e4736', '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'])(
-    'starts the trace of the request or message %s by its id',
+    'starts a trace with the id of the request or message %s',
     (id) => {
       expect(nextTraceparent(undefined, id)).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
     },
   );
 
-  it.each(['req-1', '0'.repeat(32), `${'a'.repeat(31)}G`])('starts one of its own for the id %s', (id) => {
+  it.each(['req-1', '0'.repeat(32), `${'a'.repeat(31)}G`])('starts a random trace for the id %s', (id) => {
     expect(nextTraceparent(undefined, id)).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(nextTraceparent(undefined, id)).not.toContain(id);
   });
 
   it.each([undefined, '', 'x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
-    'starts a trace when %p came',
+    'starts a trace when it receives %p',
     (received) => {
       expect(nextTraceparent(received)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     },

@@ -6,7 +6,7 @@ import { migrations } from '../migrations/index.js';
 import { measureOversold } from './oversold-stock.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 
-describe('the stock that the warehouse reports', () => {
+describe('stock events of the warehouse', () => {
   let stores: ScratchDatabase;
   beforeAll(async () => {
     stores = await scratchDatabase(migrations);
@@ -18,7 +18,7 @@ describe('the stock that the warehouse reports', () => {
   const soldOrder = async (product: StockOfOneProduct, pieces: number): Promise<string> =>
     (await product.sell(pieces))?.orderId ?? 'sold out';
 
-  it('subtracts from a count what was sold between the count and its arrival', async () => {
+  it('subtract the sales between a count and its arrival', async () => {
     const product = await shelf(10);
     const countedAt = await product.now();
     for (let sold = 0; sold < 4; sold += 1) await product.sell(1);
@@ -26,7 +26,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 6, oversold: 0 });
   });
 
-  it('adds to a count what was returned between the count and its arrival', async () => {
+  it('add the returns between a count and its arrival', async () => {
     const product = await shelf(10);
     const before = await soldOrder(product, 3);
     const countedAt = await product.now();
@@ -36,7 +36,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 10, oversold: 0 });
   });
 
-  it('keeps what was oversold visible, and makes up for it before it sells again', async () => {
+  it('show oversold pieces, which returns reduce before the product is sold again', async () => {
     const product = await shelf(10);
     const countedAt = await product.now();
     const order = await soldOrder(product, 5);
@@ -58,7 +58,7 @@ describe('the stock that the warehouse reports', () => {
     ]);
   });
 
-  it('applies an adjustment once, however often its message arrives', async () => {
+  it('apply an adjustment once, however often its message arrives', async () => {
     const product = await shelf(10);
     const messageId = uuidv7();
     const occurredAt = await product.now();
@@ -66,7 +66,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 6 });
   });
 
-  it('ignores an adjustment that a later count includes, and keeps one that came after the count, in any order of arrival', async () => {
+  it('ignore an adjustment before the newest count and apply one after it, in any order of arrival', async () => {
     const product = await shelf(10);
     const before = await product.now();
     const countedAt = await product.now();
@@ -80,7 +80,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 25 });
   });
 
-  it('ignores a count that is older than the newest one', async () => {
+  it('ignore a count that is older than the newest one', async () => {
     const product = await shelf(10);
     const older = await product.now();
     await product.count(4, await product.now());
@@ -88,7 +88,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 4 });
   });
 
-  it('takes a count and an adjustment of the future as of now', async () => {
+  it('treat a count and an adjustment with a future time as of now', async () => {
     const product = await shelf(10);
     await product.count(5, '2999-01-01T00:00:00Z');
     await product.sell(2);
@@ -98,7 +98,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 8 });
   });
 
-  it('keeps an adjustment of a product without a count until there is one', async () => {
+  it('store an adjustment of a product without a count until its first count', async () => {
     const product = await shelf(null);
     const countedAt = await product.now();
     await product.adjust(3, await product.now());
@@ -110,7 +110,7 @@ describe('the stock that the warehouse reports', () => {
     ]);
   });
 
-  it('subtracts from the first count of a product the orders that were placed since, and adds those that are cancelled', async () => {
+  it('subtract later orders from the first count of a product, and add cancelled ones', async () => {
     const product = await shelf(null);
     await product.sell(50);
     const countedAt = await product.now();
@@ -123,7 +123,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 9, oversold: 0 });
   });
 
-  it('takes nothing from the first count for an order that is declined while the count waits for it', async () => {
+  it('take no pieces from the first count for an order that is declined while the count waits for it', async () => {
     const product = await shelf(null);
     const countedAt = await product.now();
     const commitDecline = await product.declineUncommitted(await soldOrder(product, 2));
@@ -131,7 +131,7 @@ describe('the stock that the warehouse reports', () => {
     expect(await product.read()).toMatchObject({ quantity: 10, oversold: 0 });
   });
 
-  it('loses no order that is placed while the first count of a product arrives', async () => {
+  it('count every order that is placed while the first count of a product arrives', async () => {
     const product = await shelf(null);
     const countedAt = await product.now();
     let counted = false;
@@ -150,7 +150,7 @@ describe('the stock that the warehouse reports', () => {
     expect(since?.changes).toBeLessThan(0);
   });
 
-  it('rejects reports of more pieces than a number can hold', async () => {
+  it('are rejected with more pieces than the maximum', async () => {
     const product = await shelf(1_000_000_000);
     await product.adjust(1_000_000_000, await product.now());
     const occurredAt = await product.now();

@@ -15,7 +15,7 @@ const waiting = statement(
   `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
 
-/** A report that makes a product a limited edition, in a transaction that is still open. */
+/** A stock count that makes a product a limited edition, in an open transaction. */
 async function beginToLimit({ database }: StoreApiUnderTest, sku: string, quantity: number) {
   const limiting = await database.begin();
   await limiting.tx.run(limit, [parsePublicId('prod', sku), quantity]);
@@ -28,7 +28,7 @@ async function beginToLimit({ database }: StoreApiUnderTest, sku: string, quanti
   };
 }
 
-describe('what the plant reports of a product', () => {
+describe('events of the plant and the warehouse about a product', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
 
@@ -52,7 +52,7 @@ describe('what the plant reports of a product', () => {
   const product = async (id: string) =>
     (await store.get(`/store/v1/releases/${id}`, creator.token)).body.products[0];
 
-  it('ends with the count that was made last, whatever came first, and twice', async () => {
+  it('result in the latest stock count, in any order of arrival and with repetitions', async () => {
     for (const order of permutations([0, 1, 2])) {
       const { id, skus } = await store.release(creator.id, [{ quantity: 10 }]);
       const story = [count(skus[0] ?? '', 100, 1), count(skus[0] ?? '', 7, 2), count(skus[0] ?? '', 3, 3)];
@@ -68,7 +68,7 @@ describe('what the plant reports of a product', () => {
     }
   });
 
-  it('keeps what was sold since the last count when an older one comes late', async () => {
+  it('keep the sales since the last count when an older count arrives late', async () => {
     const { id, skus } = await store.release(creator.id, [{ quantity: 1 }]);
     const [sku = ''] = skus;
     await report(count(sku, 10, 2));
@@ -77,7 +77,7 @@ describe('what the plant reports of a product', () => {
     expect((await product(id)).availability.quantity).toBe(9);
   });
 
-  it('subtracts what was sold after the count from a count that comes late', async () => {
+  it('subtract later sales from a count that arrives late', async () => {
     const { id, skus } = await store.release(creator.id, [{ quantity: 10 }]);
     const [sku = ''] = skus;
     const counted = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, { occurredAt: new Date() });
@@ -88,7 +88,7 @@ describe('what the plant reports of a product', () => {
     expect((await product(id)).availability.quantity).toBe(6);
   });
 
-  it('changes by an adjustment, once', async () => {
+  it('apply an adjustment once', async () => {
     const { id, skus } = await store.release(creator.id, [{ quantity: 10 }]);
     const adjusted = messages.fulfilmentStockAdjusted.make({ sku: skus[0] ?? '', delta: -3 }, at(1));
     await report(adjusted);
@@ -97,7 +97,7 @@ describe('what the plant reports of a product', () => {
     expect((await product(id)).availability.quantity).toBe(8);
   });
 
-  it('is not sold past its first count by an order that read it before', async () => {
+  it('prevent overselling by an order that read the product before its first count', async () => {
     const { id, skus } = await store.release(creator.id, [{}, {}]);
     const [sku = '', other = ''] = skus;
     const rate = await store.quote(creator.token);
@@ -115,7 +115,7 @@ describe('what the plant reports of a product', () => {
     expect((await product(id)).availability.quantity).toBe(1);
   });
 
-  it('ends with the status that was reported last, whatever came first', async () => {
+  it('result in the status of the latest event, in any order of arrival', async () => {
     for (const order of permutations([0, 1, 2])) {
       const { id, skus } = await store.release(creator.id);
       const [sku = ''] = skus;
@@ -125,14 +125,14 @@ describe('what the plant reports of a product', () => {
     }
   });
 
-  it('opens what was approved after it was withdrawn', async () => {
+  it('make a product available that was approved after it was withdrawn', async () => {
     const { id, skus } = await store.release(creator.id, [{ status: 'pending' }]);
     await report(messages.catalogueReleaseApproved.make({ release_id: id }, at(2)));
     await report(withdraw(skus[0] ?? '', 1));
     expect((await product(id)).status).toBe('available');
   });
 
-  it('is not held up by a report from a clock that is ahead', async () => {
+  it('are not blocked by an event from a clock that is ahead', async () => {
     const { id, skus } = await store.release(creator.id, [{ quantity: 10 }]);
     const [sku = ''] = skus;
     await report(

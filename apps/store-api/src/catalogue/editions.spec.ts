@@ -54,7 +54,7 @@ describe('editions of the Creator API', () => {
       return rows.map((row) => row.artist_name).join() === names.join() ? rows : undefined;
     });
 
-  it('are by their creator, whichever comes first, and found by both names', async () => {
+  it('have their creator as artist, in any order of arrival, and are found by both names', async () => {
     const id = uuidv7();
     await store.broker.publish(created(id, 'Early'));
     await artists(id, ['']);
@@ -66,7 +66,7 @@ describe('editions of the Creator API', () => {
     expect(body.data).toHaveLength(2);
   });
 
-  it('get the name when the creator has one, and keep it when the creator changes it', async () => {
+  it('get the artist name when the creator gets a name, and keep it when the creator changes it', async () => {
     const id = uuidv7();
     await store.broker.publish(registered(id, null), created(id, 'One'));
     await artists(id, ['']);
@@ -76,7 +76,7 @@ describe('editions of the Creator API', () => {
     await artists(id, ['First', 'Second']);
   });
 
-  it('leave alone what another creator has', async () => {
+  it('do not change editions of another creator', async () => {
     const [one, other] = [uuidv7(), uuidv7()];
     await store.broker.publish(created(one, 'Mine'), created(other, 'Theirs'), registered(one, 'Known'));
     await artists(one, ['Known']);

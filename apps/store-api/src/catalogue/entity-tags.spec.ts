@@ -26,7 +26,7 @@ describe('the ETag of release reads', () => {
     String((await read(path, undefined, token)).headers['etag']);
 
   it.each(['', '?format=detailed', '?search=tidal&currency=JPY', 'one'])(
-    'answers 304 without a body while nothing has changed: %s',
+    'leads to 304 without a body while nothing has changed: %s',
     async (query) => {
       const path = query === 'one' ? `/${id}` : query;
       const first = await read(path);
@@ -51,7 +51,7 @@ describe('the ETag of release reads', () => {
     },
   );
 
-  it('is another for another currency, format, page or creator, and after each change', async () => {
+  it('differs by currency, format, page and creator, and after each change', async () => {
     const other = await store.creator();
     const tags = await Promise.all([
       tagOf(`/${id}`),
@@ -69,7 +69,7 @@ describe('the ETag of release reads', () => {
     expect((await read(`/${id}`, tags[0])).status).toBe(200);
   });
 
-  it('does not hide what may not be seen', async () => {
+  it('does not reveal releases that the caller may not see', async () => {
     const other = await store.creator();
     const tag = await tagOf(`/${id}`);
     expect((await read(`/${id}`, tag, other.token)).status).toBe(404);

@@ -4,7 +4,7 @@ import { eventually } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import type { ProcessedTrackData } from './list-tracks.js';
 
-describe('tracks that the Creator API has read', () => {
+describe('processed tracks of the Creator API', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('tracks that the Creator API has read', () => {
   };
   const listing = async (releaseId: string) => (await products(releaseId))[0].track_listing;
 
-  it('are listed for each product of the release, in place', async () => {
+  it('are listed for each product of the release, by position', async () => {
     const id = uuidv7();
     await publish(
       created(id),
@@ -69,7 +69,7 @@ describe('tracks that the Creator API has read', () => {
     ]);
   });
 
-  it('wait for a release that comes after them', async () => {
+  it('are listed when their release arrives after them', async () => {
     const id = uuidv7();
     await publish(processed(id, 1, { position: 1 }), processed(id, 2, { position: 2, title: 'Low Water' }));
     await publish(created(id));
@@ -79,7 +79,7 @@ describe('tracks that the Creator API has read', () => {
     ]);
   });
 
-  it('stand beside those of the catalogue, on every product', async () => {
+  it('are listed next to the tracks of the catalogue, on every product', async () => {
     const { uuid } = await store.release(creator.id, [{}, {}]);
     await publish(processed(uuid, 1, { title: 'New', position: 1 }));
     for (const product of await products(uuid)) {
@@ -90,7 +90,7 @@ describe('tracks that the Creator API has read', () => {
     }
   });
 
-  it('are replaced by their next version, and not by one that comes late', async () => {
+  it('are replaced by a newer version, and not by an older one that arrives late', async () => {
     const [id, track_id] = [uuidv7(), uuidv7()];
     await publish(
       created(id),
@@ -106,7 +106,7 @@ describe('tracks that the Creator API has read', () => {
     ]);
   });
 
-  it('are those of the upload that was registered last, not of the one that was read last', async () => {
+  it('come from the upload that was registered last, not the one that was processed last', async () => {
     const [id, track_id] = [uuidv7(), uuidv7()];
     const [first, second] = [1, 2].map((registered) => at(registered).occurredAt.toISOString());
     await publish(
@@ -117,7 +117,7 @@ describe('tracks that the Creator API has read', () => {
     expect(await listing(id)).toMatchObject([{ title: 'Second take' }]);
   });
 
-  it('end the same in any order, also when they come twice', async () => {
+  it('have the same listing in any order of arrival, also with repetitions', async () => {
     const ends = [];
     const stories: ((facts: Message[]) => Message[])[] = [
       (facts) => facts,
@@ -148,7 +148,7 @@ describe('tracks that the Creator API has read', () => {
     for (const end of ends) expect(end).toEqual(ends[0]);
   });
 
-  it('make another ETag', async () => {
+  it('change the ETag of the release', async () => {
     const id = uuidv7();
     await publish(created(id));
     const path = `/store/v1/releases/${publicId('prod', id)}`;

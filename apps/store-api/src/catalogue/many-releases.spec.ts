@@ -31,7 +31,7 @@ describe('a catalogue of many releases', () => {
       ({ name }: { name: string }) => name,
     );
 
-  it('walks 10 000 of one microsecond while others arrive: each exactly once', async () => {
+  it('lists each of 10,000 releases of one microsecond exactly once while others are added', async () => {
     await insert('Walk ', 10_000);
     const before = await store.database.rows<{ id: string }>(idsOf, [creator.id]);
     const seen: string[] = [];
@@ -46,14 +46,14 @@ describe('a catalogue of many releases', () => {
     expect(seen.sort()).toEqual(before.map(({ id }) => publicId('prod', id)).sort());
   });
 
-  describe('of 100 000', () => {
+  describe('of 100,000 releases', () => {
     beforeAll(async () => {
       await insert('Common ', 90_000, new Date('2025-06-01'));
       await insert('Rare Bird ', 30, new Date('2020-01-01'));
       await store.database.run(analyze);
     });
 
-    /** The plan for any term, with the rows that each of its steps met for this one. */
+    /** The generic plan, with the actual rows of each node for this term. */
     const planFor = async (term: string): Promise<string> => {
       const lines = await store.database.transaction(async (tx) => {
         await tx.run(statement('test.generic', 'SET LOCAL plan_cache_mode = force_generic_plan'));
@@ -76,19 +76,19 @@ describe('a catalogue of many releases', () => {
       return lines.join('\n');
     };
 
-    it('is searched by the index, also when the plan does not know the term', async () => {
+    it('is searched by index, also with a generic plan', async () => {
       const plan = await planFor('rare bird');
       expect(plan).toMatch(/Bitmap Index Scan on releases_search \(actual rows=30 /);
       expect(plan).not.toMatch(/Seq Scan on releases(?!.*\n.*never executed)/);
     });
 
-    it("reads nothing of other creators' releases, however many hold the term", async () => {
+    it('reads no releases of other creators, however many match the term', async () => {
       const others = await store.creator();
       await store.database.run(insertMany, [others.id, 'Elsewhere ', at, 20_000]);
       expect(await planFor('elsewhere')).toMatch(/Bitmap Index Scan on releases_search \(actual rows=0 /);
     });
 
-    it('finds the few and the many, page by page, newest first', async () => {
+    it('finds few and many matches, page by page, newest first', async () => {
       expect(await names('search=RARE%20bird&limit=100')).toHaveLength(30);
       expect(await names('search=harbour&limit=3')).toHaveLength(3);
       const { body } = await store.get('/store/v1/releases?search=rare&limit=20', creator.token);

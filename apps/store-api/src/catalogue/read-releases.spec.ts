@@ -12,7 +12,7 @@ describe('GET /v1/releases', () => {
 
   const list = async (query = '', token = creator.token) => store.get(`/store/v1/releases${query}`, token);
 
-  it('shows the full view with products, tracks and the price in the asked currency', async () => {
+  it('returns a release with products, tracks and the price in the requested currency', async () => {
     const { id, skus } = await store.release(
       creator.id,
       [{ quantity: 5 }, { status: 'unavailable' }],
@@ -50,7 +50,7 @@ describe('GET /v1/releases', () => {
     });
   });
 
-  it('walks every release once, also when they share one timestamp and others arrive', async () => {
+  it('lists every release once, also with equal timestamps and while others are added', async () => {
     const walker = await store.creator();
     for (let index = 0; index < 7; index += 1) await store.release(walker.id, [{}], `Walk ${index}`);
     const seen: string[] = [];
@@ -66,7 +66,7 @@ describe('GET /v1/releases', () => {
     expect(seen.sort()).toEqual(Array.from({ length: 7 }, (_, index) => `Walk ${index}`));
   });
 
-  it('searches name and artist, with % and _ as themselves', async () => {
+  it('searches name and artist, with % and _ as literal characters', async () => {
     const owner = await store.creator();
     await store.release(owner.id, [{}], '100% Salt_Water');
     await store.release(owner.id, [{}], 'Plain');
@@ -81,7 +81,7 @@ describe('GET /v1/releases', () => {
     expect(await found('nothing')).toEqual([]);
   });
 
-  it('gives the range of available products only, and null without any', async () => {
+  it('returns the price range of available products only, and null without any', async () => {
     const owner = await store.creator();
     await store.release(owner.id, [{ status: 'pending' }], 'Unpriced');
     await store.release(owner.id, [{}, { product_type: 'vinyl_7_single' }], 'Priced');
@@ -106,18 +106,18 @@ describe('GET /v1/releases', () => {
     ['format=full', 'format'],
     ['cursor=forged', 'cursor'],
     [`search=${'x'.repeat(201)}`, 'search'],
-  ])('refuses %s', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.code, body.details[0].field]).toEqual([400, 'VALIDATION_ERROR', field]);
   });
 
-  it('refuses another currency than the four for one release, too', async () => {
+  it('rejects an unsupported currency for a single release too', async () => {
     const { id } = await store.release(creator.id);
     const { status, body } = await store.get(`/store/v1/releases/${id}?currency=CHF`, creator.token);
     expect([status, body.details[0].field]).toEqual([400, 'currency']);
   });
 
-  it('opens a cursor only for the list, the search and the creator it was made for', async () => {
+  it('accepts a cursor only for the list, search and creator that it was created for', async () => {
     const owner = await store.creator();
     for (const name of ['One', 'Two']) await store.release(owner.id, [{}], name);
     const { body } = await list('?limit=1', owner.token);
@@ -128,7 +128,7 @@ describe('GET /v1/releases', () => {
     expect((await store.get(`/store/v1/orders?cursor=${cursor}`, owner.token)).status).toBe(400);
   });
 
-  it("answers 404 for another creator's release and for what is no id", async () => {
+  it("returns 404 for another creator's release and for an invalid id", async () => {
     const other = await store.creator();
     const { id } = await store.release(other.id);
     for (const foreign of [id, 'prod_x', 'nonsense', '%00']) {

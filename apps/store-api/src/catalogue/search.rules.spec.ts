@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { hasTrigram, searchPattern, searchText } from './search.rules.js';
 
-describe('search', () => {
+describe('the search text', () => {
   it.each([
     ['Tidal', '%tidal%'],
     ['100%', '%100\\%%'],
     ['a_b', '%a\\_b%'],
     ['back\\slash', '%back\\\\slash%'],
     ['ÅNGSTRÖM', '%ångström%'],
-  ])('takes %p literally', (term, pattern) => {
+  ])('contains %p as a literal character', (term, pattern) => {
     expect(searchPattern(term)).toBe(pattern);
   });
 
@@ -18,11 +18,11 @@ describe('search', () => {
     ['οδοσ', 'ΟΔΟΣ'],
     ['МОСТ', 'мост'],
     ['ﬁn', 'FIN'],
-  ])('takes %s for %s', (one, other) => {
+  ])('is the same for %s and %s', (one, other) => {
     expect(searchText(one)).toBe(searchText(other));
   });
 
-  it('knows no difference of case, in any script', () => {
+  it('is case-insensitive in every script', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(searchText(text.toUpperCase())).toBe(searchText(text));
@@ -31,7 +31,7 @@ describe('search', () => {
     );
   });
 
-  it('knows what a trigram index can narrow', () => {
+  it('has a trigram from three letters or digits on', () => {
     expect(['sea', '夜のフ', 'a b c', '%%%', 'se', ''].map(hasTrigram)).toEqual([
       true,
       true,
@@ -42,7 +42,7 @@ describe('search', () => {
     ]);
   });
 
-  it('finds composed text in decomposed names', () => {
+  it('is the same for composed and decomposed characters', () => {
     expect(searchText('Cafe\u0301')).toBe('caf\u00e9');
   });
 });

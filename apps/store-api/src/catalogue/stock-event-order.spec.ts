@@ -9,7 +9,7 @@ interface Report {
   readonly pieces: number;
   readonly at: string;
   readonly messageId: string;
-  /** The step after which it arrives. */
+  /** The step after which the event arrives. */
   readonly arrivesAt: number;
 }
 
@@ -17,10 +17,10 @@ interface Sale {
   readonly orderId: string;
   readonly pieces: number;
   readonly at: string;
-  /** Whether pieces were taken; nothing is while the product is unlimited. */
+  /** Whether pieces were taken; false while the product is unlimited. */
   readonly limited: boolean;
   returnedAt?: string;
-  /** Whether it was cancelled before the product became a limited edition. */
+  /** Whether the order was cancelled before the product became a limited edition. */
   neverTaken?: boolean;
 }
 
@@ -50,7 +50,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What happens in the shop and in the warehouse, and when the warehouse's reports arrive. */
+/** Events of the shop and the warehouse, with the time of arrival of the warehouse's events. */
 class History {
   readonly sales: Sale[] = [];
   readonly arrived: Report[] = [];
@@ -79,7 +79,7 @@ class History {
     this.underWay.push({ kind, pieces, at, messageId: randomUUID(), arrivesAt: this.number + delayed });
   }
 
-  /** Delivers what is due, each report twice. */
+  /** Delivers the due events, each twice. */
   async nextStep(everything = false): Promise<void> {
     const due = this.underWay.filter(({ arrivesAt }) => everything || arrivesAt <= this.number);
     this.underWay = this.underWay.filter((report) => !due.includes(report));
@@ -100,7 +100,7 @@ class History {
     this.arrived.push(report);
   }
 
-  /** The balance that follows from what happened, whatever the order in which it was reported. */
+  /** The expected balance, from the times of the events only. */
   balance(initial: number | null): number | undefined {
     const counts = this.arrived.filter(({ kind }) => kind === 'count');
     const newest = counts.toSorted((one, other) => (one.at < other.at ? 1 : -1))[0];
@@ -155,7 +155,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
     await history.nextStep(true);
   };
 
-  it('never make the stock negative, and end with the number that follows from when they happened', async () => {
+  it('never make the stock negative, and result in the number that follows from their times', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 16 }),
@@ -172,7 +172,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
     );
   }, 300_000);
 
-  it('never sell more than exist while counts are right and losses are reported at once', async () => {
+  it('never oversell while counts are correct and losses are reported at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 16 }),
@@ -188,7 +188,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
             else if (one.kind === 'cancel') await history.cancel(one.which);
             else if (one.kind === 'count') await history.report('count', left(), one.delay);
             else {
-              const pieces = Math.max(one.pieces, -left()); // no more are lost than there are
+              const pieces = Math.max(one.pieces, -left()); // at most the existing pieces are lost
               if (pieces !== 0) await history.report('adjust', pieces, pieces < 0 ? 0 : one.delay);
               adjusted += pieces;
             }

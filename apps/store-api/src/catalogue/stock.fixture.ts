@@ -60,7 +60,7 @@ const lastEvents = statement(
    FROM outbox WHERE body->'data'->'product'->>'id' = $1 ORDER BY (body->'data'->'product'->>'version')::int, type`,
 );
 
-/** One product, its orders as PlaceOrder and TransitionOrder write them, and the reports of its warehouse. */
+/** One product, its orders as PlaceOrder and TransitionOrder write them, and the events of the warehouse. */
 export async function stockOfOneProduct(database: Database, quantity: number | null) {
   const [productId, releaseId, creatorId] = [uuidv7(), uuidv7(), uuidv7()];
   const prices = { GBP: 1, USD: 1, EUR: 1, JPY: 1 };
@@ -102,7 +102,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       limited: false,
     };
   const nowInDatabase = async () => (await database.row<{ now: string }>(now))?.now ?? '';
-  /** Returns undefined when there are too few. */
+  /** Returns undefined when there are too few pieces. */
   const sell = async (pieces: number): Promise<{ orderId: string; limited: boolean } | undefined> => {
     for (;;) {
       const { limited } = await read();
@@ -125,7 +125,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
   return {
     read,
     sell,
-    /** By PostgreSQL's clock, in microseconds: the order of these texts is that of the times. */
+    /** PostgreSQL's time in microseconds, as a text that sorts by time. */
     now: nowInDatabase,
     cancel: (orderId: string) =>
       database.transaction(async (tx) => {
@@ -150,10 +150,10 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       database.transaction((tx) => reports.count(tx, sku, counted, countedAt)),
     adjust: (delta: number, occurredAt: string, messageId = uuidv7()) =>
       database.transaction((tx) => reports.adjust(tx, sku, { messageId, delta, occurredAt })),
-    /** Orders placed after a time for which nothing was taken, and what changed the stock since. */
+    /** Number of orders after a time for which no pieces were taken, and the changes of stock since. */
     since: (time: string) =>
       database.row<{ untaken: number; changes: number }>(changesSince, [productId, time]),
-    /** What was published about the product, in the order of its versions. */
+    /** Messages about the product, by version. */
     events: () =>
       database.rows<{ type: string; previous: number | null; quantity: number | null }>(lastEvents, [
         productId,

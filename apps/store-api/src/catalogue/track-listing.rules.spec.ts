@@ -13,7 +13,7 @@ const places = (taken: readonly number[], tracks: readonly ProcessedTrack[]) =>
   trackListing(taken, tracks).map(({ track_id, position }) => [position, track_id]);
 
 describe('trackListing', () => {
-  it('puts each track where its tags say', () => {
+  it('uses the positions of the tags', () => {
     const [one, two, nine] = [aTrack(1, 3), aTrack(2, 1), aTrack(9, 2)];
     expect(places([], [nine, one, two])).toEqual([
       [1, one.track_id],
@@ -22,7 +22,7 @@ describe('trackListing', () => {
     ]);
   });
 
-  it('puts the others behind the last, the oldest first', () => {
+  it('adds the other tracks after the last position, oldest first', () => {
     const [first, late, early, nameless] = [aTrack(2, 0), aTrack(2, 9), aTrack(2, 5), aTrack(null, 7)];
     expect(places([1, 4], [late, nameless, early, first])).toEqual([
       [2, first.track_id],
@@ -32,19 +32,19 @@ describe('trackListing', () => {
     ]);
   });
 
-  it('leaves alone what was loaded with the catalogue', () => {
+  it('keeps the positions of tracks that were loaded with the catalogue', () => {
     const track = aTrack(1, 0);
     expect(places([1, 2], [track])).toEqual([[3, track.track_id]]);
   });
 
-  it('names what has no title by its place', () => {
+  it('titles a track without a title by its position', () => {
     expect(trackListing([], [aTrack(null, 0), aTrack(null, 1, 'Low Water')])).toMatchObject([
       { position: 1, title: 'Track 1' },
       { position: 2, title: 'Low Water' },
     ]);
   });
 
-  it('gives every track one place of its own, whatever the order they come in', () => {
+  it('gives every track a unique position, in any order of arrival', () => {
     const anyTrack = fc.record({
       track_id: fc.uuid(),
       title: fc.constant(null),

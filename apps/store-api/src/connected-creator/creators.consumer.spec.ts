@@ -51,7 +51,7 @@ const countTracks = statement(
   'SELECT count(*) AS tracks FROM processed_tracks WHERE release_id = ANY($1::uuid[])',
 );
 
-describe('facts of creators and their releases', () => {
+describe('messages about creators and their releases', () => {
   let store: StoreApiUnderTest;
   beforeAll(async () => {
     store = await startStoreApi();
@@ -67,11 +67,14 @@ describe('facts of creators and their releases', () => {
     ['tracks', aTrackOf],
     ['creators', aChangeOf],
     ['editions', anEditionBy],
-  ])('are taken by two replicas at once, %s of the same in whatever order', async (_what, fact) => {
-    await Promise.all([handle(ids.map(fact)), handle(ids.toReversed().map(fact))]);
-  });
+  ])(
+    'are consumed by two replicas concurrently, %s about the same creator in any order',
+    async (_what, fact) => {
+      await Promise.all([handle(ids.map(fact)), handle(ids.toReversed().map(fact))]);
+    },
+  );
 
-  it('are all there then', async () => {
+  it('are all applied after that', async () => {
     const releases = Array.from({ length: 20 }, () => uuidv7());
     await Promise.all([
       handle(releases.map(aTrackOf)),
@@ -81,7 +84,7 @@ describe('facts of creators and their releases', () => {
     expect(await store.database.row(countTracks, [releases])).toEqual({ tracks: 60 });
   });
 
-  it('erase name and payment method of a creator that was redacted, also when an older fact comes after', async () => {
+  it('redact the name and payment method of a creator, also when an older message arrives later', async () => {
     const id = uuidv7();
     const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'creator:read' });
     const erased = { version: 2, name: null, payment_method: null };

@@ -10,19 +10,19 @@ const fields = (address: AddressParts) =>
 const needing = (part: string) =>
   countryCodes.filter((country_code) => fields({ country_code }).includes(part)).sort();
 
-describe('addresses by country', () => {
-  it('knows every country of ISO 3166-1', () => {
+describe('the address rules', () => {
+  it('cover every country of ISO 3166-1', () => {
     expect(countryCodes).toHaveLength(249);
   });
 
-  it('needs a city everywhere but in these', () => {
+  it('require a city, except in these countries', () => {
     const needed = needing('city');
     expect(countryCodes.filter((code) => !needed.includes(code)).sort()).toEqual(
       'AE AG CO GI HK ID JP KY MO NR SG SM VG'.split(' '),
     );
   });
 
-  it('needs a postal code in these', () => {
+  it('require a postal code in these countries', () => {
     expect(needing('postal_code')).toEqual(
       (
         'AS AT AU AX BE BL BR CA CH CN CZ DE DK EE ES FI FK FM FR GB GF GG GL GP GR GS GU HU IM IN IO IT JE JP KR LI LT LU LV MF MH MP ' +
@@ -31,11 +31,11 @@ describe('addresses by country', () => {
     );
   });
 
-  it('needs a province in six countries', () => {
+  it('require a province in six countries', () => {
     expect(needing('province_code')).toEqual(['AU', 'BR', 'CA', 'JP', 'MX', 'US']);
   });
 
-  it('takes any text for what is there, and white space alone for nothing, in every country', () => {
+  it('accept any text as present and white space alone as missing, in every country', () => {
     const space = fc.stringMatching(/^[ \t\u00a0\u3000]*$/);
     const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((given) => given.trim() !== '');
     fc.assert(

@@ -7,7 +7,7 @@ import { type OpenCharge, openChargeColumns } from './open-charge.js';
 import { SettleOrder } from './settle-order.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
-/** What Jest leaves alone where the date alone is another. */
+/** The timers that Jest must not fake when only the date is fake. */
 const timers = [
   'nextTick',
   'queueMicrotask',
@@ -42,7 +42,7 @@ const references = statement(
   `SELECT c.provider_reference AS reference, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
 );
 
-describe('orders whose creators are charged by Stripe', () => {
+describe('orders that are charged by Stripe', () => {
   let orders: StripeOrders;
   let stripe: StripeOrders['stripe'];
   let store: StripeOrders['store'];
@@ -55,7 +55,7 @@ describe('orders whose creators are charged by Stripe', () => {
   });
   afterAll(() => orders.stop());
 
-  it('are paid, under the name of the order, and the name of the charge is kept', async () => {
+  it("are paid with the order's id in the metadata, and store the id of the PaymentIntent", async () => {
     const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('processing');
     expect(intents()).toMatchObject([{ amount: 2499 + 400, currency: 'gbp', status: 'succeeded' }]);
@@ -64,7 +64,7 @@ describe('orders whose creators are charged by Stripe', () => {
     ]);
   });
 
-  it('are charged no earlier than they were placed, though Stripe tells whole seconds', async () => {
+  it('are charged no earlier than they were placed, although Stripe reports whole seconds', async () => {
     const { creator, order } = await place('pm_card_visa');
     const { billing, created_at } = (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body;
     expect(Date.parse(billing.charged_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
@@ -85,20 +85,20 @@ describe('orders whose creators are charged by Stripe', () => {
     ['the answer is lost', ['lost-response', 'lost-response'] as const],
     ['no answer comes', ['silent'] as const],
     ['Stripe is out of order', [{ status: 500, error: { type: 'api_error', message: 'x' } }] as const],
-  ])('stay pending when %s, until the completer has asked again: one charge', async (_, faults) => {
+  ])('stay pending when %s, until the completer retries, and are charged once', async (_, faults) => {
     stripe.fail(intentsPath, ...faults);
     const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('pending');
     await eventually(async () => {
-      await desk.complete(creator); // as often as a fault is left
+      await desk.complete(creator); // once per remaining fault
       return (await desk.open(creator)) === 0 ? true : undefined;
     });
     expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe('processing');
     expect(intents()).toHaveLength(1);
   });
 
-  describe('when Stripe answers 500 and repeats it under the key', () => {
-    /** A pending order whose key is known to be spent, long enough ago to look what came of it. */
+  describe('whose request Stripe fails with 500, and repeats the response under the key,', () => {
+    /** A pending order whose key has been unusable for long enough for the lookup. */
     const placeSpent = async (fault: 'broken-before' | 'broken-after') => {
       stripe.fail(intentsPath, fault);
       const placed = await place('pm_card_visa');
@@ -135,7 +135,7 @@ describe('orders whose creators are charged by Stripe', () => {
       expect(placed.intents()).toHaveLength(1);
     });
 
-    it('are found under nobody, where the payment method had no customer yet when its key was spent', async () => {
+    it('are looked up without a customer when the payment method had none at the time of the request', async () => {
       stripe.attachTo(null);
       const placed = await placeSpent('broken-after');
       stripe.attachTo('cus_standin');
@@ -143,7 +143,7 @@ describe('orders whose creators are charged by Stripe', () => {
       expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
     });
 
-    it('are left to Stripe for a minute of PostgreSQL, however far ahead the clock of a replica is', async () => {
+    it("wait a minute by PostgreSQL's clock before the lookup, however far ahead a replica's clock is", async () => {
       stripe.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');
       await desk.complete(placed.creator);
@@ -153,7 +153,7 @@ describe('orders whose creators are charged by Stripe', () => {
       expect(placed.intents()).toEqual([]);
     });
 
-    it('are charged once when many look at the same moment', async () => {
+    it('are charged once when several processes look them up concurrently', async () => {
       const placed = await placeSpent('broken-before');
       const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.creator.id]);
       if (charge === undefined) throw new Error('The order has no open charge.');
@@ -165,7 +165,7 @@ describe('orders whose creators are charged by Stripe', () => {
     });
   });
 
-  it('stay pending while Stripe has the charge in hand, and are asked after by its name', async () => {
+  it('stay pending while Stripe processes the charge, which is then read by its id', async () => {
     stripe.confirmWith('processing');
     const { creator, order, intents } = await place('pm_card_visa');
     const [intent] = intents();
@@ -179,7 +179,7 @@ describe('orders whose creators are charged by Stripe', () => {
     expect(stripe.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
   });
 
-  it('are not charged when one asker was refused for good: what another was charged is given back', async () => {
+  it('are refunded when one process saw a decline and another one a success', async () => {
     stripe.fail(intentsPath, 'silent');
     const { creator, order, intents } = await place('pm_card_visa');
     const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);

@@ -24,12 +24,12 @@ const analyse = statement('test.analyse', 'ANALYZE orders');
 const leaseMs = 15_000;
 const limit = 20;
 
-/** The nodes of a plan, those that read before those that are given what was read. */
+/** The nodes of a plan; children first. */
 function nodesOf(plan: Node): Node[] {
   return [...(plan.Plans ?? []).flatMap(nodesOf), plan];
 }
 
-describe('the statements that take orders whose payment is not known, while 20,000 were asked for in vain', () => {
+describe('the statements that claim pending orders, with 20,000 orders that wait for a retry,', () => {
   let store: StoreApiUnderTest;
   beforeAll(async () => {
     store = await startStoreApi();
@@ -59,7 +59,7 @@ describe('the statements that take orders whose payment is not known, while 20,0
   it.each([
     ['before the statistics of the table know of them', false],
     ['once the statistics of the table know of them', true],
-  ])('read only the orders they take, %s', async (_when, known) => {
+  ])('read only the orders they claim, %s', async (_when, known) => {
     if (known) await store.database.run(analyse);
     const first = await indexScanOf(`first-${known}`, claimUnattempted.text);
     expect(first).toMatchObject({ index: 'orders_to_resume_first', rows: 0, filtered: 0 });

@@ -12,10 +12,10 @@ import { orderDesk } from './order-desk.fixture.js';
 import { copyOrders } from './resume-orders.fixture.js';
 import { ResumeOrders } from './resume-orders.js';
 
-const requestConnections = 5; // of the pool that startStoreApi opens for a line
+const requestConnections = 5; // pool size that startStoreApi uses with `connectTo`
 const slots = 20;
 
-// With a charge that the provider does not know yet.
+// With a charge that the provider has not received yet.
 const becomeOverdue = statement(
   'test.become-overdue',
   `WITH overdue AS (
@@ -47,7 +47,7 @@ afterAll(async () => {
   await stripe.stop();
 });
 
-/** The creator of one paid order. */
+/** Creates a creator with one paid order. */
 async function place(): Promise<TestCreator> {
   const creator = await store.creator('pm_card_visa');
   const [sku = ''] = (await store.release(creator.id, [{}])).skus;
@@ -58,7 +58,7 @@ async function place(): Promise<TestCreator> {
   return creator;
 }
 
-/** Transactions that keep all connections of the pool of requests. */
+/** Opens transactions that use all connections of the request pool. */
 async function holdRequests(): Promise<OpenTransaction[]> {
   const requests = store.app.get(Database);
   return Promise.all(
@@ -75,7 +75,7 @@ describe('the completer', () => {
     ['succeeds', 'pm_card_visa', 'processing'],
     ['is declined', 'pm_card_chargeDeclined', 'payment_failed'],
   ])(
-    'settles an order whose charge %s while requests hold all connections of their pool',
+    'settles an order whose charge %s while requests use all connections of their pool',
     async (_, paymentMethod, status) => {
       const creator = await place();
       await store.database.run(becomeOverdue, [creator.id, paymentMethod]);
@@ -89,7 +89,7 @@ describe('the completer', () => {
     },
   );
 
-  it('holds no connection while it waits for the provider, so that consumers go on', async () => {
+  it('holds no connection while it waits for the provider, so that consumers continue', async () => {
     const creator = await place();
     await store.database.run(copyOrders, [creator.id, slots, unresponsivePaymentMethod]);
     const before = stripe.requests.length;
@@ -97,7 +97,7 @@ describe('the completer', () => {
     completer.start();
     try {
       await eventually(() => stripe.requests.length === before + slots || undefined);
-      await store.creator(); // resolves when a consumer has recorded it
+      await store.creator(); // resolves when a consumer has stored it
     } finally {
       await completer.stop();
     }

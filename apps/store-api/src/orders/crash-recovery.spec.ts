@@ -17,8 +17,8 @@ import { RechargeOrder } from './recharge-order.js';
 
 const completionTimeoutMs = 15_000;
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
-/** Processes that are killed where it hurts most, and what another process makes of what they left. */
-describe('a store-api that is killed', () => {
+/** Processes that are killed at the fault points, and the state after another process has continued. */
+describe('a killed store-api', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   let started: { stop(): Promise<void> }[];
@@ -74,37 +74,34 @@ describe('a store-api that is killed', () => {
     ['order-settled', 'processing'],
     ['charged', 'payment_failed'],
     ['order-settled-uncommitted', 'payment_failed'],
-  ])(
-    'at %s: a request that is repeated makes one order, which ends %s, and one charge',
-    async (point, end) => {
-      const expected = ends[end];
-      const { creator, body } = await buyer(expected.method);
-      const idempotencyKey = key();
-      const dying = await dyingAt(point);
-      await dying.untilReady();
-      await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
-      expect(await dying.ended).toBe('SIGKILL');
+  ])('at %s: a repeated request results in one order with status %s and one charge', async (point, end) => {
+    const expected = ends[end];
+    const { creator, body } = await buyer(expected.method);
+    const idempotencyKey = key();
+    const dying = await dyingAt(point);
+    await dying.untilReady();
+    await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
+    expect(await dying.ended).toBe('SIGKILL');
 
-      const next = await start();
-      await next.untilReady();
-      const response = await eventually(async () => {
-        const repeated = await next.place(creator, body, idempotencyKey);
-        if (repeated.status === 409) return undefined; // until the lease of the dead one ends
-        return repeated.body.status === 'pending' ? undefined : repeated;
-      }, completionTimeoutMs);
-      expect([response.status, response.body.status]).toEqual([201, end]);
-      expect(await desk.orders(creator)).toBe(1);
-      expect(await statusOf(creator.token, response.body.id)).toBe(end);
-      expect(await desk.ledger(creator)).toEqual([
-        { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
-      ]);
-      expect(await desk.stock(creator)).toEqual([expected.stock]);
-      expect(await desk.events(creator, 'order.')).toEqual(expected.events);
-    },
-  );
+    const next = await start();
+    await next.untilReady();
+    const response = await eventually(async () => {
+      const repeated = await next.place(creator, body, idempotencyKey);
+      if (repeated.status === 409) return undefined; // until the lease of the killed process ends
+      return repeated.body.status === 'pending' ? undefined : repeated;
+    }, completionTimeoutMs);
+    expect([response.status, response.body.status]).toEqual([201, end]);
+    expect(await desk.orders(creator)).toBe(1);
+    expect(await statusOf(creator.token, response.body.id)).toBe(end);
+    expect(await desk.ledger(creator)).toEqual([
+      { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
+    ]);
+    expect(await desk.stock(creator)).toEqual([expected.stock]);
+    expect(await desk.events(creator, 'order.')).toEqual(expected.events);
+  });
 
   it.each<FaultPoint>(['order-placed', 'charged', 'order-settled-uncommitted'])(
-    'at %s: the completer finishes the order when nobody repeats the request',
+    'at %s: the completer finishes the order without a repeated request',
     async (point) => {
       const { creator, body } = await buyer('pm_ok');
       const dying = await dyingAt(point);
@@ -120,7 +117,7 @@ describe('a store-api that is killed', () => {
     },
   );
 
-  it('at charged, while charging again: one charge succeeds', async () => {
+  it('at charged, during a recharge: one charge succeeds', async () => {
     const { creator, body } = await buyer('pm_declined');
     const { body: order } = await desk.place(creator, body);
     await store.database.run(payBy, [creator.id, 'pm_ok']);
@@ -135,7 +132,7 @@ describe('a store-api that is killed', () => {
     expect(await desk.stock(creator)).toEqual([7]);
   });
 
-  it('at refunded: the money is given back once, and the stock', async () => {
+  it('at refunded: the money and the stock are returned once', async () => {
     const { creator, body } = await buyer('pm_ok');
     const { body: order } = await desk.place(creator, body);
     const cancelled = messages.fulfilmentCancelled.make(

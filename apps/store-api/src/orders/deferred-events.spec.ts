@@ -20,7 +20,7 @@ const heldOf = statement('test.held', 'SELECT count(*) AS held FROM held_reports
 const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id::text = $1');
 const uuidOf = statement('test.newest', 'SELECT id::text AS id FROM orders ORDER BY created_at DESC LIMIT 1');
 
-describe('reports of one order', () => {
+describe('fulfilment events of an order', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
   let sku: string;
@@ -52,7 +52,7 @@ describe('reports of one order', () => {
     tracking_number,
     tracking_url: `https://track.example/${tracking_number}`,
   });
-  /** As they happened: two packages, one corrected, all delivered. */
+  /** Events by time: two packages, one corrected, all delivered. */
   const storyOf = (id: string): [Message, Message, Message, Message] => [
     messages.fulfilmentShipped.make(parcel(id, 'A'), minute(1)),
     messages.fulfilmentShipped.make(parcel(id, 'B'), minute(2)),
@@ -71,7 +71,7 @@ describe('reports of one order', () => {
         .map((message) => message.id),
     ).size;
 
-  it('end the same in whatever order they come, and twice', async () => {
+  it('have the same result in any order of arrival, also with repetitions', async () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placed();
       const story = storyOf(id);
@@ -96,7 +96,7 @@ describe('reports of one order', () => {
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
   });
 
-  it('wait, and say for what, until the report they build on comes; each event is told once', async () => {
+  it('are deferred with a reason until the event they need arrives, and each message is published once', async () => {
     const id = await placed();
     const [shipped, , , delivered] = storyOf(id);
     expect(await report(delivered)).toMatchObject({
@@ -111,7 +111,7 @@ describe('reports of one order', () => {
     expect(publishedCount(uuid, 'order.shipped')).toBe(1);
   });
 
-  it('are looked at again by themselves when the order has moved without a report', async () => {
+  it('are retried on their own when the order changed without an event', async () => {
     const id = await placed();
     const uuid = (await store.database.row<{ id: string }>(uuidOf))?.id;
     await store.database.run(setStatus, [uuid, 'pending']); // its charge has no outcome yet
@@ -124,7 +124,7 @@ describe('reports of one order', () => {
     expect((await read(id)).status).toBe('cancelled');
   });
 
-  it('are refused when they waited too long, with what they waited for, and tried again when replayed', async () => {
+  it('are rejected with a reason when they waited too long, and retried when the dead letter is replayed', async () => {
     const id = await placed();
     const [shipped, , , delivered] = storyOf(id);
     await report(delivered);
@@ -137,13 +137,13 @@ describe('reports of one order', () => {
     expect((await read(id)).status).toBe('processing');
     await store.app.get(DeferredEvents).round();
     await store.broker.publish(delivered);
-    await becomes(delivered, 'held'); // its wait begins anew
+    await becomes(delivered, 'held'); // its wait restarts
     await report(shipped);
     await becomes(delivered, 'applied');
     expect((await read(id)).status).toBe('delivered');
   });
 
-  it('are refused once when another report has made nonsense of them', async () => {
+  it('are rejected once when another event made them invalid', async () => {
     const id = await placed();
     const [, , , delivered] = storyOf(id);
     await report(delivered);
@@ -158,7 +158,7 @@ describe('reports of one order', () => {
     ]);
   });
 
-  it('are refused, and hold up no other, when nobody can read them any more', async () => {
+  it('are rejected, without delaying others, when their format is no longer known', async () => {
     const [old, other] = [await placed(), await placed()];
     const [shipped, , , outdated] = storyOf(old);
     const delivered = messages.fulfilmentDelivered.make({ order_id: other }, minute(4));
@@ -177,7 +177,7 @@ describe('reports of one order', () => {
     expect(await store.database.row(heldOf)).toEqual({ held: 0 });
   });
 
-  it('are refused at once where nothing could make sense of them', async () => {
+  it('are rejected at once when no later event could make them valid', async () => {
     const id = await placed();
     const [shipped, second, , delivered] = storyOf(id);
     await report(messages.fulfilmentCancelled.make({ order_id: id, reason: 'no stock' }, minute(0)));

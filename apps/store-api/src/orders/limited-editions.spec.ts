@@ -22,7 +22,7 @@ describe('orders of limited editions', () => {
     return { creator, skus, rate: await store.quote(creator.token) };
   };
 
-  it('sells the last unit to exactly one of 100 buyers at once, and charges nobody else', async () => {
+  it('sell the last piece to exactly one of 100 concurrent buyers, and charge no other', async () => {
     const { creator, skus, rate } = await seller(1);
     const [last = ''] = skus;
     const responses = await Promise.all(
@@ -45,7 +45,7 @@ describe('orders of limited editions', () => {
     ]);
   });
 
-  it('takes the sum when one sku stands on two lines', async () => {
+  it('take the sum when two lines have the same sku', async () => {
     const { creator, skus, rate } = await seller(3);
     const body = orderBody(skus[0] ?? '', rate, 2);
     const rejected = await desk.place(creator, { ...body, items: [...body.items, ...body.items] });
@@ -56,7 +56,7 @@ describe('orders of limited editions', () => {
     expect(await desk.stock(creator)).toEqual([3]);
   });
 
-  it('counts exactly through 500 times two baskets at once in opposite order, 32 at any moment', async () => {
+  it('count exactly through 500 pairs of concurrent orders with lines in opposite order, 32 at a time', async () => {
     const { creator, skus, rate } = await seller(700, 2000);
     const [a = '', b = ''] = skus;
     const basket = (...chosen: string[]) => ({

@@ -5,13 +5,13 @@ import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 const working = statement(
   'test.working-over-line',
-  "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'line' AND state <> 'idle'",
+  "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'proxied' AND state <> 'idle'",
 );
 
-/** More than the packets of an order that is placed. */
+/** More packets than placing an order sends. */
 const packets = Array.from({ length: 12 }, (_, index) => index + 1);
 
-describe('when the line to PostgreSQL is lost while an order is placed', () => {
+describe('placing an order whose connection to PostgreSQL is lost', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   let line: SeverableProxy;
@@ -29,12 +29,12 @@ describe('when the line to PostgreSQL is lost while an order is placed', () => {
   });
   afterAll(() => store.stop());
 
-  /** What PostgreSQL was asked before the line was lost, it does. */
+  /** PostgreSQL executes what it received before the connection was lost. */
   const workEnded = () =>
     eventually(async () => ((await store.database.row(working)) === undefined ? true : undefined));
 
   it.each(packets)(
-    'after %i packets: 201 exactly when there is an order, which is charged once',
+    'after %i packets returns 201 exactly when there is an order, which is charged once',
     async (count) => {
       line.severAfter(count);
       const response = await desk.place(creator, body);

@@ -25,7 +25,7 @@ describe('the gauges of orders', () => {
   });
   afterAll(() => store.stop());
 
-  it('report the oldest pending order, refunds owed and deferred reports, and nothing while nothing waits', async () => {
+  it('report the oldest pending order, due refunds and deferred events, and 0 without any', async () => {
     await measureOrders(store.database);
     for (const name of ['orders_pending_oldest_seconds', 'refunds_owed', 'deferred_reports'])
       expect(await gauge(name)).toBe(0);

@@ -3,14 +3,14 @@ import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
 
-describe('a fulfilment report that an operator sent', () => {
+describe('a fulfilment event of an operator', () => {
   let store: StoreApiUnderTest;
   beforeAll(async () => {
     store = await startStoreApi();
   });
   afterAll(() => store.stop());
 
-  it('is recorded with the operator’s name once it was applied; one of the warehouse is not', async () => {
+  it('is recorded with the operator’s name when it is applied, unlike one of the warehouse', async () => {
     const creator = await store.creator();
     const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
     const count = (quantity: number) =>

@@ -2,7 +2,7 @@ import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
-/** The fixture's catalogue price, and its lightest parcel to GB, in minor units: yen have none. */
+/** The fixture's catalogue price and its lightest rate to GB, in minor units; yen have none. */
 const prices: Readonly<Record<Currency, number>> = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
 const shippingAmount = 400;
 
@@ -27,7 +27,7 @@ describe('the amounts of an order', () => {
     items: [{ sku, quantity, unit_price: { amount: unitAmount, currency } }],
   });
 
-  it.each(currencies)('are in one currency throughout, as they were given: %s', async (currency) => {
+  it.each(currencies)('are in one currency, as in the request: %s', async (currency) => {
     const placed = await desk.place(creator, await body(currency, 3100));
     const { body: order } = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
     const charged = prices[currency] + shippingAmount;
@@ -42,7 +42,7 @@ describe('the amounts of an order', () => {
     ]);
   });
 
-  it('count to the largest exactly, in what is stored, told and answered', async () => {
+  it('are exact up to the largest amount, in the database, messages and responses', async () => {
     const placed = await desk.place(creator, await body('JPY', maxAmount - shippingAmount));
     expect(placed.status).toBe(201);
     const read = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
@@ -55,7 +55,7 @@ describe('the amounts of an order', () => {
   it.each([
     ['a line', maxAmount, 2],
     ['a line with shipping', maxAmount - shippingAmount + 1, 1],
-  ])('are refused when %s is worth more than that', async (_, unitAmount, quantity) => {
+  ])('are rejected when %s is above the largest amount', async (_, unitAmount, quantity) => {
     const response = await desk.place(creator, await body('GBP', unitAmount, quantity));
     expect([response.status, response.body.details]).toEqual([
       422,
@@ -64,7 +64,7 @@ describe('the amounts of an order', () => {
     expect(await desk.ledger(creator)).toEqual([]);
   });
 
-  it('are never of two currencies', async () => {
+  it('are rejected in two currencies', async () => {
     const mixed = await body('GBP', 100);
     const yen = { sku, quantity: 1, unit_price: { amount: 100, currency: 'JPY' } };
     const response = await desk.place(creator, { ...mixed, items: [...mixed.items, yen] });

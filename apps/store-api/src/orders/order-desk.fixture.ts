@@ -4,7 +4,7 @@ import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
 import type { StoreApiUnderTest, TestCreator } from '../store-api.fixture.js';
 
-/** One entry of the sandbox's own books. */
+/** A charge of the sandbox provider. */
 export interface LedgerEntry {
   readonly amount: number;
   readonly currency: string;
@@ -34,7 +34,7 @@ const openCharges = statement(
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
-/** What tests of orders do, and the books they look at: orders, ledger, stock, events, of one creator. */
+/** Places and completes orders of one creator, and reads its orders, charges, stock and events. */
 export function orderDesk(store: StoreApiUnderTest) {
   /** Resolves when every event that was written has been published. */
   const allPublished = async (): Promise<void> => {
@@ -44,7 +44,7 @@ export function orderDesk(store: StoreApiUnderTest) {
     const last = messages.trackProcessed.make(
       { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
       { occurredAt: new Date() },
-    ); // changes nothing
+    ); // a message without an effect
     await store.broker.publish(last); // the test's queue is first in, first out
     await eventually(() => (store.broker.published.some(({ id }) => id === last.id) ? true : undefined));
   };
@@ -55,7 +55,7 @@ export function orderDesk(store: StoreApiUnderTest) {
       const sent = request(store.server).post('/store/v1/orders').auth(creator.token, { type: 'bearer' });
       return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
     },
-    /** Every charge the provider knows of the creator's orders, whatever our own rows say. */
+    /** Every charge of the creator's orders at the provider. */
     ledger: async (creator: TestCreator) => {
       const orders = await store.database.rows<{ id: string }>(orderIds, [creator.id]);
       return store.database.rows<LedgerEntry>(ledgerOf, [orders.map(({ id }) => publicId('ord', id))]);
@@ -66,7 +66,7 @@ export function orderDesk(store: StoreApiUnderTest) {
       (await store.database.rows<{ quantity: number | null }>(stockOf, [creator.id])).map(
         ({ quantity }) => quantity,
       ),
-    /** Types of the events about the creator, each as often as it happened, in order. */
+    /** Types of the published messages about the creator, in order, without repetitions of a message. */
     events: async (creator: TestCreator, prefix: 'order.' | 'product.') => {
       await allPublished();
       const about = store.broker.published.filter(
@@ -74,15 +74,15 @@ export function orderDesk(store: StoreApiUnderTest) {
       );
       return [...new Map(about.map((message) => [message.id, message.type])).values()];
     },
-    /** Charges without an outcome, and refunds that are owed. */
+    /** Number of charges without an outcome, and of due refunds. */
     open,
-    /** Rounds of the completer until nothing is open. */
+    /** Runs rounds of the completer until nothing is open. */
     completeAll: (creator: TestCreator) =>
       eventually(async () => {
         await store.resumeOrders();
         return (await open(creator)) === 0 ? true : undefined;
       }),
-    /** Lets the completer take what is pending, without waiting for its time. */
+    /** Makes pending orders due and runs the completer. */
     complete: async (creator: TestCreator) => {
       await store.database.run(dueNow, [creator.id]);
       await store.resumeOrders();

@@ -2,8 +2,8 @@ import { maxAmount, orderStatuses } from '@fulfilment/contracts';
 import fc from 'fast-check';
 import { canTransition, countPieces, orderTotal, transitions } from './order.rules.js';
 
-describe('order totals', () => {
-  it('is exact up to the largest amount, and nothing above it', () => {
+describe("an order's total", () => {
+  it('is exact up to the largest amount, and undefined above it', () => {
     expect(orderTotal([{ price: maxAmount, quantity: 1 }], 0)).toBe(maxAmount);
     expect(orderTotal([{ price: maxAmount, quantity: 1 }], 1)).toBeUndefined();
     expect(orderTotal([{ price: maxAmount, quantity: 1000 }], 0)).toBeUndefined();
@@ -25,13 +25,13 @@ describe('order totals', () => {
     );
   });
 
-  it('counts pieces', () => {
+  it('comes with the number of pieces over all lines', () => {
     expect(countPieces([{ quantity: 2 }, { quantity: 3 }])).toBe(5);
   });
 });
 
-describe('the state machine', () => {
-  it('never comes back to a state it left', () => {
+describe('the table of transitions', () => {
+  it('never returns to an earlier status', () => {
     const reachable = (from: (typeof orderStatuses)[number], seen = new Set<string>()): Set<string> => {
       for (const next of transitions[from]) if (!seen.has(next)) reachable(next, seen.add(next));
       return seen;
@@ -39,7 +39,7 @@ describe('the state machine', () => {
     for (const status of orderStatuses) expect(reachable(status).has(status)).toBe(false);
   });
 
-  it('tells, of any moves tried in any order, only a way from pending on', () => {
+  it('allows only paths from pending on, whatever transitions are tried', () => {
     const tries = fc.array(fc.constantFrom(...orderStatuses), { maxLength: 20 });
     fc.assert(
       fc.property(tries, (wanted) => {

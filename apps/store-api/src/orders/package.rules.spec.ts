@@ -36,19 +36,19 @@ const arrivals = (...events: PackageEvent[]) =>
 const misplaced = (event: PackageEvent, ...others: PackageEvent[]) =>
   packagesOf(after(...others, event)).misplaced.get(event);
 
-describe('packages', () => {
-  it('stand in the order in which they were handed over', () => {
+describe('the packages of an order', () => {
+  it('are in the order in which they were handed over', () => {
     expect(numbers(shipped('B', 2), shipped('A', 1))).toEqual(['A', 'B']);
     expect(numbers(shipped('A', 1), shipped('B', 2, 0))).toEqual(['B', 'A']);
   });
 
-  it('are no more for one that is known by a number it had before its correction', () => {
+  it('do not increase by an event with a former tracking number', () => {
     const corrections = [shipped('X', 0), corrected('Y', 1, 'X')];
     expect(numbers(...corrections, shipped('X', 2), shipped('Y', 3))).toEqual(['Y']);
     expect(numbers(...corrections, shipped('Z', 2))).toEqual(['Y', 'Z']);
   });
 
-  it('are corrected where a number says which, else the newest of when it happened', () => {
+  it('are corrected by number, else the newest one at the time of the event', () => {
     const two = [shipped('A', 0), corrected('A2', 1), shipped('B', 2)];
     expect(numbers(...two, corrected('A2', 3))).toEqual(['A2', 'B']); // a repetition corrects no other
     expect(numbers(...two, corrected('B2', 3))).toEqual(['A2', 'B2']);
@@ -56,17 +56,17 @@ describe('packages', () => {
     expect(numbers(shipped('A', 0), corrected('B2', 3), shipped('B', 2))).toEqual(['A', 'B2']);
   });
 
-  it('are corrected by what names them, though its clock says that it happened before they were shipped', () => {
+  it("are corrected by number, also when the event's clock is before the handover", () => {
     expect(numbers(shipped('A', 5), corrected('A2', 4, 'A'))).toEqual(['A2']);
     expect(numbers(shipped('A', 5), corrected('A3', 4, 'A'), corrected('A2', 3, 'A'))).toEqual(['A3']);
     expect(numbers(shipped('A', 5), corrected('A3', 6, 'A'), corrected('A2', 4, 'A'))).toEqual(['A3']);
   });
 
-  it('take a number back that was right after all', () => {
+  it('can return to a former tracking number', () => {
     expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });
 
-  it('are told from what was not reported yet, and from another package', () => {
+  it('are distinguished from unknown packages and from each other', () => {
     const two = [shipped('A', 0), shipped('B', 1)];
     expect(misplaced(corrected('A', 1))).toBe('unknown_package');
     expect(misplaced(corrected('C', 2, 'D'), ...two)).toBe('unknown_package');
@@ -75,7 +75,7 @@ describe('packages', () => {
     expect(numbers(...two, corrected('B', 2, 'A'))).toEqual(['A', 'B']);
   });
 
-  it('arrive by the first report that says so, and together only when they were handed over by then', () => {
+  it('arrive with the earliest delivery event; one without a number applies to packages handed over by then', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
     expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([at(2), null]);
     expect(arrivals(...two, delivered(null, 3))).toEqual([at(3), null]);
@@ -83,14 +83,14 @@ describe('packages', () => {
     expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([at(0), null]);
   });
 
-  it('say the same when a report is told again, then or later', () => {
+  it('do not change by repeated events', () => {
     const story = after(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
     for (const event of story) expect(withEvent(story, { ...event })).toBe(story);
     expect(withEvent(story, delivered('A', 9))).toBe(story);
     expect(withEvent(story, shipped('A', 9))).toBe(story);
   });
 
-  it('end the same whatever the order in which reports come and however often, early ones waiting, refused ones aside', () => {
+  it('are the same in any order of arrival with repetitions, when out-of-order events wait and rejected ones are left out', () => {
     const minute = fc.integer({ min: 0, max: 9 });
     const event = fc.oneof(
       fc.record({ number: letter('ABC'), minute, handedOver: minute }).map(toShipped),

@@ -1,4 +1,4 @@
-/** Every order in which they may come. */
+/** Returns every permutation of the items. */
 export function permutations(items: readonly number[]): number[][] {
   if (items.length <= 1) return [[...items]];
   return items.flatMap((item) =>

@@ -9,7 +9,7 @@ import {
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
-/** What a request leaves behind that died nearly a day ago, before there was an order. */
+/** The key of a request that died nearly 24 hours ago, before it placed an order. */
 const claimThatDied = statement(
   'test.claim-that-died',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, created_at)
@@ -42,7 +42,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   });
   afterAll(() => store.stop());
 
-  it('replays the first answer when the same key and body come again', async () => {
+  it('returns the first response to a repeated key and body', async () => {
     const idempotencyKey = key();
     const body = orderBody(sku, rate);
     const first = await desk.place(creator, body, idempotencyKey);
@@ -58,7 +58,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect(replay.headers['location']).toBe(first.headers['location']);
   });
 
-  it('refuses the key for another body', async () => {
+  it('rejects the key with another body', async () => {
     const idempotencyKey = key();
     await desk.place(creator, orderBody(sku, rate), idempotencyKey);
     const other = await desk.place(creator, orderBody(sku, rate, 3), idempotencyKey);
@@ -69,7 +69,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     });
   });
 
-  it('makes one order, one charge and one order.created of 50 parallel requests', async () => {
+  it('results in one order, one charge and one order.created for 50 parallel requests', async () => {
     const buyer = await store.creator();
     const [item = ''] = (await store.release(buyer.id, [{ quantity: 100 }])).skus;
     const body = orderBody(item, await store.quote(buyer.token));
@@ -94,7 +94,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect(await desk.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
   });
 
-  it('lets nobody wait for a key whose order is being written, neither its repetitions nor others', async () => {
+  it('does not block repeated or other requests while the order of a key is being written', async () => {
     const idempotencyKey = key();
     await desk.place(creator, orderBody(sku, rate), idempotencyKey);
     await store.database.run(asIfRunning, [idempotencyKey]);
@@ -111,13 +111,13 @@ describe('POST /v1/orders with an idempotency key', () => {
     }
   });
 
-  it('frees the key when there is no order to remember', async () => {
+  it('releases the key when no order was placed', async () => {
     const idempotencyKey = key();
     expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
     expect((await desk.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
   });
 
-  it('is remembered for a day from the request that made the order, not from one that died before', async () => {
+  it('is stored for 24 hours from the request that placed the order, not from one that died before', async () => {
     const idempotencyKey = key();
     const place = () => desk.place(creator, orderBody(sku, rate), idempotencyKey);
     expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
@@ -128,7 +128,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
   });
 
-  it('belongs to one client of one creator', async () => {
+  it('scopes the key to one client of one creator', async () => {
     const idempotencyKey = key();
     const other = await store.creator();
     const [item = ''] = (await store.release(other.id)).skus;
@@ -138,7 +138,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect(theirs.body.id).not.toBe(mine.body.id);
   });
 
-  it.each(['', 'with space', 'ü', 'x'.repeat(256)])('refuses %p as a key', async (bad) => {
+  it.each(['', 'with space', 'ü', 'x'.repeat(256)])('rejects %p as a key', async (bad) => {
     const response = await request(store.server)
       .post('/store/v1/orders')
       .auth(creator.token, { type: 'bearer' })

@@ -11,7 +11,7 @@ import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 const noWorld = statement('test.no-world', "DELETE FROM rate_cards WHERE zone = 'world'");
 
-describe('POST /v1/orders refuses', () => {
+describe('POST /v1/orders', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   let creator: TestCreator;
@@ -196,7 +196,7 @@ describe('POST /v1/orders refuses', () => {
     ]);
   });
 
-  it('takes lines and a postal code of the greatest length, in any script', async () => {
+  it('accepts address lines and a postal code of maximum length, in any script', async () => {
     const long = {
       ...address,
       address_line_2: '夜'.repeat(100),
@@ -231,7 +231,7 @@ describe('POST /v1/orders refuses', () => {
     ]);
   });
 
-  it('answers 404 to a token without a connected creator', async () => {
+  it('returns 404 for a token without a connected creator', async () => {
     const token = await store.tokens.token({
       client_id: 'c',
       scope: 'orders:create shipping:read creator:read',
@@ -241,14 +241,14 @@ describe('POST /v1/orders refuses', () => {
     expect((await store.get('/store/v1/creator', token)).status).toBe(404);
   });
 
-  it('answers 404 for a rate of nobody or of another creator', async () => {
+  it('returns 404 for an unknown rate and for one of another creator', async () => {
     const other = await store.creator();
     for (const foreign of ['rate_00000000000000000000000000', 'nonsense', await store.quote(other.token)]) {
       expect((await desk.place(creator, orderBody(sku, foreign))).status).toBe(404);
     }
   });
 
-  it('tells another creator nothing of a sku', async () => {
+  it('does not reveal a sku to another creator', async () => {
     const other = await store.creator();
     const response = await desk.place(other, orderBody(sku, await store.quote(other.token)));
     expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);

@@ -29,7 +29,7 @@ describe('POST /v1/orders', () => {
   });
   afterAll(() => store.stop());
 
-  it('places, charges and answers 201 with a Location that reads back', async () => {
+  it('places and charges an order, and returns 201 with its Location', async () => {
     const source = { platform: 'shopify', external_order_id: '#1' };
     const placed = await desk.place(creator, { ...orderBody(sku, rate, 2), source });
     expect(placed.status).toBe(201);
@@ -64,7 +64,7 @@ describe('POST /v1/orders', () => {
     expect((await desk.place(creator, odd)).status).toBe(201);
   });
 
-  it('answers 201 payment_failed when the charge is declined, and gives the stock back', async () => {
+  it('returns 201 payment_failed when the charge is declined, and returns the stock', async () => {
     const poor = await store.creator('pm_declined');
     const [limited = ''] = (await store.release(poor.id, [{ quantity: 5 }])).skus;
     const placed = await desk.place(poor, orderBody(limited, await store.quote(poor.token), 2));
@@ -75,7 +75,7 @@ describe('POST /v1/orders', () => {
     expect(await desk.events(poor, 'order.')).toEqual(['order.created', 'order.payment_failed']);
   });
 
-  it('answers 201 pending when the provider is silent; the completer settles it and the key learns it', async () => {
+  it('returns 201 pending when the provider is silent; the completer settles the order and the stored response', async () => {
     const slow = await store.creator('pm_timeout');
     const [item = ''] = (await store.release(slow.id)).skus;
     const body = orderBody(item, await store.quote(slow.token));
@@ -90,29 +90,32 @@ describe('POST /v1/orders', () => {
     expect(await desk.ledger(slow)).toHaveLength(1);
   });
 
-  describe('of a creator who cannot be charged', () => {
+  describe('for a creator who cannot be charged', () => {
     it.each([
       [null, true, 'payment_method_missing', 'The creator has no payment method.'],
       ['pm_ok', false, 'payment_terms_not_accepted', 'The creator has not accepted the payment terms.'],
       [null, false, 'payment_method_missing', 'The creator has no payment method.'],
-    ])('is 422 on billing (method %s, terms %s), takes nothing and frees the key', async (...given) => {
-      const [method, terms, reason, message] = given;
-      const unready = await store.creator(method, terms);
-      const [item = ''] = (await store.release(unready.id, [{ quantity: 3 }])).skus;
-      const body = orderBody(item, await store.quote(unready.token));
-      const response = await desk.place(unready, body, 'unready');
-      expect([response.status, response.body]).toEqual([
-        422,
-        expect.objectContaining({
-          code: 'UNPROCESSABLE_ENTITY',
-          message,
-          details: [{ field: 'billing', reason }],
-        }),
-      ]);
-      expect([await desk.orders(unready), await desk.stock(unready)]).toEqual([0, [3]]);
+    ])(
+      'returns 422 on billing (method %s, terms %s), takes no stock and releases the key',
+      async (...given) => {
+        const [method, terms, reason, message] = given;
+        const unready = await store.creator(method, terms);
+        const [item = ''] = (await store.release(unready.id, [{ quantity: 3 }])).skus;
+        const body = orderBody(item, await store.quote(unready.token));
+        const response = await desk.place(unready, body, 'unready');
+        expect([response.status, response.body]).toEqual([
+          422,
+          expect.objectContaining({
+            code: 'UNPROCESSABLE_ENTITY',
+            message,
+            details: [{ field: 'billing', reason }],
+          }),
+        ]);
+        expect([await desk.orders(unready), await desk.stock(unready)]).toEqual([0, [3]]);
 
-      await store.database.run(changeCreator, [unready.id, 'pm_ok', true]);
-      expect((await desk.place(unready, body, 'unready')).status).toBe(201);
-    });
+        await store.database.run(changeCreator, [unready.id, 'pm_ok', true]);
+        expect((await desk.place(unready, body, 'unready')).status).toBe(201);
+      },
+    );
   });
 });

@@ -8,7 +8,7 @@ const intentsPath = '/v1/payment_intents';
 const failures = 3;
 const triesOf = statement('test.tries-of', 'SELECT resume_tries AS tries FROM orders WHERE creator_id = $1');
 
-describe('while the payment provider fails for everybody', () => {
+describe('while the payment provider fails for all,', () => {
   let orders: StripeOrders;
   let stripe: StripeOrders['stripe'];
 
@@ -19,21 +19,21 @@ describe('while the payment provider fails for everybody', () => {
       PAYMENT_TIMEOUT_MS: '300',
     });
     ({ stripe } = orders);
-    await orders.place('pm_card_visa'); // Stripe knows our payment methods
+    await orders.place('pm_card_visa'); // now Stripe has found one of our payment methods
   });
   afterEach(() => orders.stop());
 
   const invalid = (code: string) => ({ type: 'invalid_request_error', code, message: 'No.' });
   const statusOf = async ({ creator, order }: Placed): Promise<string> =>
     (await orders.store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status;
-  /** Rounds of the completer until each of the orders is settled. */
+  /** Runs rounds of the completer until each order is settled. */
   const untilSettled = (placed: readonly Placed[]) =>
     eventually(async () => {
       for (const { creator } of placed) await orders.desk.complete(creator);
       const statuses = await Promise.all(placed.map(statusOf));
       return statuses.includes('pending') ? undefined : statuses;
     }, 20_000);
-  /** One after another, each of a creator and a payment method of its own. */
+  /** Places orders one after another, each with its own creator and payment method. */
   const placeAll = async (count: number): Promise<Placed[]> => {
     const placed: Placed[] = [];
     for (let index = 0; index < count; index += 1) placed.push(await orders.place(`pm_card_visa${index}`));
@@ -46,7 +46,7 @@ describe('while the payment provider fails for everybody', () => {
     ['our account may not charge', { status: 400, error: invalid('testmode_charges_only') }],
     ['our key is wrong', { status: 401, error: invalid('api_key_expired') }],
   ] as const)(
-    'orders are placed as pending without asking, and each is charged once afterwards (%s)',
+    'orders are placed as pending without a request, and each is charged once afterwards (%s)',
     async (_, fault) => {
       stripe.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
       const placed = await placeAll(failures);
@@ -59,14 +59,14 @@ describe('while the payment provider fails for everybody', () => {
     },
   );
 
-  it('an order that was not asked for keeps the short pause of a new one', async () => {
+  it('an order whose charge was suspended keeps the short pause of a new one', async () => {
     stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
     await placeAll(failures);
     const suspended = await orders.place('pm_card_visa');
     expect(await orders.store.database.row(triesOf, [suspended.creator.id])).toEqual({ tries: 0 });
   });
 
-  it('a repetition of a request whose order was not asked for is answered as pending', async () => {
+  it('a repeated request for an order whose charge was suspended returns pending', async () => {
     stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
     await placeAll(failures);
     const { creator, order, repeat } = await orders.place('pm_card_visa', 'key-of-the-repetition');
@@ -79,7 +79,7 @@ describe('while the payment provider fails for everybody', () => {
     expect(await orders.desk.orders(creator)).toBe(1);
   });
 
-  it("one creator's payment method that Stripe does not have fails its own orders alone", async () => {
+  it("one creator's payment method that Stripe does not have affects only that creator's orders", async () => {
     for (let index = 0; index <= failures; index += 1) {
       const { order } = await orders.place('pm_gone');
       expect(order.status).toBe('payment_failed');
@@ -88,8 +88,8 @@ describe('while the payment provider fails for everybody', () => {
   });
 });
 
-describe('while no payment method of ours was found under the key of Stripe', () => {
-  it('orders stay pending, whose creators are charged once the key is right', async () => {
+describe('while Stripe has found none of our payment methods under our key,', () => {
+  it('orders stay pending, and are charged after the key is corrected', async () => {
     const orders = await stripeOrders({ PAYMENT_CIRCUIT_FAILURES: '100' });
     try {
       const missing = { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' };

@@ -54,7 +54,7 @@ describe('GET /v1/orders', () => {
   const list = async (query = '', token = creator.token) => store.get(`/store/v1/orders${query}`, token);
   const ids = async (query: string) => (await list(query)).body.data.map(({ id }: { id: string }) => id);
 
-  it('lists summaries, newest first, a row just written at once', async () => {
+  it('lists summaries, newest first, including an order that was just placed', async () => {
     const { body } = await list();
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(placed);
     expect(body.data[0]).toEqual({
@@ -68,7 +68,7 @@ describe('GET /v1/orders', () => {
     expect(body.pagination).toEqual({ next_cursor: null, has_more: false });
   });
 
-  it('filters exactly, alone and together', async () => {
+  it('filters by exact values, with one or several filters', async () => {
     expect(await ids('?platform=shopify')).toHaveLength(3);
     expect(await ids('?platform=shopify&store_id=s1&status=processing')).toHaveLength(3);
     expect(await ids('?external_order_id=%232')).toEqual([placed[3]]);
@@ -80,7 +80,7 @@ describe('GET /v1/orders', () => {
     ['status', 'platform'],
     ['status', 'store_id'],
     ['platform', 'store_id'],
-  ] as const)('does not walk what only one of the filters %s and %s takes', async (filter, secondFilter) => {
+  ] as const)('reads no rows that match only one of the filters %s and %s', async (filter, secondFilter) => {
     const buyer = await store.creator();
     const [old, young] = [new Date('2025-01-01'), new Date('2025-02-01')];
     await store.database.run(copyOrders, [buyer.id, creator.id, old, 5000]);
@@ -113,7 +113,7 @@ describe('GET /v1/orders', () => {
     expect(plan).not.toContain('Rows Removed by Filter');
   });
 
-  it('gives rows of one microsecond exactly once', async () => {
+  it('lists orders of one microsecond exactly once', async () => {
     await store.database.run(oneTime, [creator.id]);
     const seen: string[] = [];
     let query = '?limit=1';
@@ -126,7 +126,7 @@ describe('GET /v1/orders', () => {
     expect(seen.sort()).toEqual([...placed].sort());
   });
 
-  it('walks 10 000 of one microsecond while others arrive: each exactly once', async () => {
+  it('lists each of 10,000 orders of one microsecond exactly once while others are placed', async () => {
     const walker = await store.creator();
     const copy = (count: number, at: Date) =>
       store.database.run(copyOrders, [walker.id, creator.id, at, count]);
@@ -143,7 +143,7 @@ describe('GET /v1/orders', () => {
     expect([seen.size, pages]).toEqual([10_000, 99]);
   });
 
-  it('opens a cursor only for the list, the filters and the creator it was made for', async () => {
+  it('accepts a cursor only for the list, filters and creator that it was created for', async () => {
     const { body } = await list('?limit=1&platform=shopify');
     const cursor = `cursor=${body.pagination.next_cursor}`;
     const secondFilter = await store.creator();
@@ -169,13 +169,13 @@ describe('GET /v1/orders', () => {
     [`external_order_id=${'x'.repeat(256)}`, 'external_order_id'],
     ['status=pending&status=pending', 'status'],
     ['cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA', 'cursor'],
-  ])('refuses %s', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.details[0].field]).toEqual([400, field]);
   });
 
   it.each(['%ff', '%', 'ord_%zz', '%00', '..%2f', 'ord_' + 'x'.repeat(2000)])(
-    'takes %s for an id that does not exist',
+    'treats %s as an unknown id',
     async (id) => {
       expect((await store.get(`/store/v1/orders/${id}`, creator.token)).status).toBe(404);
       expect((await store.get(`/store/v1/orders/${id}`, 'nonsense')).status).toBe(401);
@@ -183,13 +183,13 @@ describe('GET /v1/orders', () => {
   );
 
   it.each(['/store/V1/orders', '/store/v1/Orders', '/store/v1/orders/', '/store/v1//orders'])(
-    'has no path %s',
+    'returns 404 for the path %s',
     async (path) => {
       expect((await store.get(path, creator.token)).status).toBe(404);
     },
   );
 
-  it('shows nothing of another creator', async () => {
+  it('does not return orders of another creator', async () => {
     const secondFilter = await store.creator();
     expect((await list('', secondFilter.token)).body.data).toEqual([]);
     expect((await store.get(`/store/v1/orders/${placed[0]}`, secondFilter.token)).status).toBe(404);

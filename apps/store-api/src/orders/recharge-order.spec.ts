@@ -23,7 +23,7 @@ const waitingForLocks = statement(
   `SELECT count(*) AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
 
-describe('charging an order again', () => {
+describe('a recharge', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   let recharge: RechargeOrder;
@@ -37,7 +37,7 @@ describe('charging an order again', () => {
   });
   afterAll(() => store.stop());
 
-  /** An order of two pieces of ten whose charge was declined. */
+  /** An order of two of ten pieces whose charge was declined. */
   beforeEach(async () => {
     creator = await store.creator('pm_declined');
     const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
@@ -57,7 +57,7 @@ describe('charging an order again', () => {
     await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
   };
 
-  it('takes the stock anew, charges by the payment method of now, and goes on as if it had been paid at first', async () => {
+  it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
     await succeedsBy('pm_ok');
     await recharge.run(order);
     expect(await desk.stock(creator)).toEqual([8]);
@@ -81,7 +81,7 @@ describe('charging an order again', () => {
     expect(replay.body).toEqual({ id: order, status: 'payment_failed' });
   });
 
-  it('declined again, leaves the order as it was, and the stock', async () => {
+  it('that is declined leaves the order and the stock unchanged', async () => {
     await recharge.run(order);
     await desk.complete(creator);
     expect((await read()).status).toBe('payment_failed');
@@ -100,7 +100,7 @@ describe('charging an order again', () => {
     expect(await desk.stock(creator)).toEqual([8]);
   });
 
-  it('asked for twice at once, charges once', async () => {
+  it('that is requested concurrently charges once', async () => {
     await succeedsBy('pm_ok');
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('charging an order again', () => {
       /no payment method/,
     ],
     ['it is cancelled', () => cancel(), /An order that is cancelled is not charged again/],
-  ])('is refused when %s, and changes nothing', async (_, change, reason) => {
+  ])('is rejected when %s, and changes nothing', async (_, change, reason) => {
     await change();
     const stock = await desk.stock(creator);
     await expect(recharge.run(order)).rejects.toThrow(reason);
@@ -143,15 +143,15 @@ describe('charging an order again', () => {
     expect(await desk.stock(creator)).toEqual(stock);
   });
 
-  it('knows no order of another name', async () => {
+  it('is rejected for an unknown order', async () => {
     await expect(recharge.run('nonsense')).rejects.toThrow(/order/);
     await expect(recharge.run(`ord_${'0'.repeat(26)}`)).rejects.toThrow(/order/);
   });
 
-  it('gives the money back when the order was cancelled meanwhile, and the stock once', async () => {
+  it('refunds the money, and returns the stock once, when the order was cancelled during it', async () => {
     await succeedsBy('pm_timeout');
     await recharge.run(order);
-    await desk.complete(creator); // charged, but nobody knows
+    await desk.complete(creator); // charged, but the response was lost
     await cancel();
     expect(await desk.stock(creator)).toEqual([10]);
     await desk.complete(creator);
@@ -161,7 +161,7 @@ describe('charging an order again', () => {
     expect(await desk.stock(creator)).toEqual([10]);
   });
 
-  it('many at once, while the orders are cancelled, loses neither pieces nor money', async () => {
+  it('loses neither pieces nor money when many run while their orders are cancelled', async () => {
     const creator = await store.creator('pm_declined');
     const { skus } = await store.release(creator.id, [{ quantity: 500 }, { quantity: 500 }]);
     const rate = await store.quote(creator.token);
@@ -182,14 +182,14 @@ describe('charging an order again', () => {
       const outcome = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
       expect(outcome).toMatchObject({ outcome: 'applied' });
     }
-    await desk.completeAll(creator); // a round leaves out the orders that a cancellation holds at that moment
+    await desk.completeAll(creator); // a round skips orders that a concurrent cancellation has locked
     expect(await desk.stock(creator)).toEqual([500, 500]);
     const ledger = await desk.ledger(creator);
     expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
     for (const { outcome, refunded } of ledger) expect(refunded).toBe(outcome === 'succeeded');
   });
 
-  it('locks the order before the stock when the recharge is declined, so that it cannot deadlock with a transition', async () => {
+  it('that is declined locks the order before the stock, so that it cannot deadlock with a transition', async () => {
     await recharge.run(order);
     const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
     if (charge === undefined) throw new Error('The order has no open charge.');

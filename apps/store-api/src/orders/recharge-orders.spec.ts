@@ -23,7 +23,7 @@ const attempts = statement(
 const since = new Date('2026-01-02T00:00:00Z');
 const until = new Date('2026-01-03T00:00:00Z');
 
-describe('charging again the orders that failed within a window', () => {
+describe('recharging the orders of a window', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
 
@@ -33,7 +33,7 @@ describe('charging again the orders that failed within a window', () => {
   });
   afterEach(() => store.stop());
 
-  /** An order whose payment failed at the time. */
+  /** An order whose payment failed at the given time. */
   const failed = async (at: string): Promise<{ creator: TestCreator; status: () => Promise<string> }> => {
     const creator = await store.creator('pm_declined');
     const [sku = ''] = (await store.release(creator.id, [{}])).skus;
@@ -48,7 +48,7 @@ describe('charging again the orders that failed within a window', () => {
     rechargeOrders(store.database, new RechargeOrder(store.database, store.app.get(Stock)), { since, until });
   const window = { since: since.toISOString(), until: until.toISOString() };
 
-  it('charges those of the window once, however often it is run, and leaves the others', async () => {
+  it('charges each order of the window once, however often it runs, and no others', async () => {
     const within = [await failed('2026-01-02T00:00:00Z'), await failed('2026-01-02T23:59:59Z')];
     const outside = [await failed('2026-01-01T23:59:59Z'), await failed('2026-01-03T00:00:00Z')];
     await store.database.run(payBy, ['pm_ok']);
@@ -66,7 +66,7 @@ describe('charging again the orders that failed within a window', () => {
     for (const { creator } of outside) expect(await desk.ledger(creator)).toHaveLength(1);
   });
 
-  it('goes on past an order that cannot be charged, and counts why', async () => {
+  it('continues after an order that cannot be charged, and counts the reasons', async () => {
     const unsold = await failed('2026-01-02T10:00:00Z');
     const sold = await failed('2026-01-02T11:00:00Z');
     const unpaid = await failed('2026-01-02T12:00:00Z');

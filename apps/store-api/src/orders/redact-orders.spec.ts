@@ -62,7 +62,7 @@ describe('redacting orders', () => {
     await eventually(async () => ((await view(creator, order)).status === 'cancelled' ? true : undefined));
   };
 
-  it('blanks every text of the address but the country, keeps its shape, and may be repeated', async () => {
+  it('replaces every text of the address except the country, keeps its members, and may be repeated', async () => {
     const { creator, order } = await place('pm_declined');
     const before = await view(creator, order);
     const first = await redactOrder(store.database, order);
@@ -73,7 +73,7 @@ describe('redacting orders', () => {
     expect({ ...after, shipping_address: null }).toEqual({ ...before, shipping_address: null });
   });
 
-  it('leaves nothing of the address anywhere in the row of the order', async () => {
+  it('removes the address from every column of the order', async () => {
     const { creator, order } = await place('pm_declined');
     await redactOrder(store.database, order);
     const row = (await store.database.row<{ row: string }>(wholeRow, [creator.id]))?.row ?? '';
@@ -90,19 +90,19 @@ describe('redacting orders', () => {
     expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
   });
 
-  it('rejects what is no order', async () => {
+  it('rejects an unknown order', async () => {
     await expect(redactOrder(store.database, publicId('ord', uuidv7()))).rejects.toThrow(NotFound);
     await expect(redactOrder(store.database, 'nonsense')).rejects.toThrow(NotFound);
   });
 
-  it('makes an order that failed impossible to charge again, since it could not be sent', async () => {
+  it('prevents a recharge of the order, since it could not be sent', async () => {
     const { order } = await place('pm_declined');
     await redactOrder(store.database, order);
     const recharge = new RechargeOrder(store.database, store.app.get(Stock));
     await expect(recharge.run(order)).rejects.toThrow(Conflict);
   });
 
-  it('happens by itself when the address is past its time, and not a day earlier, nor to an order under way', async () => {
+  it('runs automatically after the retention, not a day earlier, and not for an order in progress', async () => {
     const [old, young, underWay] = [
       await place('pm_declined'),
       await place('pm_declined'),

@@ -15,7 +15,7 @@ const settledAt = statement(
   'SELECT c.settled_at AS at FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 
-describe('orders charged by Stripe that are cancelled', () => {
+describe('cancelled orders that were charged by Stripe', () => {
   let orders: StripeOrders;
   let stripe: StripeOrders['stripe'];
   let store: StripeOrders['store'];
@@ -40,13 +40,13 @@ describe('orders charged by Stripe that are cancelled', () => {
     (await store.database.row<{ status: string }>(references, [creator.id]))?.status;
   const billing = async (creator: TestCreator, order: { id: string }) =>
     (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.billing.payment_status;
-  /** The completer, without waiting for its time. */
+  /** Makes refunds due and runs a round. */
   const retryRefunds = async () => {
     await store.database.run(refundsDueNow);
     await store.resumeOrders();
   };
 
-  it('are refunded once, also when the answer is lost', async () => {
+  it('are refunded once, also when the response is lost', async () => {
     const { creator, refunds } = await cancel();
     stripe.fail('/v1/refunds', 'lost-response', 'lost-response');
     await store.resumeOrders();
@@ -56,7 +56,7 @@ describe('orders charged by Stripe that are cancelled', () => {
     expect(refunds()).toHaveLength(1);
   });
 
-  it('are owed their refund until Stripe says that it succeeded', async () => {
+  it('have their refund due until Stripe reports its success', async () => {
     const { creator, order, refunds } = await cancel();
     stripe.refundWith('pending');
     await store.resumeOrders();
@@ -68,7 +68,7 @@ describe('orders charged by Stripe that are cancelled', () => {
     expect(refunds()).toHaveLength(1);
   });
 
-  it('are refunded once more when the refund fails, at once or later', async () => {
+  it('get another refund when the first one fails, at once or later', async () => {
     const { creator, refunds } = await cancel();
     stripe.refundWith('failed', 'pending');
     await store.resumeOrders();
@@ -81,18 +81,18 @@ describe('orders charged by Stripe that are cancelled', () => {
     expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
   });
 
-  it('are refunded once when Stripe answers 500 and repeats it under the key', async () => {
+  it('are refunded once when Stripe responds with 500 and repeats it under the key', async () => {
     const { creator, refunds } = await cancel();
     stripe.fail('/v1/refunds', 'broken-after');
     await store.resumeOrders();
-    await retryRefunds(); // the key is spent
+    await retryRefunds(); // the key becomes unusable
     expect(await status(creator)).toBe('refund_due');
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');
     expect(refunds()).toHaveLength(1);
   });
 
-  it('keep the time when they were charged, however often their refund is asked for', async () => {
+  it('keep the time of their charge, however often their refund is retried', async () => {
     const { creator, chargedAt } = await cancel();
     stripe.refundWith('failed');
     await store.resumeOrders();
@@ -101,7 +101,7 @@ describe('orders charged by Stripe that are cancelled', () => {
     expect(await store.database.row(settledAt, [creator.id])).toEqual(chargedAt);
   });
 
-  it('do not have their refund asked for at once again', async () => {
+  it('do not have their refund retried at once', async () => {
     const { creator } = await cancel();
     stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });
     await store.resumeOrders();

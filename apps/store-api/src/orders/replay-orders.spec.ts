@@ -7,7 +7,7 @@ import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } fr
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { replayOrders } from './replay-orders.js';
 
-describe('orders that are told again', () => {
+describe('replayed orders', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   let creator: TestCreator;
@@ -33,7 +33,7 @@ describe('orders that are told again', () => {
   const ordersIn = (pages: readonly (readonly unknown[])[]) =>
     pages.flat().flatMap((message) => (isReplay(message) ? [message.data.order] : []));
 
-  it('are each there once, as their newest message tells them, while others are placed', async () => {
+  it('contain each order once, as in its newest message, while others are placed', async () => {
     const ids = [await place(), await place(), await place(), await place(), await place()];
     const pages = [];
     for await (const page of replayOrders(store.database, systemClock, 2)) {
@@ -44,14 +44,15 @@ describe('orders that are told again', () => {
     const publishedOrders = ordersIn(pages);
     expect(publishedOrders.map(({ id }) => id)).toEqual(ids.sort());
     for (const order of publishedOrders) {
-      const own = await eventually(() => newestOf(order.id)); // its event may be on its way
+      const own = await eventually(() => newestOf(order.id)); // its message may not have arrived yet
       expect(own).toMatchObject({ data: { order } });
     }
   });
 
-  it('go to one queue only, and its consumer is known by the last of them', async () => {
-    await desk.events(creator, 'order.'); // all that is on its way
+  it('are published to one queue only, with the id of the last message in the result', async () => {
+    await desk.events(creator, 'order.'); // wait for all messages
     const before = store.broker.published.length;
+    // words: member of the command's output
     const { told: published, last_message_id: last } = await publishReplay(
       { RABBITMQ_URL: store.broker.url, RABBITMQ_NAMESPACE: store.broker.namespace },
       'creator-api.replay',

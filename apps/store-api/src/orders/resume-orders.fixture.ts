@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 
-/** Copies of an order that wait for the provider's response, all of them due. */
+/** Copies an order that waits for the provider's response; all copies are due. */
 export const copyOrders = statement(
   'test.copy-orders',
   `WITH copies AS (

@@ -14,7 +14,7 @@ import { RefundCharges } from './refund-charges.js';
 import { copyOrders } from './resume-orders.fixture.js';
 import { ResumeOrders } from './resume-orders.js';
 
-// As the request that placed an order leaves it when it dies before it has asked the provider.
+// The state after a request died before it charged the order.
 const crash = statement(
   'test.crash',
   `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
@@ -33,7 +33,7 @@ const chargesOf = statement(
   'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 
-// Whether each is taken up again soon: when the lease of who left it ends, 5 s after the provider's time.
+// Whether each order is claimed soon: when its lease ends, 5 s after the provider's timeout.
 const leftOf = statement(
   'test.left-of',
   `SELECT c.status, o.resume_tries AS "resumeTries", c.refund_tries AS "refundTries", count(*) AS charges,
@@ -48,7 +48,7 @@ const leftOf = statement(
 const timeoutMs = 1_000;
 const completionTimeoutMs = 3_000;
 
-describe('the completer while a provider does not answer', () => {
+describe('the completer while the provider does not respond', () => {
   let stripe: FakeStripe;
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
@@ -72,7 +72,7 @@ describe('the completer while a provider does not answer', () => {
     store = await startStoreApi({ ...byStripe(), ...environment });
     desk = orderDesk(store);
   };
-  /** The creator of one order. */
+  /** Creates a creator with one order. */
   const place = async (paymentMethod: string): Promise<TestCreator> => {
     const creator = await store.creator(paymentMethod);
     const [sku = ''] = (await store.release(creator.id, [{}])).skus;
@@ -83,7 +83,7 @@ describe('the completer while a provider does not answer', () => {
   const charge = async (creator: TestCreator) =>
     (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
 
-  it('completes an order that crashed just now, and pays a refund, beside a thousand that wait', async () => {
+  it('completes an order that was just left by a crash, and a refund, next to a thousand that wait', async () => {
     await start({ RESUME_AFTER_MS: '500' });
     const waiting = await place(unresponsivePaymentMethod);
     const crashed = await place(unresponsivePaymentMethod);
@@ -104,7 +104,7 @@ describe('the completer while a provider does not answer', () => {
     await Promise.all(loops.map((loop) => loop.stop()));
   });
 
-  it('asks ever more rarely, at least every five minutes', async () => {
+  it('retries at growing intervals of at most five minutes', async () => {
     await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
     const creator = await place(unresponsivePaymentMethod);
     const pauses: unknown[] = [];
@@ -114,15 +114,15 @@ describe('the completer while a provider does not answer', () => {
     }
     expect(pauses).toEqual([60, 120, 240, 300, 300].map((seconds, index) => ({ tries: index + 1, seconds })));
     const before = stripe.requests.length;
-    await store.resumeOrders(); // not its time
+    await store.resumeOrders(); // not due
     expect(stripe.requests).toHaveLength(before);
   });
 
-  describe('and its process is told to end', () => {
+  describe('and its process gets SIGTERM', () => {
     let running: Awaited<ReturnType<typeof startStoreProcess>>;
     afterEach(() => running.stop());
 
-    /** Resolves when the provider has been asked so often more. */
+    /** Resolves after the given number of further requests to the provider. */
     const untilAsked = async (path: string, times: number): Promise<void> => {
       const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();
@@ -131,7 +131,7 @@ describe('the completer while a provider does not answer', () => {
     };
     const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;
 
-    it('leaves what waits for the provider to others, and ends at once', async () => {
+    it('leaves waiting orders to other replicas, and ends at once', async () => {
       await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
       const waiting = await place(unresponsivePaymentMethod);
       const cancelled = await place('pm_card_visa');
@@ -152,7 +152,7 @@ describe('the completer while a provider does not answer', () => {
       ]);
     });
 
-    it('takes up no order any more while it waits for a request it has in hand', async () => {
+    it('claims no more orders while it waits for a running request', async () => {
       await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
       const due = await place(unresponsivePaymentMethod);
       const creator = await store.creator(unresponsivePaymentMethod);

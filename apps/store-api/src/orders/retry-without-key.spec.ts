@@ -3,7 +3,7 @@ import request from 'supertest';
 import { PlaceOrder } from './place-order.js';
 import { key, orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
 
-describe('an order that may be repeated only with its idempotency-key', () => {
+describe('POST /v1/orders without an idempotency-key', () => {
   let api: StoreApiUnderTest;
   let token: string;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('an order that may be repeated only with its idempotency-key', () => {
       .set(headers)
       .send(orderBody('prod_none', 'rate_none'));
 
-  it('gets no Retry-After with a 503 or a 429 when it has no key', async () => {
+  it('returns 503 and 429 without Retry-After', async () => {
     api.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
     const away = await place().expect(503);
     expect(away.headers['retry-after']).toBeUndefined();

@@ -11,7 +11,7 @@ const newestOrder = statement(
   'SELECT id::text AS id, version, updated_at, delivered_at FROM orders ORDER BY created_at DESC LIMIT 1',
 );
 const storeOldHistory = statement(
-  'test.forget-reports',
+  'test.store-old-history',
   `UPDATE orders SET package_history = '[{"former_numbers": ["A0"], "told_at": "2026-01-01T09:02:00.000Z"}]' WHERE id::text = $1`,
 );
 
@@ -74,7 +74,7 @@ describe('an order in several packages', () => {
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid ?? '?'))
       .map(({ type }) => type);
 
-  it('shows the package handed over last, corrected by what was meant for it, whatever came first', async () => {
+  it('shows the package handed over last, with its own corrections, in any order of arrival', async () => {
     for (const order of permutations([0, 1, 2])) {
       const id = await placed();
       const story = [ship(id, 'A', 1), ship(id, 'B', 2), correct(id, 'B2', 3)];
@@ -88,7 +88,7 @@ describe('an order in several packages', () => {
     }
   });
 
-  it('shows a package that leaves when the others have arrived, and stays delivered', async () => {
+  it('shows a package that is handed over after the others arrived, and stays delivered', async () => {
     const id = await placed();
     await report(ship(id, 'A', 1), deliver(id, 'A', 2));
     expect((await read(id)).status).toBe('delivered');
@@ -125,7 +125,7 @@ describe('an order in several packages', () => {
     expect(trackingTimes(id).toSorted()).toEqual([left, arrived]);
   });
 
-  it('is delivered when the last of them arrived, whatever came first', async () => {
+  it('is delivered at the time of the last arrival, in any order of events', async () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placed();
       const story = [ship(id, 'A', 1), deliver(id, 'A', 2), ship(id, 'B', 3), deliver(id, 'B', 4)];
@@ -140,7 +140,7 @@ describe('an order in several packages', () => {
     }
   });
 
-  it('is as it was when the arrival of one is told again', async () => {
+  it('does not change when an arrival is repeated', async () => {
     const id = await placed();
     const arrived = deliver(id, 'A', 3);
     await report(ship(id, 'A', 1), ship(id, 'B', 2), arrived);
@@ -149,7 +149,7 @@ describe('an order in several packages', () => {
     expect(await row()).toEqual(before);
   });
 
-  it('goes on from what was kept before its reports were', async () => {
+  it('continues from the history format of earlier versions', async () => {
     const id = await placed();
     await report(ship(id, 'A', 1));
     await store.database.run(storeOldHistory, [(await row())?.id]);

@@ -5,7 +5,7 @@ import { fakeStripe, fakeStripeKey } from '../payments/fake-stripe.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
 
-/** A store-api that charges by a stand-in for Stripe's API, and what tests of both do. */
+/** A store-api that charges at a fake Stripe, with helpers for tests of both. */
 export async function stripeOrders(environment: Readonly<Record<string, string>> = {}) {
   const stripe = await fakeStripe();
   const settings = {
@@ -37,7 +37,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
         intents: () => stripe.intents().filter(({ metadata }) => metadata['order_id'] === order.id),
       };
     },
-    /** Cancels a paid order, whose charge is to be refunded then. */
+    /** Cancels a paid order, so that its refund is due. */
     cancel: async (order: { readonly id: string }) => {
       const message = messages.fulfilmentCancelled.make(
         { order_id: order.id, reason: 'pressing fault' },

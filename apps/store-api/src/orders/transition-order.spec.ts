@@ -17,7 +17,7 @@ const stockChange = z.object({
   previous_quantity: z.number().nullable(),
 });
 
-describe('what the warehouse reports', () => {
+describe('a fulfilment event', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
   let sku: string;
@@ -40,7 +40,7 @@ describe('what the warehouse reports', () => {
     return response.body.id;
   };
   const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  /** Publishes and waits until it was applied or refused. */
+  /** Publishes events and waits until each is applied or rejected. */
   const publishReports = async (...reports: Message[]): Promise<(string | undefined)[]> => {
     await store.broker.publish(...reports);
     const outcomeOf = messageOutcomes(store.database);
@@ -71,7 +71,7 @@ describe('what the warehouse reports', () => {
     });
   };
 
-  it('ships on the first package, updates tracking on later ones, delivers with the last', async () => {
+  it('ships the order with the first package, updates tracking with later ones, and delivers it with the last', async () => {
     const id = await placed();
     expect(await publishReports(ship(id, 'TEST1'), ship(id, 'TEST2'))).toEqual(['applied', 'applied']);
     expect(await read(id)).toMatchObject({
@@ -101,7 +101,7 @@ describe('what the warehouse reports', () => {
     ]);
   });
 
-  it('corrects the newest package, or the one that is named', async () => {
+  it('corrects the newest package, or the named one', async () => {
     const id = await placed();
     await publishReports(ship(id, 'TEST1'), ship(id, 'TEST2'));
     await publishReports(messages.fulfilmentTrackingCorrected.make(parcel(id, 'TEST3'), at));
@@ -119,7 +119,7 @@ describe('what the warehouse reports', () => {
     expect(tracking.tracking_number).toBe('TEST3');
   });
 
-  it('makes one move of a report that comes twice, under one id or two', async () => {
+  it('is applied once when it arrives twice, with the same id or another one', async () => {
     const id = await placed();
     const shipped = ship(id);
     await publishReports(shipped, shipped, ship(id));
@@ -127,7 +127,7 @@ describe('what the warehouse reports', () => {
     expect((await read(id)).tracking.packages).toHaveLength(1);
   });
 
-  it('makes one correction of one that is said twice', async () => {
+  it('corrects once when the correction is repeated', async () => {
     const id = await placed();
     await publishReports(ship(id, 'TEST1'));
     const correct = () =>
@@ -140,7 +140,7 @@ describe('what the warehouse reports', () => {
     expect((await eventsOf(id)).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
   });
 
-  it('cancels before it ships: refunds and restocks once', async () => {
+  it('cancels an order before it ships, with one refund and one return of stock', async () => {
     const id = await placed(3);
     expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
     const cancelled = () => messages.fulfilmentCancelled.make({ order_id: id, reason: 'pressing fault' }, at);
@@ -152,16 +152,16 @@ describe('what the warehouse reports', () => {
     expect(await store.database.row(refundsOf, [creator.id])).toEqual({ refunds: 1 });
   });
 
-  it('refuses what makes no sense, with its reason, and changes nothing', async () => {
+  it("is rejected with a reason, and changes nothing, when the order's status does not allow it", async () => {
     const id = await placed();
     await publishReports(ship(id));
-    const refusals = await publishReports(
+    const rejections = await publishReports(
       messages.fulfilmentCancelled.make({ order_id: id, reason: 'too late' }, at),
       ship('ord_00000000000000000000000000'),
       ship('nonsense'),
       messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, at),
     );
-    expect(refusals).toEqual([
+    expect(rejections).toEqual([
       'cannot cancel an order that is shipped',
       'there is no order ord_00000000000000000000000000',
       'there is no order nonsense',
@@ -171,7 +171,7 @@ describe('what the warehouse reports', () => {
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(4);
   });
 
-  it('tells each crossing of zero exactly once', async () => {
+  it('publishes out_of_stock and in_stock exactly once per crossing of zero', async () => {
     const { skus, uuid } = await store.release(creator.id, [{}]);
     const counted = (quantity: number, index: number) =>
       messages.fulfilmentStockSet.make(
@@ -195,10 +195,10 @@ describe('what the warehouse reports', () => {
       .published('product.inventory_changed')
       .filter(({ data }) => JSON.stringify(data).includes(uuid))
       .map(({ data }) => stockChange.parse(data).previous_quantity);
-    expect(previous).toEqual([null, 5, 0]); // it had no limit before
+    expect(previous).toEqual([null, 5, 0]); // it was unlimited before
   });
 
-  it('gives each change of stock a later updated_at, so that the newest tells the truth', async () => {
+  it('gives each change of stock a later updated_at, so that the newest one is current', async () => {
     const rate = await store.quote(creator.token);
     await Promise.all(
       Array.from({ length: 8 }, () => store.post('/store/v1/orders', creator.token, orderBody(sku, rate))),
@@ -233,7 +233,7 @@ describe('what the warehouse reports', () => {
     expect(await status()).toBe('available');
   });
 
-  it('shows an edition of the Creator API as a pending release with one pending product', async () => {
+  it('adds an edition of the Creator API as a pending release with one pending product', async () => {
     const edition = {
       id: '01900000-0000-7000-8000-00000000ed17',
       creator_id: creator.id,

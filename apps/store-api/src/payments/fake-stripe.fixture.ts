@@ -15,20 +15,20 @@ import {
   type FakeRefund,
 } from './stripe-responses.fixture.js';
 
-/** What goes wrong with a request: before it is worked on, while it is, or with its answer. */
+/** A fault before, during or after the processing of a request. */
 export type FakeStripeFault =
-  | { readonly status: number; readonly error: object } // by what stands before the API: no key remembers it
-  | 'broken-before' // worked on, given up with 500 before anything was done; the key remembers the 500
-  | 'broken-between' // as well, with the PaymentIntent made and not confirmed
-  | 'broken-after' // as well, with everything done
-  | 'lost-request' // the connection is cut before Stripe has done anything
-  | 'lost-response' // done, and the connection is cut
-  | 'silent' // done, and no answer comes
-  | 'dripping'; // done, and the answer comes a byte at a time without end
+  | { readonly status: number; readonly error: object } // the response of a proxy; not stored under the key
+  | 'broken-before' // 500 before any effect, stored under the key
+  | 'broken-between' // same, after the PaymentIntent was created but not confirmed
+  | 'broken-after' // same, after the whole effect
+  | 'lost-request' // the connection is cut before any effect
+  | 'lost-response' // the connection is cut after the effect
+  | 'silent' // no response after the effect
+  | 'dripping'; // an endless response, byte by byte, after the effect
 
 export const fakeStripeKey = 'sk_test_standin';
 
-/** A payment method of which Stripe never says anything. */
+/** A payment method for which Stripe never responds. */
 export const unresponsivePaymentMethod = 'pm_card_neverAnswered';
 
 /** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
@@ -41,7 +41,7 @@ const cardErrors: Readonly<Record<string, object>> = {
 };
 
 /**
- * Stands in for Stripe's HTTP API as Stripe documents it: PaymentIntents that are created and confirmed at
+ * A fake of Stripe's HTTP API as documented: PaymentIntents that are created and confirmed at
  * once, listing and searching them, refunds, and idempotent requests, whose first answer is remembered
  * whatever it is once they are worked on.
  */
@@ -151,7 +151,7 @@ export async function fakeStripe() {
     return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
   };
 
-  /** The newest first, in pages of at most 10, so that one who asks for more must turn them. */
+  /** Newest first, in pages of at most 10, so that clients must paginate. */
   const list = (query: URLSearchParams): FakeResponse => {
     const matching = [...intents.values()]
       .reverse()
@@ -172,7 +172,7 @@ export async function fakeStripe() {
     return intent === undefined ? missing() : confirm(intent, form);
   };
 
-  /** Under one key one request is worked on once; what was refused before it began is not remembered. */
+  /** Processes one request per key; a rejection before processing is not stored. */
   const writeOnce = (
     path: string,
     key: string,
@@ -231,25 +231,25 @@ export async function fakeStripe() {
     intents: () => [...intents.values()],
     add: (intent: FakeIntent) => void intents.set(intent.id, intent),
     remove: (id: string) => void intents.delete(id),
-    /** The next request to the path fares so; several are taken in order. */
+    /** Sets the faults of the next requests to the path. */
     fail: (path: string, ...next: readonly FakeStripeFault[]) =>
       void faults.push(...next.map((fault) => ({ path, fault }))),
     refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
     confirmWith: (...statuses: readonly string[]) => void nextIntentStatuses.push(...statuses),
-    /** What is made from now on is not found by searching, as in Stripe's outages. */
-    letSearchBeBehind: () => {
+    /** New PaymentIntents are not found by searching, as in Stripe's outages. */
+    delaySearch: () => {
       searchIsBehind = true;
     },
-    /** Whose the payment methods are from now on. */
+    /** Sets the customer of all payment methods. */
     attachTo: (customer: string | null) => {
       customerOfMethods = customer;
     },
-    /** Of the account: every key here is a test key by its prefix. */
-    beLive: () => {
+    /** Sets the account to live mode; every key here is a test key by its prefix. */
+    setLiveMode: () => {
       livemode = true;
     },
-    /** As Stripe may when keys are 24 hours old. */
-    forgetKeys: () => remembered.clear(),
+    /** Deletes stored keys, as Stripe may after 24 hours. */
+    deleteKeys: () => remembered.clear(),
     stop: close,
   };
 }

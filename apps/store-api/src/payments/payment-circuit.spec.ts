@@ -1,6 +1,6 @@
 import { PaymentCircuit } from './payment-circuit.js';
 
-/** A circuit that opens after three sources have failed, and lets one charge try after a second. */
+/** A circuit that opens after three failed sources, and allows a trial after a second. */
 function circuitUnderTest() {
   let nowMs = 0;
   const changes: boolean[] = [];
@@ -24,8 +24,8 @@ function circuitUnderTest() {
   return { circuit, changes, enter, fail, pass };
 }
 
-describe('the circuit before the payment provider', () => {
-  it('opens after so many sources have failed without a response in between', () => {
+describe('the circuit breaker of the payment provider', () => {
+  it('opens after the configured number of sources failed without a response in between', () => {
     const { circuit, changes, enter, fail } = circuitUnderTest();
     fail('a', 'b');
     circuit.responded(enter());
@@ -44,7 +44,7 @@ describe('the circuit before the payment provider', () => {
     expect(circuit.isOpen).toBe(false);
   });
 
-  it('lets one charge of the completer try, and closes when the provider responds', () => {
+  it('allows one charge of the completer as a trial, and closes when the provider responds', () => {
     const { circuit, changes, enter, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(999);
@@ -59,7 +59,7 @@ describe('the circuit before the payment provider', () => {
     expect(changes).toEqual([true, false]);
   });
 
-  it('lets a request try only where the completer had nothing to try with', () => {
+  it('allows a request as a trial only when the completer had no charge', () => {
     const { circuit, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(1_999);
@@ -68,7 +68,7 @@ describe('the circuit before the payment provider', () => {
     expect(circuit.enter('request')).toBeDefined();
   });
 
-  it('stays open for as long again when the trial fails', () => {
+  it('stays open for the same time after a failed trial', () => {
     const { circuit, changes, enter, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(1_000);
@@ -79,7 +79,7 @@ describe('the circuit before the payment provider', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('gives the trial to the next when the first learnt nothing', () => {
+  it('allows another trial when the first one was inconclusive', () => {
     const { circuit, enter, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(1_000);
@@ -87,7 +87,7 @@ describe('the circuit before the payment provider', () => {
     expect(circuit.capacity('completer', 20)).toBe(1);
   });
 
-  it('does not open again by failures of the outage that is over', () => {
+  it('does not reopen by late failures of an outage that is over', () => {
     const { circuit, enter, fail, pass } = circuitUnderTest();
     const late = ['d', 'e', 'f'].map((source) => ({ source, permit: enter() }));
     fail('a', 'b', 'c');

@@ -14,12 +14,12 @@ interface LedgerEntry {
   readonly refunds: number;
 }
 
-/** A provider with its books. */
+/** A provider and its stored charges. */
 interface Provider {
   readonly gateway: PaymentGateway;
   readonly good: string;
   readonly declined: { readonly method: string; readonly reason: string };
-  /** A payment method whose next charge is made, and not answered. */
+  /** A payment method whose next charge succeeds without a response. */
   late(): string;
   ledger(): Promise<LedgerEntry[]>;
   stop(): Promise<void>;
@@ -66,7 +66,7 @@ async function stripe(): Promise<Provider> {
   };
 }
 
-/** What the orders rely on, whichever provider charges. */
+/** The contract of every provider. */
 describe.each([
   ['sandbox', sandbox],
   ['Stripe', stripe],
@@ -106,7 +106,7 @@ describe.each([
   };
   const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
-  it('charges once for a key, and tells the same each time it is asked', async () => {
+  it('charges once per key, and returns the same outcome to repeated requests', async () => {
     const what = request();
     const first = await charge(what);
     expect(first).toMatchObject({ status: 'succeeded', at: expect.any(Date) });
@@ -114,20 +114,20 @@ describe.each([
     expect(await provider.ledger()).toEqual([entry]);
   });
 
-  it('charges once for a key that is asked for many times at the same moment', async () => {
+  it('charges once for concurrent requests with one key', async () => {
     const what = request();
     await Promise.allSettled(Array.from({ length: 10 }, () => charge(what)));
     expect(await charge(what)).toMatchObject({ status: 'succeeded' });
     expect(await provider.ledger()).toEqual([entry]);
   });
 
-  it('charges each key apart', async () => {
+  it('charges separately for each key', async () => {
     await charge(request());
     await charge(request());
     expect(await provider.ledger()).toEqual([entry, entry]);
   });
 
-  it('declines with a reason, and never changes its mind about a key', async () => {
+  it('declines with a reason, which stays the same for the key', async () => {
     const what = request({ paymentMethod: provider.declined.method });
     const outcome = { status: 'declined', reason: provider.declined.reason };
     expect(await charge(what)).toMatchObject(outcome);
@@ -135,7 +135,7 @@ describe.each([
     expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
   });
 
-  it('fails in time when no answer comes, and tells what became of it when asked again', async () => {
+  it('fails in time without a response, and returns the outcome to a retry', async () => {
     const what = request({ paymentMethod: provider.late() });
     await expect(charge(what, 200)).rejects.toThrow();
     expect(await charge(what)).toMatchObject({ status: 'succeeded' });
@@ -145,25 +145,25 @@ describe.each([
   it.each([
     { amount: 5399, currency: 'GBP' as const },
     { amount: 5398, currency: 'USD' as const },
-  ])('refuses a key for another charge (%j)', async (amount) => {
+  ])('rejects a key that was used for another charge (%j)', async (amount) => {
     const what = request();
     await charge(what);
     await expect(charge({ ...what, amount })).rejects.toThrow(/another charge/);
     expect(await provider.ledger()).toEqual([entry]);
   });
 
-  it('charges yen as yen', async () => {
+  it('charges yen without minor units', async () => {
     await charge(request({ amount: { amount: 4800, currency: 'JPY' } }));
     expect(await provider.ledger()).toEqual([{ ...entry, amount: 4800, currency: 'JPY' }]);
   });
 
-  it('settles the largest amount one way or the other, exactly', async () => {
+  it('charges or declines the largest amount exactly', async () => {
     const { status } = await charge(request({ amount: { amount: maxAmount, currency: 'JPY' } }));
     expect(['succeeded', 'declined']).toContain(status);
     for (const { amount } of await provider.ledger()) expect(amount).toBe(maxAmount);
   });
 
-  it('refunds once, however often it is asked', async () => {
+  it('refunds once for repeated requests', async () => {
     const what = await charged();
     const first = await refund(what);
     expect(first).toMatchObject({ status: 'refunded' });
@@ -172,7 +172,7 @@ describe.each([
     expect(await provider.ledger()).toEqual([{ ...entry, refunds: 1 }]);
   });
 
-  it('refuses to refund what was never charged, or was declined', async () => {
+  it('rejects the refund of an unknown or declined charge', async () => {
     const declined = await charged(request({ paymentMethod: provider.declined.method }));
     await expect(refund(declined)).rejects.toThrow();
     await expect(refund({ idempotencyKey: uuidv7(), reference: null })).rejects.toThrow();

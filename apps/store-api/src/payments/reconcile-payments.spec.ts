@@ -8,7 +8,7 @@ const chargeOf = statement(
   'test.charge-of',
   `SELECT c.id, c.provider_reference AS reference FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
 );
-const forget = statement('test.forget-charge', 'DELETE FROM charges WHERE id = $1');
+const deleteCharge = statement('test.delete-charge', 'DELETE FROM charges WHERE id = $1');
 const decline = statement('test.decline', "UPDATE charges SET status = 'declined' WHERE id = $1");
 const refund = statement(
   'test.refunded',
@@ -19,7 +19,7 @@ const days = statement(
   'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
 );
 
-describe('comparing payments with Stripe', () => {
+describe('the reconciliation with Stripe', () => {
   let orders: StripeOrders;
   beforeEach(async () => {
     orders = await stripeOrders();
@@ -41,14 +41,14 @@ describe('comparing payments with Stripe', () => {
       AbortSignal.timeout(20_000),
     );
 
-  it('finds nothing where each payment has its charge, over several pages', async () => {
+  it('finds no difference when each payment has its charge, over several pages', async () => {
     for (let index = 0; index < 11; index += 1) await paid();
     expect(await reconcile()).toEqual({ payments: 11, charges: 11, findings: [] });
   });
 
-  it('finds a payment whose charge was lost, or counts as declined here', async () => {
+  it('finds a payment whose charge is missing or declined here', async () => {
     const [lost, declined] = [await paid(), await paid()];
-    await orders.store.database.run(forget, [lost.id]);
+    await orders.store.database.run(deleteCharge, [lost.id]);
     await orders.store.database.run(decline, [declined.id]);
     const { findings } = await reconcile();
     expect(findings).toHaveLength(2);
@@ -66,7 +66,7 @@ describe('comparing payments with Stripe', () => {
     ]);
   });
 
-  it('leaves out payments that other software made on the account', async () => {
+  it('ignores payments of other software on the account', async () => {
     await paid();
     const [intent] = orders.stripe.intents();
     if (intent === undefined) throw new Error('Nothing was charged.');
@@ -75,7 +75,7 @@ describe('comparing payments with Stripe', () => {
     expect(await reconcile()).toMatchObject({ payments: 1, findings: [] });
   });
 
-  it('finds a charge that is paid here and that Stripe does not know', async () => {
+  it('finds a charge that is paid here and unknown to Stripe', async () => {
     const charge = await paid();
     orders.stripe.remove(charge.reference);
     expect((await reconcile()).findings).toEqual([
@@ -98,7 +98,7 @@ describe('comparing payments with Stripe', () => {
     ]);
   });
 
-  it('is done once for each of the last seven days, however many replicas do it', async () => {
+  it('runs once for each of the last seven days, with any number of replicas', async () => {
     const job = orders.store.app.get(DailyReconciliation);
     const rounds = await Promise.all(Array.from({ length: 3 }, () => job.round()));
     expect(rounds).toContain(true);
@@ -109,7 +109,7 @@ describe('comparing payments with Stripe', () => {
     expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
   });
 
-  it('is repeated later where Stripe does not respond', async () => {
+  it('is retried later when Stripe does not respond', async () => {
     const job = orders.store.app.get(DailyReconciliation);
     orders.stripe.fail('/v1/payment_intents', {
       status: 500,

@@ -8,7 +8,7 @@ export const refundsPath = '/v1/refunds';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-/** The Stripe gateway before a stand-in for Stripe. */
+/** The Stripe gateway with a fake Stripe. */
 export async function stripeGateway() {
   const stripe = await fakeStripe();
   const open = (secretKey: string) =>
@@ -33,7 +33,7 @@ export async function stripeGateway() {
       lookupCustomer: null,
       ...given,
     }),
-    /** Charges, and answers the name of the PaymentIntent. */
+    /** Charges, and returns the id of the PaymentIntent. */
     charged: async (what: ChargeRequest): Promise<string | null> => {
       const outcome = await charge(what);
       return 'reference' in outcome ? outcome.reference : null;
@@ -43,7 +43,7 @@ export async function stripeGateway() {
         { idempotencyKey, reference, refundReference: null, refundKeyNumber: 1, ...given },
         AbortSignal.timeout(2_000),
       ),
-    /** What was asked for at the path. */
+    /** The requests to the path. */
     requestsTo: (path: string) => stripe.requests.filter((sent) => sent.path === path),
   };
 }

@@ -2,7 +2,7 @@ import { PaymentMethodUnusable, PaymentProviderRejected } from './payment-gatewa
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
-/** What only Stripe does; what every provider does stands in payment-gateway.spec.ts. */
+/** Behaviour of Stripe only; payment-gateway.spec.ts tests the contract of every provider. */
 describe('the Stripe payment gateway', () => {
   let stripe: StripeGatewayUnderTest;
   beforeEach(async () => {
@@ -10,7 +10,7 @@ describe('the Stripe payment gateway', () => {
   });
   afterEach(() => stripe.api.stop());
 
-  it("creates and confirms in one request, under the charge's key, and tells Stripe nothing of a person", async () => {
+  it("creates and confirms in one request, with the charge's key and without personal data", async () => {
     const what = stripe.request({ amount: { amount: 4800, currency: 'JPY' } });
     const outcome = await stripe.charge(what);
     expect(outcome).toMatchObject({ status: 'succeeded', reference: stripe.api.intents()[0]?.id });
@@ -36,20 +36,20 @@ describe('the Stripe payment gateway', () => {
     ['generic_decline', 'pm_card_chargeDeclined', 2999],
     ['authentication_required', 'pm_card_authenticationRequired', 2999],
     ['amount_too_large', 'pm_card_visa', 100_000_000],
-  ])('takes %s for a decline', async (reason, paymentMethod, amount) => {
+  ])('treats %s as a decline', async (reason, paymentMethod, amount) => {
     const outcome = await stripe.charge(
       stripe.request({ paymentMethod, amount: { amount, currency: 'GBP' } }),
     );
     expect(outcome).toMatchObject({ status: 'declined', reason });
   });
 
-  it('does not know the outcome for a payment method that Stripe does not have, while no other was found under the key', async () => {
+  it('reports an unknown outcome for a payment method that Stripe does not have, until another one was found under the key', async () => {
     await expect(stripe.charge(unknownMethod())).rejects.toThrow(PaymentMethodUnusable);
     await expect(stripe.charge(unknownMethod())).rejects.toThrow(PaymentMethodUnusable);
     expect(stripe.api.intents()).toEqual([]);
   });
 
-  it('takes a payment method that Stripe does not have for a decline once another was found under the key', async () => {
+  it('treats a payment method that Stripe does not have as a decline after another one was found under the key', async () => {
     await stripe.charge(stripe.request());
     expect(await stripe.charge(unknownMethod())).toMatchObject({
       status: 'declined',
@@ -57,7 +57,7 @@ describe('the Stripe payment gateway', () => {
     });
   });
 
-  it('takes a payment method that was detached from its customer for a decline', async () => {
+  it('treats a payment method that was detached from its customer as a decline', async () => {
     stripe.api.attachTo(null);
     const error = { type: 'invalid_request_error', message: 'It may not be used again.' };
     stripe.api.fail(intentsPath, { status: 400, error });
@@ -92,22 +92,25 @@ describe('the Stripe payment gateway', () => {
     [400, 'an error without a code', { type: 'invalid_request_error', message: 'No.' }],
     [401, 'an unknown key', { type: 'invalid_request_error', message: 'No.' }],
     [403, 'a key without permission', { type: 'invalid_request_error', message: 'No.' }],
-  ])('takes %i %s for our fault, and charges once when it is corrected', async (status, _, error) => {
-    const what = stripe.request();
-    stripe.api.fail(intentsPath, { status, error });
-    await expect(stripe.charge(what)).rejects.toThrow(PaymentProviderRejected);
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(stripe.api.intents()).toHaveLength(1);
-  });
+  ])(
+    'treats %i %s as a failure on our side, and charges once when it is corrected',
+    async (status, _, error) => {
+      const what = stripe.request();
+      stripe.api.fail(intentsPath, { status, error });
+      await expect(stripe.charge(what)).rejects.toThrow(PaymentProviderRejected);
+      expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+      expect(stripe.api.intents()).toHaveLength(1);
+    },
+  );
 
-  it('charges nobody by a key whose account is in the other mode', async () => {
-    stripe.api.beLive();
+  it('sends no charge with a key of the other mode', async () => {
+    stripe.api.setLiveMode();
     await expect(stripe.gateway.checkKey()).rejects.toThrow(/livemode_mismatch/);
     await expect(stripe.charge(stripe.request())).rejects.toThrow(PaymentProviderRejected);
     expect(stripe.api.intents()).toEqual([]);
   });
 
-  it('charges by a restricted key that may not read what its mode is checked with', async () => {
+  it('charges with a restricted key that may not read the balance', async () => {
     const error = { type: 'invalid_request_error', message: 'The key may not read the balance.' };
     stripe.api.fail('/v1/balance', { status: 403, error });
     expect(await stripe.charge(stripe.request())).toMatchObject({ status: 'succeeded' });
@@ -124,7 +127,7 @@ describe('the Stripe payment gateway', () => {
     ['a connection cut before the charge', ['lost-request', 'lost-request']],
     ['a connection cut after the charge', ['lost-response', 'lost-response']],
     ['an answer that never ends', ['dripping']],
-  ])('does not know the outcome after %s, and charges once when asked again', async (_, faults) => {
+  ])('reports an unknown outcome after %s, and charges once on a retry', async (_, faults) => {
     const what = stripe.request();
     stripe.api.fail(intentsPath, ...faults);
     await expect(stripe.gateway.charge(what, AbortSignal.timeout(400))).rejects.toThrow();
@@ -132,12 +135,12 @@ describe('the Stripe payment gateway', () => {
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
-  it('does not know the outcome while Stripe refuses our key', async () => {
+  it('reports an unknown outcome while Stripe rejects our key', async () => {
     await expect(stripe.charge(stripe.request(), stripe.open('sk_test_other'))).rejects.toThrow();
     expect(stripe.api.intents()).toEqual([]);
   });
 
-  it("tells the time of the charge, which may come after the PaymentIntent's", async () => {
+  it('returns the time of the charge, which may be after that of the PaymentIntent', async () => {
     stripe.api.confirmWith('processing');
     const what = stripe.request();
     await stripe.charge(what);
@@ -149,47 +152,47 @@ describe('the Stripe payment gateway', () => {
     expect(outcome).toMatchObject({ at: new Date((intent.created + 3_600) * 1000) });
   });
 
-  it('waits for a charge that Stripe has in hand, by its name', async () => {
+  it('reads a charge that Stripe is processing by its id', async () => {
     stripe.api.confirmWith('processing');
     const what = stripe.request();
     const underWay = await stripe.charge(what);
     const [intent] = stripe.api.intents();
     expect(underWay).toEqual({ status: 'under_way', reference: intent?.id });
     if (intent !== undefined) intent.status = 'succeeded';
-    stripe.api.forgetKeys();
+    stripe.api.deleteKeys();
     const reference = intent?.id ?? null;
     expect(await stripe.charge({ ...what, reference })).toMatchObject({ status: 'succeeded', reference });
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
-  describe('when the idempotency key may be forgotten', () => {
-    it('finds the charge that was made, and makes no other', async () => {
+  describe('when Stripe may have deleted the idempotency key', () => {
+    it('finds the existing charge, and creates no other', async () => {
       const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
       stripe.api.fail(intentsPath, 'lost-response', 'lost-response');
       await expect(stripe.charge(what)).rejects.toThrow();
-      stripe.api.forgetKeys();
+      stripe.api.deleteKeys();
       const [intent] = stripe.api.intents();
       expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: intent?.id });
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
-    it('charges when none was made', async () => {
+    it('charges when there is none', async () => {
       const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
       expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
-    it('takes a refund that was made for done', async () => {
+    it('treats an existing refund as done', async () => {
       const what = stripe.request();
       const reference = await stripe.charged(what);
       await stripe.refund(what.idempotencyKey, reference);
-      stripe.api.forgetKeys();
+      stripe.api.deleteKeys();
       await stripe.refund(what.idempotencyKey, reference);
       expect(stripe.api.refunds).toHaveLength(1);
     });
   });
 
-  it('finds the charge when an earlier release asked for it in other words', async () => {
+  it('finds the charge that an earlier release created with other parameters', async () => {
     const what = stripe.request();
     const reference = await stripe.charged(what);
     expect(await stripe.charge({ ...what, orderId: 'ord_00000000000000000000000002' })).toMatchObject({

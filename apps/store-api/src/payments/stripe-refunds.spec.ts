@@ -29,19 +29,16 @@ describe('a refund by Stripe', () => {
     ['requires_action', 'pending', { status: 'under_way' }],
     ['pending', 'failed', { status: 'failed', reason: 'failed' }],
     ['pending', 'canceled', { status: 'failed', reason: 'canceled' }],
-  ])(
-    'that is %s is under way, and is asked after by its name when it is %s',
-    async (first, then, outcome) => {
-      stripe.api.refundWith(first);
-      const underWay = await refund();
-      const refundReference = becomes(then);
-      expect(underWay).toEqual({ status: 'under_way', reference: refundReference });
-      expect(await refund({ refundReference })).toMatchObject(outcome);
-      expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
-    },
-  );
+  ])('that is %s is under way, and is read by its id when it is %s', async (first, then, outcome) => {
+    stripe.api.refundWith(first);
+    const underWay = await refund();
+    const refundReference = becomes(then);
+    expect(underWay).toEqual({ status: 'under_way', reference: refundReference });
+    expect(await refund({ refundReference })).toMatchObject(outcome);
+    expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
+  });
 
-  it('whose name was not kept is told as at first by its key: its name tells more', async () => {
+  it('whose id was not stored has its first status by key, and the current one by id', async () => {
     stripe.api.refundWith('pending');
     await refund();
     const refundReference = becomes('succeeded');
@@ -49,7 +46,7 @@ describe('a refund by Stripe', () => {
     expect(stripe.api.refunds).toHaveLength(1);
   });
 
-  it('that failed is made again under the next key', async () => {
+  it('that failed is repeated under the next key', async () => {
     stripe.api.refundWith('failed');
     expect(await refund()).toMatchObject({ status: 'failed' });
     expect(await refund()).toMatchObject({ status: 'failed' });
@@ -59,7 +56,7 @@ describe('a refund by Stripe', () => {
   });
 
   it.each<FakeStripeFault>(['broken-before', 'broken-after'])(
-    'is made once when Stripe breaks and repeats its 500 (%s)',
+    'is made once when Stripe fails and repeats its 500 (%s)',
     async (fault) => {
       stripe.api.fail(refundsPath, fault);
       await expect(refund()).rejects.toThrow();
@@ -69,7 +66,7 @@ describe('a refund by Stripe', () => {
     },
   );
 
-  it('that another key finds made, but pending, is under way', async () => {
+  it('that is pending under another key is under way', async () => {
     stripe.api.refundWith('pending');
     await refund();
     expect(await refund({ refundKeyNumber: 2 })).toEqual({
@@ -78,15 +75,15 @@ describe('a refund by Stripe', () => {
     });
   });
 
-  it('is not sent by a key whose account is in the other mode', async () => {
-    stripe.api.beLive();
+  it('is not sent with a key of the other mode', async () => {
+    stripe.api.setLiveMode();
     const other = stripe.open(fakeStripeKey);
     const refund = { idempotencyKey: chargeId, reference, refundReference: null, refundKeyNumber: 1 };
     await expect(other.refund(refund, AbortSignal.timeout(2_000))).rejects.toThrow(/livemode_mismatch/);
     expect(stripe.requestsTo(refundsPath)).toEqual([]);
   });
 
-  it('refunds a charge whose name was not kept', async () => {
+  it('finds a charge whose id was not stored', async () => {
     const what = stripe.request();
     await stripe.charge(what);
     await stripe.refund(what.idempotencyKey, null);

@@ -1,7 +1,7 @@
 import { uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 
-/** A PaymentIntent as far as we look at it. Amounts in minor units, times in seconds. */
+/** The members of a PaymentIntent that we use. Amounts in minor units, times in seconds. */
 export interface FakeIntent {
   readonly id: string;
   readonly object: 'payment_intent';
@@ -27,9 +27,9 @@ export interface FakeResponse {
   readonly body: object;
 }
 
-/** As it is now; its charge only by name unless that was asked for (https://docs.stripe.com/expand). */
-export function shown(intent: FakeIntent, asked?: URLSearchParams): object {
-  const expand = asked?.get('expand[0]');
+/** The current PaymentIntent; its charge as an id unless expanded (https://docs.stripe.com/expand). */
+export function shown(intent: FakeIntent, query?: URLSearchParams): object {
+  const expand = query?.get('expand[0]');
   const expanded = expand === 'latest_charge' || expand === 'data.latest_charge';
   const charge = intent.latest_charge;
   return { ...intent, latest_charge: expanded && charge !== null ? { ...charge } : (charge?.id ?? null) };

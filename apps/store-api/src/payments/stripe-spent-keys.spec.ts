@@ -8,19 +8,19 @@ import {
 } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
-/** More than are looked through for one charge, in the stand-in's short pages. */
+/** More PaymentIntents than the lookup reads for one charge, with the fake's short pages. */
 const tooMany = 51;
 const broken = { type: 'api_error', message: 'Something went wrong.' };
 
 /** https://docs.stripe.com/error-low-level#server-errors */
-describe('when Stripe breaks and repeats its 500 under the key, the gateway', () => {
+describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   let stripe: StripeGatewayUnderTest;
   beforeEach(async () => {
     stripe = await stripeGateway();
   });
   afterEach(() => stripe.api.stop());
 
-  /** The request as it stands two minutes after the key has been found to be spent. */
+  /** The request two minutes after the key was found to be unusable. */
   const spent = async (
     fault: FakeStripeFault,
     given: Partial<ChargeRequest> = {},
@@ -35,7 +35,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   const keys = () =>
     stripe.requestsTo(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
-  it('charges once, under the next key, when its books have no charge', async () => {
+  it('charges once, under the next key, when the lookup finds no charge', async () => {
     const what = await spent('broken-before');
     expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
     const next = { ...what, keyNumber: 2, keyUnusableForMs: null };
@@ -46,7 +46,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
-  it('does not look, nor ask under another key, before Stripe had time to mend it', async () => {
+  it('neither looks up the charge nor uses another key before Stripe had time to recover', async () => {
     const what = await spent('broken-before');
     const before = stripe.api.requests.length;
     expect(await stripe.charge({ ...what, keyUnusableForMs: minuteMs / 2 })).toMatchObject({
@@ -55,8 +55,8 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     expect(stripe.api.requests).toHaveLength(before);
   });
 
-  it('finds the charge that was made, which searching does not know, among others of the customer', async () => {
-    stripe.api.letSearchBeBehind();
+  it('finds the charge, which the search does not contain yet, among others of the customer', async () => {
+    stripe.api.delaySearch();
     const what = await spent('broken-after');
     const [made] = stripe.api.intents();
     for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.request());
@@ -64,15 +64,15 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     expect(stripe.api.intents()).toHaveLength(13);
   });
 
-  it('finds the charge that was made before the payment method had a customer', async () => {
-    stripe.api.letSearchBeBehind();
+  it('finds the charge from before the payment method had a customer', async () => {
+    stripe.api.delaySearch();
     stripe.api.attachTo(null);
     const what = await spent('broken-after');
     stripe.api.attachTo('cus_later');
     expect(await stripe.charge(what)).toMatchObject({ reference: stripe.api.intents()[0]?.id });
   });
 
-  it("looks among the customer's own charges alone", async () => {
+  it("lists only the customer's own charges", async () => {
     const what = await spent('broken-before');
     stripe.api.attachTo('cus_other');
     for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
@@ -83,7 +83,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     ['broken-before', { status: 'nothing_charged' }],
     ['broken-after', { status: 'succeeded' }],
   ] as const)(
-    'searches, once searching knows all, where there is too much to look through (%s)',
+    'searches, after the delay of the search, when the list is too long (%s)',
     async (fault, outcome) => {
       const what = await spent(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
@@ -94,7 +94,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     },
   );
 
-  it('finds the decline', async () => {
+  it('finds a decline', async () => {
     const what = await spent('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
     expect(await stripe.charge(what)).toMatchObject({ status: 'declined', reason: 'insufficient_funds' });
   });
@@ -102,7 +102,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
   it.each([
     ['pm_card_visa', { status: 'succeeded' }],
     ['pm_card_chargeDeclined', { status: 'declined', reason: 'generic_decline' }],
-  ])('goes on with what was made and not confirmed (%s)', async (paymentMethod, outcome) => {
+  ])('confirms a PaymentIntent that was created but not confirmed (%s)', async (paymentMethod, outcome) => {
     const what = await spent('broken-between', { paymentMethod });
     expect(await stripe.charge(what)).toMatchObject({
       ...outcome,
@@ -112,7 +112,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
-  it('takes the money of an earlier key that came late for the outcome, whatever became of the later one', async () => {
+  it('uses a late success of an earlier key as the outcome, whatever the result of the later key', async () => {
     const first = await spent('broken-between');
     const [late] = stripe.api.intents();
     const second = { ...first, keyNumber: 2, keyUnusableForMs: null };
@@ -126,7 +126,7 @@ describe('when Stripe breaks and repeats its 500 under the key, the gateway', ()
     expect(stripe.api.intents().filter(({ status }) => status === 'succeeded')).toHaveLength(1);
   });
 
-  it('does not take a 5xx from before the API for the end of a key', async () => {
+  it('does not treat a 5xx of a proxy as an unusable key', async () => {
     const what = stripe.request();
     stripe.api.fail(intentsPath, { status: 504, error: broken }, { status: 500, error: broken });
     await expect(stripe.charge(what)).rejects.toThrow();

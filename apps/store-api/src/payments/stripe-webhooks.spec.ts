@@ -67,7 +67,7 @@ describe("Stripe's webhooks", () => {
     for (const refund of refundsOf(placed)) refund.status = refundStatus;
   };
 
-  it('make the completer ask Stripe about a pending charge at once, and are not believed', async () => {
+  it('make the completer read a pending charge from Stripe at once, and are not used as the outcome', async () => {
     orders.stripe.confirmWith('processing');
     const placed = await orders.place('pm_card_visa');
     const { id } = await charge(placed);
@@ -86,7 +86,7 @@ describe("Stripe's webhooks", () => {
     expect(placed.intents()).toHaveLength(1);
   });
 
-  it('make the completer ask Stripe about a pending refund at once', async () => {
+  it('make the completer read a pending refund from Stripe at once', async () => {
     const placed = await cancelled('pending');
     becomes(placed, 'succeeded');
     await orders.store.resumeOrders(); // not due
@@ -96,7 +96,7 @@ describe("Stripe's webhooks", () => {
     expect(await status(placed)).toBe('refunded');
   });
 
-  it('make a refund that failed after it had succeeded owed again, and it is made once more', async () => {
+  it('make a refund due again that failed after its success, and it is repeated', async () => {
     const placed = await cancelled('succeeded');
     expect(await status(placed)).toBe('refunded');
     becomes(placed, 'failed');
@@ -106,13 +106,13 @@ describe("Stripe's webhooks", () => {
     expect(await status(placed)).toBe('refund_due');
     await orders.store.database.run(refundsDueNow);
     await orders.store.resumeOrders();
-    await receive(failed); // Stripe sends an event more than once
+    await receive(failed); // Stripe may send an event more than once
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');
     expect(refundsOf(placed).map((refund) => refund.status)).toEqual(['failed', 'succeeded']);
   });
 
-  it('never make a second refund of one that Stripe shows as succeeded', async () => {
+  it('never cause a second refund when Stripe shows the first one as succeeded', async () => {
     const placed = await cancelled('succeeded');
     await receive(shownRefund(placed, 'failed'));
     await orders.store.resumeOrders();
@@ -128,7 +128,7 @@ describe("Stripe's webhooks", () => {
     '[]',
     'no JSON',
     '',
-  ])('are received when they are about nothing of ours (%s)', async (body) => {
+  ])('are accepted when they are not about our objects (%s)', async (body) => {
     await send(body, signatureOf(body)).expect(200, { received: true });
   });
 
@@ -155,7 +155,7 @@ describe("Stripe's webhooks", () => {
     });
   });
 
-  it('may have 64 KiB', async () => {
+  it('may have up to 64 KiB', async () => {
     const body = (bytes: number) => ' '.repeat(bytes);
     await send(body(65_536), signatureOf(body(65_536))).expect(200);
     await send(body(65_537), signatureOf(body(65_537))).expect(413);
@@ -163,7 +163,7 @@ describe("Stripe's webhooks", () => {
 });
 
 describe("the quota of Stripe's webhooks", () => {
-  it('counts what Stripe did not sign, by network', async () => {
+  it('counts requests without a valid signature, by client network', async () => {
     const orders = await stripeOrders({ STRIPE_WEBHOOK_SECRET: secret, RATE_LIMIT_ANONYMOUS: '2/3600' });
     const send = (signature: string, network: string) =>
       request(orders.store.server)
@@ -181,7 +181,7 @@ describe("the quota of Stripe's webhooks", () => {
     await orders.stop();
   });
 
-  it('has nothing to count without a signing secret: the path does not exist', async () => {
+  it('does not apply without a signing secret, since the path does not exist', async () => {
     const orders = await stripeOrders();
     const { body } = await request(orders.store.server)
       .post(path)

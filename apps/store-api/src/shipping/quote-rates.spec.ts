@@ -21,7 +21,7 @@ describe('POST /v1/shipping-rates', () => {
   const quote = (body: object, query = '', token = creator.token) =>
     store.post(`/store/v1/shipping-rates${query}`, token, body);
 
-  it('answers 200 with the services to the country, cheapest first', async () => {
+  it('returns 200 with the services to the country, cheapest first', async () => {
     const { status, body } = await quote(
       { country_code: 'gb', items: [{ sku, quantity: 2 }] },
       '?currency=JPY',
@@ -45,14 +45,14 @@ describe('POST /v1/shipping-rates', () => {
     ]);
   });
 
-  it('takes the lightest band without items, and with an empty list of them', async () => {
+  it('uses the lightest band without items, and with an empty list', async () => {
     for (const items of [undefined, [], null]) {
       const { body } = await quote({ country_code: 'GB', items });
       expect(body.data.map(({ price }: { price: { amount: number } }) => price.amount)).toEqual([250, 350]);
     }
   });
 
-  it('answers nothing for a country nobody serves, 422 when items should go there', async () => {
+  it('returns no rates for a country without a service, and 422 for items to it', async () => {
     expect((await quote({ country_code: 'FR' })).body).toEqual({ data: [] });
     const response = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
     expect([response.status, response.body.details]).toEqual([
@@ -61,14 +61,14 @@ describe('POST /v1/shipping-rates', () => {
     ]);
   });
 
-  it('prices an order again when its parcel weighs something else than was quoted', async () => {
+  it('quotes a rate that is priced again when the order has another weight', async () => {
     const light = await store.quote(creator.token, 'GB', 'GBP');
     const { body } = await store.post('/store/v1/orders', creator.token, orderBody(sku, light, 5));
     const { body: order } = await store.get(`/store/v1/orders/${body.id}`, creator.token);
-    expect(order.shipping.amount.amount).toBe(400 + 2 * 200); // 2600 g: the 2000 g band and two steps
+    expect(order.shipping.amount.amount).toBe(400 + 2 * 200); // 2600 g: the band up to 2000 g and two steps
   });
 
-  it('refuses an expired rate', async () => {
+  it('quotes a rate that an order cannot use after its expiry', async () => {
     const owner = await store.creator();
     const [item = ''] = (await store.release(owner.id)).skus;
     const rate = await store.quote(owner.token);
@@ -95,12 +95,12 @@ describe('POST /v1/shipping-rates', () => {
       'items',
     ],
     [{ country_code: 'GB', items: [{ sku: 'prod_x', quantity: 1 }] }, 422, 'items.0.sku'],
-  ])('refuses %j', async (body, status, field) => {
+  ])('rejects %j', async (body, status, field) => {
     const response = await quote(body);
     expect([response.status, response.body.details[0].field]).toEqual([status, field]);
   });
 
-  it('refuses another currency than the four', async () => {
+  it('rejects an unsupported currency', async () => {
     const response = await quote({ country_code: 'GB' }, '?currency=CHF');
     expect([response.status, response.body.details[0].field]).toEqual([400, 'currency']);
   });

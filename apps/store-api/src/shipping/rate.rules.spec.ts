@@ -7,7 +7,7 @@ const bands = [
   { maxWeightGrams: 1000, amount: 600, extra500gAmount: 70 },
 ];
 
-describe('weight bands', () => {
+describe('the price by weight bands', () => {
   it.each([
     [undefined, 300],
     [1, 300],
@@ -17,7 +17,7 @@ describe('weight bands', () => {
     [1001, 670],
     [1500, 670],
     [1501, 740],
-  ])('%p g costs %p', (weight, amount) => {
+  ])('of %p g is %p', (weight, amount) => {
     expect(bandPrice(bands, weight)).toBe(amount);
   });
 
@@ -35,7 +35,7 @@ describe('weight bands', () => {
     );
   });
 
-  it('holds the first band that is heavy enough, and beyond the last one step each 500 g', () => {
+  it('is that of the first sufficient band, plus one step per 500 g above the last', () => {
     const some = fc.uniqueArray(
       fc.record({
         maxWeightGrams: fc.integer({ min: 1, max: 30_000 }),
@@ -57,11 +57,11 @@ describe('weight bands', () => {
     );
   });
 
-  it('has no price without a band', () => {
+  it('is undefined without a band', () => {
     expect(bandPrice([], 10)).toBeUndefined();
   });
 
-  it('weighs every piece', () => {
+  it('is for the weight of every piece', () => {
     expect(
       parcelWeightGrams([
         { weightGrams: 520, quantity: 2 },

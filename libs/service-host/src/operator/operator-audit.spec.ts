@@ -1,6 +1,6 @@
 import { idsOf } from './operator-audit.js';
 
-it('takes ids from what a command printed, and never a secret or an e-mail address', () => {
+it('records ids from the output of a command, and never a secret or an e-mail address', () => {
   expect(
     idsOf({
       client_id: 'abc',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCommand } from './define-command.js';
 import { runCli } from './run-cli.js';
 
-/** A program whose commands note what they did, over a context that can be opened and closed. */
+/** A program whose commands record their effect, with a context that can be opened and closed. */
 function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'ann' }) {
   const done: string[] = [];
   const operators: string[] = [];
@@ -61,8 +61,8 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
   };
 }
 
-describe("an operator's program", () => {
-  it('prints one JSON object, and closes what it opened', async () => {
+describe('the operator program', () => {
+  it('prints one JSON object, and closes its connections', async () => {
     const { run, counts } = program();
     const flags = ['--email', 'a@b.example', '--redirect-uri', 'https://a', '--redirect-uri', 'https://b'];
     const { ok, line } = await run(['user', 'create', ...flags, '--confidential', '--json']);
@@ -76,7 +76,7 @@ describe("an operator's program", () => {
   });
 
   it.each([[[]], [['--help']], [['user', 'create', '--help']]])(
-    'shows its commands for %j, and opens nothing',
+    'lists its commands for %j, and opens no connection',
     async (args) => {
       const { run, counts } = program();
       const { ok, line } = await run(args);
@@ -87,7 +87,7 @@ describe("an operator's program", () => {
     },
   );
 
-  it('knows commands of one word', async () => {
+  it('accepts commands of one word', async () => {
     expect(await program().run(['audit', '--json'])).toEqual({ ok: true, line: '{"events":[]}' });
   });
 
@@ -102,7 +102,7 @@ describe("an operator's program", () => {
     ['rates load', 'FILE is missing.'],
     ['rates load a b', '"b" is one word too many.'],
     ['user eat', 'There is no command "user eat". Commands: user create, rates load, audit.'],
-  ])('refuses "%s" in one line that names it as typed, and opens nothing', async (typed, complaint) => {
+  ])('rejects "%s" in one line that names it as typed, and opens no connection', async (typed, complaint) => {
     const { run, counts } = program();
     expect(await run(typed.split(' ').filter((word) => word !== ''))).toEqual({ ok: false, line: complaint });
     expect(counts().opened).toBe(0);
@@ -118,7 +118,7 @@ describe("an operator's program", () => {
     },
   );
 
-  it('says in one line what failed, and closes what it opened', async () => {
+  it('prints a failure in one line, and closes its connections', async () => {
     const { run, counts } = program();
     expect(await run(['rates', 'load', 'x.csv'])).toEqual({
       ok: false,
@@ -127,10 +127,10 @@ describe("an operator's program", () => {
     expect(counts()).toEqual({ opened: 1, closed: 1 });
   });
 
-  describe('given a batch', () => {
+  describe('with a batch', () => {
     const user = (email: string) => ['user', 'create', '--email', email];
 
-    it('does all of it over one opening', async () => {
+    it('runs all commands over the same connections', async () => {
       const { run, counts, done } = program();
       const { ok, line } = await run(['batch'], JSON.stringify([user('a@x'), user('b@x'), ['audit']]));
       expect(ok).toBe(true);
@@ -139,7 +139,7 @@ describe("an operator's program", () => {
       expect(counts()).toEqual({ opened: 1, closed: 1 });
     });
 
-    it('ends with the first that fails', async () => {
+    it('stops at the first command that fails', async () => {
       const { run, counts, done } = program();
       const { ok } = await run(['batch'], JSON.stringify([user('a@x'), ['rates', 'load', 'x'], user('b@x')]));
       expect(ok).toBe(false);
@@ -147,7 +147,7 @@ describe("an operator's program", () => {
       expect(counts()).toEqual({ opened: 1, closed: 1 });
     });
 
-    it('does nothing of one with a wrong line, and refuses what is no batch', async () => {
+    it('runs nothing when a line is invalid or the input is no batch', async () => {
       const { run, counts } = program();
       expect(await run(['batch'], JSON.stringify([user('a@x'), user('nobody')]))).toEqual({
         ok: false,
@@ -196,13 +196,13 @@ describe('the operator’s name', () => {
     [['audit', '--as', '']],
     [['audit', '--as', 'a\nb']],
     [['audit', '--as', '--json']],
-  ])('is no %j', async (args) => {
+  ])('rejects %j', async (args) => {
     expect((await program().run(args)).ok).toBe(false);
   });
 });
 
 describe('the record of a command', () => {
-  it('holds its words, its operands and the names of its options, never their values', async () => {
+  it('contains its words, operands and names of options, never their values', async () => {
     const { run, recorded } = program();
     await run(['user', 'create', '--email', 'a@b.example', '--confidential']);
     await run(['rates', 'load', 'rates.xml']);

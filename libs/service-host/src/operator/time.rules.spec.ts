@@ -2,7 +2,7 @@ import { parseTime } from './time.rules.js';
 
 const now = new Date('2026-03-01T12:00:00Z');
 
-describe('a moment as an operator types it', () => {
+describe('a time argument', () => {
   it.each([
     ['90s', '2026-03-01T11:58:30.000Z'],
     ['30m', '2026-03-01T11:30:00.000Z'],
@@ -17,7 +17,7 @@ describe('a moment as an operator types it', () => {
   });
 
   it.each(['', 'yesterday', '2', '2w', '-2h', '2026', '2026-13-01', '2026-02-03 04:05', '1 h'])(
-    '"%s" is none',
+    '"%s" is rejected',
     (typed) => {
       expect(parseTime(typed, now)).toBeUndefined();
     },
