@@ -22,8 +22,8 @@ const epoch = new Date(0).toISOString();
  */
 export function eventsIn(history: PackageHistory, packages: readonly PackageRow[]): readonly PackageEvent[] {
   const stored = history.filter((entry) => 'kind' in entry);
-  // words: member of stored JSON
   if (stored.length > 0)
+    // words: member of stored JSON
     return stored.map(({ told_at: occurred_at, ...event }) => ({ ...event, occurred_at }));
   const outcomes = history.filter((entry) => !('kind' in entry));
   return packages.flatMap((parcel, index) => eventsFor(parcel, outcomes[index]));
