@@ -85,7 +85,10 @@ export class TransitionOrder {
     });
   }
 
-  /** Corrects the tracking of a package. Returns the order's UUID. @throws RejectedMessage, OutOfOrderEvent */
+  /**
+   * Corrects the tracking of a package. Returns the order's UUID.
+   * @throws RejectedMessage, OutOfOrderEvent
+   */
   async correctTracking(
     tx: Transaction,
     report: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
