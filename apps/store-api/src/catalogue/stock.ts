@@ -144,5 +144,5 @@ function sumByProduct(lines: readonly StockLine[]): StockLine[] {
   for (const { productId, quantity } of lines) sums.set(productId, (sums.get(productId) ?? 0) + quantity);
   return [...sums]
     .map(([productId, quantity]) => ({ productId, quantity }))
-    .sort((one, other) => (one.productId < other.productId ? -1 : 1));
+    .sort((a, b) => (a.productId < b.productId ? -1 : 1));
 }

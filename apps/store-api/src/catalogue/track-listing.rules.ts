@@ -34,7 +34,7 @@ export function trackListing(
   let last = Math.max(0, ...taken, ...places.keys());
   for (const track of unplaced) places.set(++last, track);
   return [...places]
-    .toSorted(([one], [other]) => one - other)
+    .toSorted(([a], [b]) => a - b)
     .map(([position, { track_id, title, duration_seconds }]) => ({
       track_id,
       position,
@@ -43,7 +43,7 @@ export function trackListing(
     }));
 }
 
-function byAge(one: ProcessedTrack, other: ProcessedTrack): number {
-  const difference = one.first_processed_at.getTime() - other.first_processed_at.getTime();
-  return difference !== 0 ? difference : one.track_id < other.track_id ? -1 : 1;
+function byAge(a: ProcessedTrack, b: ProcessedTrack): number {
+  const difference = a.first_processed_at.getTime() - b.first_processed_at.getTime();
+  return difference !== 0 ? difference : a.track_id < b.track_id ? -1 : 1;
 }

@@ -23,11 +23,11 @@ interface NewKey {
   readonly claimedBy: string;
 }
 
-interface HeldKey {
+interface ExistingKey {
   readonly same: boolean;
   readonly response: PlacedOrder | null;
   /** Its request died, or its 24 hours are over. */
-  readonly free: boolean;
+  readonly claimable: boolean;
 }
 
 /** How long a claim lasts before its order is written. A later order is rolled back when it attaches. */
@@ -40,33 +40,33 @@ const claimNew = statement(
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
    SELECT creator_id, client_id, key, fingerprint, claimed_by, now() + $6::int * interval '1 millisecond'
    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[]) AS requested (creator_id, client_id, key, fingerprint, claimed_by)
-   WHERE NOT EXISTS (SELECT FROM idempotency_keys held
-                     WHERE (held.creator_id, held.client_id, held.key) = (requested.creator_id, requested.client_id, requested.key))
+   WHERE NOT EXISTS (SELECT FROM idempotency_keys existing
+                     WHERE (existing.creator_id, existing.client_id, existing.key) = (requested.creator_id, requested.client_id, requested.key))
    ORDER BY creator_id, client_id, key
    ON CONFLICT DO NOTHING
    RETURNING claimed_by`,
 );
 const claim = statement(
   'idempotency.claim',
-  `INSERT INTO idempotency_keys AS held (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
+  `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
    VALUES ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond')
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
-     order_id = CASE WHEN held.created_at < now() - interval '24 hours' THEN NULL ELSE held.order_id END,
+     order_id = CASE WHEN existing.created_at < now() - interval '24 hours' THEN NULL ELSE existing.order_id END,
      -- The 24 hours start with the request that may place the order.
-     created_at = CASE WHEN held.order_id IS NULL OR held.created_at < now() - interval '24 hours' THEN now()
-                       ELSE held.created_at END,
+     created_at = CASE WHEN existing.order_id IS NULL OR existing.created_at < now() - interval '24 hours' THEN now()
+                       ELSE existing.created_at END,
      response = NULL
-   WHERE held.created_at < now() - interval '24 hours'
-      OR (held.response IS NULL AND held.lease_until < now()
-          AND (held.order_id IS NULL OR held.fingerprint = excluded.fingerprint))
+   WHERE existing.created_at < now() - interval '24 hours'
+      OR (existing.response IS NULL AND existing.lease_until < now()
+          AND (existing.order_id IS NULL OR existing.fingerprint = excluded.fingerprint))
    RETURNING order_id`,
 );
-const readHeld = statement(
+const readExisting = statement(
   'idempotency.read',
   `SELECT fingerprint = $4 AS same, response,
           created_at < now() - interval '24 hours'
-            OR (response IS NULL AND lease_until < now() AND (order_id IS NULL OR fingerprint = $4)) AS free
+            OR (response IS NULL AND lease_until < now() AND (order_id IS NULL OR fingerprint = $4)) AS claimable
    FROM idempotency_keys WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
 const attachOrder = statement(
@@ -110,16 +110,16 @@ export class IdempotencyKeys {
   /** @throws Conflict when the key was used with another body, or its request is still in progress */
   async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
     if (await this.newKeys.load({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
-    const place = [scope.creatorId, scope.clientId, scope.key, fingerprint];
+    const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     // A plain read waits for no lock. Only an abandoned key is claimed below.
-    const held = await this.database.row<HeldKey>(readHeld, place);
-    if (held?.free === false) return replayOf(held);
+    const existing = await this.database.row<ExistingKey>(readExisting, lookup);
+    if (existing?.claimable === false) return replayOf(existing);
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
-      ...place,
+      ...lookup,
       claimedBy,
       claimLeaseMs,
     ]);
-    if (claimed === undefined) return replayOf(await this.database.row<HeldKey>(readHeld, place));
+    if (claimed === undefined) return replayOf(await this.database.row<ExistingKey>(readExisting, lookup));
     return claimed.order_id === null ? { state: 'claimed' } : { state: 'resumed', orderId: claimed.order_id };
   }
 
@@ -175,8 +175,8 @@ export class IdempotencyKeys {
 }
 
 /** The claim of a repeated request. @throws Conflict */
-function replayOf(held: HeldKey | undefined): Claim {
-  if (held?.same === false) throw bodyMismatch();
-  if (held?.response == null) throw stillRunning();
-  return { state: 'replayed', response: held.response };
+function replayOf(existing: ExistingKey | undefined): Claim {
+  if (existing?.same === false) throw bodyMismatch();
+  if (existing?.response == null) throw stillRunning();
+  return { state: 'replayed', response: existing.response };
 }

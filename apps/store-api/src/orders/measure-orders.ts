@@ -57,10 +57,10 @@ interface Measured {
 
 /** Sets the gauges of pending orders, due refunds and deferred events. */
 export async function measureOrders(database: Database): Promise<void> {
-  const found = await database.row<Measured & Record<string, unknown>>(measure);
-  pendingOldest.set(found?.pending_oldest ?? 0);
-  refundsOwed.set(found?.refunds ?? 0);
-  refundsOldest.set(found?.refunds_oldest ?? 0);
-  deferred.set(found?.deferred ?? 0);
-  deferredOldest.set(found?.deferred_oldest ?? 0);
+  const measured = await database.row<Measured & Record<string, unknown>>(measure);
+  pendingOldest.set(measured?.pending_oldest ?? 0);
+  refundsOwed.set(measured?.refunds ?? 0);
+  refundsOldest.set(measured?.refunds_oldest ?? 0);
+  deferred.set(measured?.deferred ?? 0);
+  deferredOldest.set(measured?.deferred_oldest ?? 0);
 }

@@ -5,7 +5,7 @@ type Tracking = Pick<PackageRow, 'carrier' | 'tracking_number' | 'tracking_url'>
 interface Shipped extends Tracking {
   readonly kind: 'shipped';
   readonly shipped_at: string;
-  /** When the report happened. */
+  /** Time of the event. */
   readonly occurred_at: string;
 }
 
@@ -69,12 +69,13 @@ export function packagesOf(events: readonly PackageEvent[]): {
   }
   const deliveries = events.filter((event) => event.kind === 'delivered').sort(compareEvents);
   for (const delivery of deliveries)
-    if (!packages.some((one) => isDeliveredBy(one, delivery, packages)))
+    if (!packages.some((parcel) => isDeliveredBy(parcel, delivery, packages)))
       misplaced.set(delivery, 'unknown_package');
-  const rows = packages.map((one) => ({
-    ...one.tracking,
-    shipped_at: one.shipped.shipped_at,
-    delivered_at: deliveries.find((delivery) => isDeliveredBy(one, delivery, packages))?.delivered_at ?? null,
+  const rows = packages.map((parcel) => ({
+    ...parcel.tracking,
+    shipped_at: parcel.shipped.shipped_at,
+    delivered_at:
+      deliveries.find((delivery) => isDeliveredBy(parcel, delivery, packages))?.delivered_at ?? null,
   }));
   return { packages: rows, misplaced };
 }
@@ -122,12 +123,12 @@ function withCorrection(packages: readonly Package[], event: Corrected): readonl
   const numbers = new Set([...target.numbers, tracking_number, replaces ?? tracking_number]);
   // An explicit `replaces` proves that the reporter knew the package, so only another correction can be
   // later. The clocks of reporters are not compared.
-  const known = replaces !== null && target.trackedAt === target.shipped.occurred_at;
-  const late = !known && time(occurred_at) < time(target.trackedAt);
-  const corrected = late
+  const reporterKnewPackage = replaces !== null && target.trackedAt === target.shipped.occurred_at;
+  const isStale = !reporterKnewPackage && time(occurred_at) < time(target.trackedAt);
+  const corrected = isStale
     ? { ...target, numbers }
     : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: occurred_at };
-  return packages.map((one) => (one === target ? corrected : one));
+  return packages.map((parcel) => (parcel === target ? corrected : parcel));
 }
 
 /**
@@ -135,11 +136,11 @@ function withCorrection(packages: readonly Package[], event: Corrected): readonl
  * If none was, it applies to the first one: a package arrives after it was handed over, even if the clocks of
  * reporters differ.
  */
-function isDeliveredBy(one: Package, delivery: Delivered, packages: readonly Package[]): boolean {
+function isDeliveredBy(parcel: Package, delivery: Delivered, packages: readonly Package[]): boolean {
   const { tracking_number, delivered_at, occurred_at } = delivery;
-  if (tracking_number !== null) return one.numbers.has(tracking_number);
+  if (tracking_number !== null) return parcel.numbers.has(tracking_number);
   const first = Math.min(...packages.map(handedOverAt));
-  return handedOverAt(one) <= Math.max(time(delivered_at), time(occurred_at), first);
+  return handedOverAt(parcel) <= Math.max(time(delivered_at), time(occurred_at), first);
 }
 
 function handedOverAt({ shipped }: Package): number {
@@ -147,30 +148,30 @@ function handedOverAt({ shipped }: Package): number {
 }
 
 /** Whether two events are repetitions of each other; the earlier one applies. */
-function isRepetition(one: PackageEvent, other: PackageEvent): boolean {
-  const sameNumber = one.kind === other.kind && one.tracking_number === other.tracking_number;
-  if (one.kind === 'corrected' || one.tracking_number === null) return compareEvents(one, other) === 0;
+function isRepetition(a: PackageEvent, b: PackageEvent): boolean {
+  const sameNumber = a.kind === b.kind && a.tracking_number === b.tracking_number;
+  if (a.kind === 'corrected' || a.tracking_number === null) return compareEvents(a, b) === 0;
   return sameNumber;
 }
 
 const kinds = ['shipped', 'corrected', 'delivered'];
 
 /** By time. Events of the same time have a fixed order too. */
-function compareEvents(one: PackageEvent, other: PackageEvent): number {
+function compareEvents(a: PackageEvent, b: PackageEvent): number {
   return (
-    time(one.occurred_at) - time(other.occurred_at) ||
-    kinds.indexOf(one.kind) - kinds.indexOf(other.kind) ||
-    compare(canonical(one), canonical(other))
+    time(a.occurred_at) - time(b.occurred_at) ||
+    kinds.indexOf(a.kind) - kinds.indexOf(b.kind) ||
+    compare(canonical(a), canonical(b))
   );
 }
 
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function canonical(event: PackageEvent): string {
-  return JSON.stringify(Object.entries(event).sort(([one], [other]) => compare(one, other)));
+  return JSON.stringify(Object.entries(event).sort(([a], [b]) => compare(a, b)));
 }
 
 function time(at: string): number {

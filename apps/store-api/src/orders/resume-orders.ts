@@ -36,7 +36,7 @@ export class ResumeOrders {
   ) {
     this.loops = [
       this.loop('resume-orders', claimUnattempted),
-      this.loop('resume-orders-again', claimRetries),
+      this.loop('resume-orders-retries', claimRetries),
     ];
   }
 

@@ -69,17 +69,17 @@ export class TransitionOrder {
    */
   async ship(
     tx: Transaction,
-    report: Tracking & { readonly order_id: string; readonly shipped_at?: string | undefined },
+    event: Tracking & { readonly order_id: string; readonly shipped_at?: string | undefined },
     occurredAt: string,
   ): Promise<string> {
-    const order = await this.lock(tx, report.order_id);
+    const order = await this.lock(tx, event.order_id);
     if (order.status === 'pending') throw outOfOrder(order, 'ship');
     if (order.packages.length === 0 && !canTransition(order.status, 'shipped'))
       throw rejection(order, 'ship');
-    const { shipped_at = occurredAt } = report;
+    const { shipped_at = occurredAt } = event;
     return this.applyPackageEvent(tx, order, {
       kind: 'shipped',
-      ...trackingOf(report),
+      ...trackingOf(event),
       shipped_at,
       occurred_at: occurredAt,
     });
@@ -91,16 +91,16 @@ export class TransitionOrder {
    */
   async correctTracking(
     tx: Transaction,
-    report: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
+    event: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
     occurredAt: string,
   ): Promise<string> {
-    const order = await this.lock(tx, report.order_id);
+    const order = await this.lock(tx, event.order_id);
     if (order.status === 'payment_failed' || order.status === 'cancelled')
       throw rejection(order, 'correct the tracking of');
-    const { replaces_tracking_number: replaces = null } = report;
+    const { replaces_tracking_number: replaces = null } = event;
     return this.applyPackageEvent(tx, order, {
       kind: 'corrected',
-      ...trackingOf(report),
+      ...trackingOf(event),
       replaces,
       occurred_at: occurredAt,
     });
@@ -112,17 +112,17 @@ export class TransitionOrder {
    */
   async deliver(
     tx: Transaction,
-    report: {
+    event: {
       readonly order_id: string;
       readonly tracking_number?: string | undefined;
       readonly delivered_at?: string | undefined;
     },
     occurredAt: string,
   ): Promise<string> {
-    const order = await this.lock(tx, report.order_id);
+    const order = await this.lock(tx, event.order_id);
     if (order.status === 'pending' || order.status === 'processing') throw outOfOrder(order, 'deliver');
     if (order.status !== 'shipped' && order.status !== 'delivered') throw rejection(order, 'deliver');
-    const { tracking_number = null, delivered_at = occurredAt } = report;
+    const { tracking_number = null, delivered_at = occurredAt } = event;
     return this.applyPackageEvent(tx, order, {
       kind: 'delivered',
       tracking_number,
@@ -137,17 +137,17 @@ export class TransitionOrder {
    */
   async cancel(
     tx: Transaction,
-    report: { readonly order_id: string; readonly reason: string },
+    event: { readonly order_id: string; readonly reason: string },
   ): Promise<string> {
-    const order = await this.lock(tx, report.order_id);
+    const order = await this.lock(tx, event.order_id);
     if (order.status === 'cancelled') return order.id;
     if (order.status === 'pending') throw outOfOrder(order, 'cancel');
     if (!canTransition(order.status, 'cancelled')) throw rejection(order, 'cancel');
-    const after = await tx.row<OrderRow>(cancel, [order.id, report.reason]);
+    const after = await tx.row<OrderRow>(cancel, [order.id, event.reason]);
     if (after === undefined) throw new Error('A locked order changed its status.');
     await tx.run(markRefundDue, [order.id]);
     await this.stock.returnStock(tx, order.id);
-    const data = { order: await this.snapshot(tx, after), reason: report.reason };
+    const data = { order: await this.snapshot(tx, after), reason: event.reason };
     await this.publish(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
     return order.id;
   }
@@ -169,17 +169,18 @@ export class TransitionOrder {
     if (events === known) return order.id; // a repetition
     if (events.length > maxPackageEvents) throw new RejectedMessage('the order has too many reports');
     const { packages, misplaced } = packagesOf(events);
-    const why = misplaced.get(event);
-    if (why === 'number_taken') throw new RejectedMessage('another package has this tracking number');
-    if (why === 'unknown_package') throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
+    const reason = misplaced.get(event);
+    if (reason === 'number_taken') throw new RejectedMessage('another package has this tracking number');
+    if (reason === 'unknown_package')
+      throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
     const history = JSON.stringify(storedHistory(events));
     if (isDeepStrictEqual(packages, order.packages)) {
       await tx.run(saveHistory, [order.id, history]);
       return order.id;
     }
     const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
-    const status = statusWith(packages, order.status);
-    const kind = eventOf(order.status, status, tracked);
+    const status = nextStatus(packages, order.status);
+    const kind = messageFor(order.status, status, tracked);
     const after = await tx.row<OrderRow>(setPackages, [
       order.id,
       JSON.stringify(packages),
@@ -211,7 +212,7 @@ function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Track
 }
 
 /** Delivered when all packages have arrived; never back to an earlier status. */
-function statusWith(packages: readonly PackageRow[], before: OrderStatus): OrderStatus {
+function nextStatus(packages: readonly PackageRow[], before: OrderStatus): OrderStatus {
   if (before === 'delivered') return before;
   return packages.every(({ delivered_at }) => delivered_at !== null) ? 'delivered' : 'shipped';
 }
@@ -229,16 +230,16 @@ function lastArrival(packages: readonly PackageRow[]): string | null {
  * Partial deliveries publish no message, unless the order is already `delivered`: then
  * `order.tracking_updated` is the only way to report them.
  */
-function eventOf(before: OrderStatus, after: OrderStatus, tracked: boolean) {
+function messageFor(before: OrderStatus, after: OrderStatus, tracked: boolean) {
   if (before === 'processing') return messages.orderShipped;
   if (before !== after) return messages.orderDelivered;
   return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
 }
 
-function rejection({ status }: OrderRow, what: string): RejectedMessage {
-  return new RejectedMessage(`cannot ${what} an order that is ${status}`);
+function rejection({ status }: OrderRow, action: string): RejectedMessage {
+  return new RejectedMessage(`cannot ${action} an order that is ${status}`);
 }
 
-function outOfOrder({ id, status }: OrderRow, what: string): OutOfOrderEvent {
-  return new OutOfOrderEvent(id, `cannot ${what} an order that is still ${status}`);
+function outOfOrder({ id, status }: OrderRow, action: string): OutOfOrderEvent {
+  return new OutOfOrderEvent(id, `cannot ${action} an order that is still ${status}`);
 }

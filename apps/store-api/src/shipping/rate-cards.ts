@@ -57,5 +57,5 @@ export async function priceServices(
       const amount = bandPrice(bands, parcel.weightGrams);
       return amount === undefined ? [] : [{ ...service, amount }];
     })
-    .sort((one, other) => one.amount - other.amount || one.name.localeCompare(other.name));
+    .sort((a, b) => a.amount - b.amount || a.name.localeCompare(b.name));
 }
