@@ -18,7 +18,7 @@ const write = statement(
    FROM event, generate_series(1, $3)`,
 );
 
-/** Deliveries of one event that have been due for so long, of which nobody is told. */
+/** Writes deliveries of one event that have been due for `forSeconds`, without a wake-up. */
 export async function writeDue(
   sql: Sql,
   subscriptionId: string | undefined,
@@ -27,7 +27,7 @@ export async function writeDue(
   await sql.run(write, [day, subscriptionId, count, body, forSeconds]);
 }
 
-/** `YYYY-MM-DD` in UTC, so many days from now. */
+/** Returns the UTC date `days` from now, as `YYYY-MM-DD`. */
 export function dayFromNow(days: number): string {
   return timeFromNow(days).toISOString().slice(0, 10);
 }

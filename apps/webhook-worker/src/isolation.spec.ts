@@ -17,7 +17,7 @@ import {
   type Worker,
 } from './webhook-worker.fixture.js';
 
-/** The million is measured by `npm run bench -- webhooks`. */
+/** `npm run bench -- webhooks` measures a million. */
 const pastDeliveries = 60_000;
 const readers = 12;
 const eventCount = 100;
@@ -48,7 +48,7 @@ beforeAll(async () => {
     });
   sources = [source(7), source(4), source(5)]; // as in production
   const [database, background, delivery] = await Promise.all(
-    sources.map(async (one) => new Database(await one.initialize())),
+    sources.map(async (pool) => new Database(await pool.initialize())),
   );
   if (database === undefined || background === undefined || delivery === undefined)
     throw new Error('No pool.');
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 let receivers: WebhookReceiver[];
 beforeEach(() => {
-  stores.forget();
+  stores.resetCreators();
   receivers = [];
 });
 afterEach(() => Promise.all(receivers.map((receiver) => receiver.stop())));
@@ -108,10 +108,10 @@ describe('the deliveries of a tenant', () => {
     ['few', pastDeliveries / 20],
     ['many', 2],
   ])(
-    'arrive once each while another tenant reads a long history with %s failed deliveries by 12 readers and recovers it in a loop',
-    async (_, failedEach) => {
+    'arrive once each while 12 readers of another tenant list a long history with %s failed deliveries and recover it',
+    async (_, failedEvery) => {
       const [noisy, quiet] = [await aTenant(), await aTenant()];
-      await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEach, days: 2 });
+      await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery, days: 2 });
       let reading = true;
       const statuses = new Set<number>();
       const loop = async (work: (round: number) => PromiseLike<{ status: number }>): Promise<void> => {
@@ -149,8 +149,8 @@ describe('the deliveries of a tenant', () => {
   });
 });
 
-describe('a list that takes too long', () => {
-  it('is ended after two seconds with 503, so that it frees its connection for other requests', async () => {
+describe('a slow list request', () => {
+  it('is aborted after two seconds with 503, which frees its connection for other requests', async () => {
     const tenant = await aTenant();
     const lock = statement('test.lock-table', 'LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE');
     await stores.database.transaction(async (tx) => {

@@ -54,8 +54,8 @@ const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_del
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 const day = (at: Date): string => at.toISOString().slice(0, 10);
 
-describe('maintenance', () => {
-  it('has a partition for each day from yesterday to a week ahead, however often it runs', async () => {
+describe('the maintenance job', () => {
+  it('creates a partition for each day from yesterday to a week ahead, also when repeated', async () => {
     await maintenance.round();
     await maintenance.round();
     const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
@@ -67,7 +67,7 @@ describe('maintenance', () => {
     );
   });
 
-  it('drops the days of more than 30 days ago, and what is late with them', async () => {
+  it('deletes days more than 30 days ago, including rows in the default partition', async () => {
     const old = daysAgo(32);
     const name = `webhook_deliveries_${day(old).replaceAll('-', '_')}`;
     const next = day(daysAgo(31));
@@ -83,7 +83,7 @@ describe('maintenance', () => {
     expect(names).not.toContain(name);
   });
 
-  it('makes the partition of a day that has deliveries already, and moves them in', async () => {
+  it('creates the partition of a day that already has deliveries, and moves them into it', async () => {
     const tomorrow = daysAgo(-1);
     const key = [day(tomorrow), uuidv7()];
     await stores.database.run(insert, [...key, uuidv7(), uuidv7(), new Date()]);
@@ -99,7 +99,7 @@ describe('maintenance', () => {
     }
   });
 
-  it('refuses no delivery that is written for a day while its partition is made', async () => {
+  it('does not reject deliveries that are written while the partition of their day is created', async () => {
     const write = async (): Promise<void> => {
       for (let count = 0; count < 60; count += 1)
         await stores.database.run(insert, [day(new Date()), uuidv7(), uuidv7(), uuidv7(), new Date()]);
@@ -111,7 +111,7 @@ describe('maintenance', () => {
     expect(outside).toHaveLength(0);
   });
 
-  it('warns owners although the held deliveries cannot be counted', async () => {
+  it('warns owners even if counting held deliveries fails', async () => {
     await stores.dataSource.query(`
       INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
       VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
@@ -123,7 +123,7 @@ describe('maintenance', () => {
     expect(warned).toEqual([{ reason: 'to_be_disabled' }]);
   });
 
-  it('makes and drops the other days when one cannot be', async () => {
+  it('creates and drops other partitions when one of them fails', async () => {
     const [taken, kept, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
     const name = (at: Date): string => `webhook_deliveries_${day(at).replaceAll('-', '_')}`;
     await stores.dataSource.query(`CREATE TABLE ${name(taken)} (unrelated int)`);
@@ -133,7 +133,7 @@ describe('maintenance', () => {
         `CREATE TABLE ${name(at)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(at)}') TO ('${following}')`,
       );
     }
-    await stores.dataSource.query(`CREATE VIEW looks_at_it AS SELECT * FROM ${name(kept)}`); // so it cannot be dropped
+    await stores.dataSource.query(`CREATE VIEW dependent_view AS SELECT * FROM ${name(kept)}`); // blocks its drop
     await maintenance.round();
     const names = (await stores.database.rows<{ name: string }>(attached)).map((row) => row.name);
     expect(names).toHaveLength(1 + 8);

@@ -7,8 +7,8 @@ const body = JSON.stringify({
   event: 'order.created',
   data: {},
 });
-// Over the last days, a millisecond apart in each: every nth row failed, the others succeeded; one in a
-// hundred is of a rarer event.
+// Spreads the rows over the last days, a millisecond apart: every nth row failed, the others succeeded; one
+// in a hundred has a rarer event.
 const write = statement(
   'test.write-past',
   `WITH event AS (
@@ -25,12 +25,12 @@ const write = statement(
 );
 const analyse = statement('test.analyse', 'ANALYZE webhook_deliveries');
 
-/** Writes the history of a subscription: deliveries that have ended, spread evenly over the last days. */
+/** Writes the history of a subscription: finished deliveries, spread evenly over the last days. */
 export async function writeHistory(
   sql: Sql,
   subscriptionId: string | undefined,
-  { count, failedEach, days }: { count: number; failedEach: number; days: number },
+  { count, failedEvery, days }: { count: number; failedEvery: number; days: number },
 ): Promise<void> {
-  await sql.run(write, [subscriptionId, count, failedEach, days, body]);
+  await sql.run(write, [subscriptionId, count, failedEvery, days, body]);
   await sql.run(analyse);
 }

@@ -46,7 +46,7 @@ describe('a service', () => {
   });
 });
 
-/** A transaction that keeps a connection of a pool. */
+/** Opens a transaction that holds a connection of a pool. */
 async function held(database: Database) {
   const open = await database.begin();
   await open.tx.rows(readNames);

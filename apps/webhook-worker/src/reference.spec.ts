@@ -15,7 +15,7 @@ const url = 'https://shop.example/hooks';
 const secret = 'whsec_test';
 const everything = { url, secret, events: ['order.created'] };
 
-describe('the reference of the webhooks', () => {
+describe('the API reference of webhooks', () => {
   let stores: WebhookStores;
   let worker: Worker;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('the reference of the webhooks', () => {
     await stores.stop();
   });
 
-  it('tells of every route of this service', () => {
+  it('contains every route of this service', () => {
     const expected = Object.entries(document.paths)
       .filter(([path]) => path.startsWith('/v1/webhooks'))
       .flatMap(([path, item]) =>
@@ -37,7 +37,7 @@ describe('the reference of the webhooks', () => {
     expect(routes.sort()).toEqual(expected.sort());
   });
 
-  it('tells the bounds of bodies as their validation has them', async () => {
+  it('has the same bounds of request bodies as their validation', async () => {
     const client = await aClient(stores, worker);
     const id = await client.subscribe(url);
     const disagreements = await Promise.all([
@@ -58,19 +58,20 @@ describe('the reference of the webhooks', () => {
     expect(disagreements.flat()).toEqual([]);
   });
 
-  it('tells the bounds of the query of deliveries as their validation has them', async () => {
+  it('has the same bounds of the query of deliveries as its validation', async () => {
     const client = await aClient(stores, worker);
     const id = await client.subscribe(url);
     const { parameters = [] } = document.paths['/v1/webhooks/{id}/deliveries']?.get ?? {};
     for (const { name, in: place, schema } of parameters) {
       if (place !== 'query' || schema.enum === undefined) continue;
-      const ask = async (value: string) => (await client.get(`/${id}/deliveries?${name}=${value}`)).status;
-      for (const value of schema.enum) expect([name, await ask(String(value))]).toEqual([name, 200]);
-      expect([name, await ask('none')]).toEqual([name, 400]);
+      const statusOf = async (value: string) =>
+        (await client.get(`/${id}/deliveries?${name}=${value}`)).status;
+      for (const value of schema.enum) expect([name, await statusOf(String(value))]).toEqual([name, 200]);
+      expect([name, await statusOf('none')]).toEqual([name, 400]);
     }
   });
 
-  it('tells what each event is sent with', async () => {
+  it('describes the body and headers of each sent event', async () => {
     const receiver = await webhookReceiver();
     const judge = new SchemaJudge(document);
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {

@@ -22,7 +22,7 @@ import { Reconciler } from './delivery/reconciler.js';
 import { migrations } from './migrations/index.js';
 import { WebhookWorkerModule, type WebhookWorkerParts } from './webhook-worker.module.js';
 
-/** Every answer of the tests is held against the reference. */
+/** Checks every response of the tests against the API reference. */
 const documented = new DocumentedAnswers(readDocument('store'), '/store');
 
 const deliveriesOfCreators = statement(
@@ -42,7 +42,7 @@ export interface DeliveryRow {
   readonly outcomes: string[] | null;
 }
 
-/** Stores and tokens that outlive one worker, so a test may stop a worker and start another. */
+/** Stores and tokens that outlive a worker, so that a test can restart workers. */
 export async function webhookStores() {
   const stores = await scratchDatabase(migrations, { forceGenericPlan: true });
   const broker = await scratchBroker();
@@ -51,10 +51,10 @@ export async function webhookStores() {
   const creators: string[] = [];
   return {
     ...stores,
-    /** Whose deliveries the running test looks at. */
+    /** Creators whose deliveries the running test reads. */
     creators,
-    /** Begins a test: what earlier ones left behind is not looked at. */
-    forget: () => creators.splice(0),
+    /** Starts a test: deliveries of earlier tests are ignored. */
+    resetCreators: () => creators.splice(0),
     broker,
     tokens,
     prefix,
@@ -70,14 +70,14 @@ export async function webhookStores() {
 }
 export type WebhookStores = Awaited<ReturnType<typeof webhookStores>>;
 
-/** What FLUSHALL would do to our keys. */
+/** Deletes all keys with the prefix, like FLUSHALL. */
 export async function deleteRedisKeys(redis: Redis, prefix: string): Promise<void> {
   for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 500 })) {
     if (Array.isArray(keys) && keys.length > 0) await redis.del(...keys.map(String));
   }
 }
 
-/** What a worker on a test's stores is told. Times are short, so that a test sees all of a schedule. */
+/** Settings of a worker on the stores of a test. Delays are short, so that a test covers a whole schedule. */
 export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores) {
   return {
     DATABASE_URL: url,
@@ -96,10 +96,10 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
   };
 }
 
-/** Connection pools of a worker, and a clock, that are not the test's own. */
+/** Connection pools and a clock that replace those of the test. */
 export type WorkerParts = Partial<Pick<WebhookWorkerParts, 'database' | 'background' | 'delivery' | 'clock'>>;
 
-/** A webhook-worker of the test's own, on real stores. */
+/** Starts a webhook-worker in this process, on real stores. */
 export async function startWorker(
   stores: WebhookStores,
   environment: Readonly<Record<string, string>> = {},
@@ -162,10 +162,10 @@ export async function startWorker(
     app,
     config,
     server: app.getHttpServer(),
-    /** What it has logged with this message, without time and level. */
+    /** Returns the log records with this message. */
     logged: (message: string): Record<string, unknown>[] =>
       log.map((line) => Object(JSON.parse(line))).filter((line) => line.message === message),
-    /** Makes the reconciler look now. */
+    /** Runs a round of the reconciler now. */
     reconcile: () => app.get(Reconciler).wake(),
     stop: async () => {
       await shutdown.run();
@@ -176,12 +176,12 @@ export async function startWorker(
 }
 export type Worker = Awaited<ReturnType<typeof startWorker>>;
 
-/** A worker in this process, or the address of one in another. */
+/** A worker in this process, or the URL of one in another. */
 export interface Served {
   readonly server: Worker['server'] | string;
 }
 
-/** A client of the Store API that is connected to a creator of its own. */
+/** Creates a Store API client that is connected to a creator of its own. */
 export async function aClient(
   stores: WebhookStores,
   worker: Served,
@@ -189,19 +189,19 @@ export async function aClient(
 ) {
   const creatorId = uuidv7();
   stores.creators.push(creatorId);
-  const ofToken = {
+  const tokenClaims = {
     creator_id: creatorId,
     client_id: uniqueName('client'),
     scope: Object.keys(storeScopes).join(' '),
     ...claims,
   };
-  const token = await stores.tokens.token(ofToken);
+  const token = await stores.tokens.token(tokenClaims);
   const path = (rest: string): string => `/store/v1/webhooks${rest}`;
   const auth = { type: 'bearer' } as const;
   return {
     creatorId,
     token,
-    claims: ofToken,
+    claims: tokenClaims,
     get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth).expect(documented.check),
     post: (body: unknown, rest = '', headers: Readonly<Record<string, string>> = {}) =>
       request(worker.server)
@@ -221,20 +221,20 @@ export async function aClient(
         .delete(path(`/${id}`))
         .auth(token, auth)
         .expect(documented.check),
-    /** Subscribes and answers the id. */
+    /** Subscribes. Returns the id. */
     subscribe: async (url: string, events = ['order.created'], secret = 'whsec_test'): Promise<string> => {
-      const answer = await request(worker.server)
+      const response = await request(worker.server)
         .post(path(''))
         .auth(token, auth)
         .send({ url, events, secret });
-      if (answer.status !== 201)
-        throw new Error(`Subscribing gave ${answer.status}: ${JSON.stringify(answer.body)}`);
-      return String(answer.body.id);
+      if (response.status !== 201)
+        throw new Error(`Subscribing gave ${response.status}: ${JSON.stringify(response.body)}`);
+      return String(response.body.id);
     },
   };
 }
 
-/** An order as its events tell it. */
+/** Returns an order snapshot. */
 export function anOrder(creatorId: string, changes: Partial<OrderSnapshot> = {}): OrderSnapshot {
   return {
     id: uuidv7(),
@@ -277,29 +277,29 @@ export function deliveriesOf(stores: WebhookStores): Promise<DeliveryRow[]> {
   return stores.database.rows<DeliveryRow>(deliveriesOfCreators, [stores.creators]);
 }
 
-/** The deliveries, once they are as they should be. */
+/** Returns the deliveries, once they satisfy the condition. */
 export function deliveriesWhen(
   stores: WebhookStores,
-  asTheyShouldBe: (rows: readonly DeliveryRow[]) => boolean,
+  condition: (rows: readonly DeliveryRow[]) => boolean,
 ): Promise<DeliveryRow[]> {
   let last: DeliveryRow[] = [];
   return eventually(
     async () => {
       last = await deliveriesOf(stores);
-      return asTheyShouldBe(last) ? last : undefined;
+      return condition(last) ? last : undefined;
     },
     15_000,
     () => JSON.stringify(last.map(({ status, outcomes }) => ({ status, outcomes }))),
   );
 }
 
-/** Whether the deliveries stand like this, in the order they were made. */
+/** Condition: the deliveries have these statuses, in order of creation. */
 export const status =
   (...expected: string[]) =>
   (rows: readonly { status: string }[]): boolean =>
     rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
 
-/** What a receiver computes, written from docs/receiving-webhooks.md and not from sign.rules.ts. */
+/** Verifies a signature like a receiver, following docs/receiving-webhooks.md instead of sign.rules.ts. */
 export function isSignedWith(secret: string, header: unknown, rawBody: Buffer): boolean {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
   if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;

@@ -4,7 +4,7 @@ import { workerEnvironment, type WebhookStores } from './webhook-worker.fixture.
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
-/** The webhook-worker as it is deployed, in a process of its own, on the stores of a test. */
+/** Starts the built webhook-worker in a process of its own, on the stores of a test. */
 export async function startWorkerProcess(
   stores: WebhookStores,
   environment: Readonly<Record<string, string>> = {},

@@ -2,9 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
 import { startWorker, type WebhookStores, webhookStores, type Worker } from './webhook-worker.fixture.js';
 
-/**
- * Stores and a worker of the file's own, and a receiver of each test's own. To be called where hooks may be.
- */
+/** Registers hooks for stores and a worker per file, and a receiver per test. */
 export function setUpWorker(environment: Readonly<Record<string, string>> = {}) {
   let stores: WebhookStores | undefined;
   let worker: Worker | undefined;
@@ -19,7 +17,7 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}) 
   });
   beforeEach(async () => {
     receiver = await webhookReceiver();
-    stores?.forget();
+    stores?.resetCreators();
   });
   afterEach(() => receiver?.stop());
   return {
@@ -36,6 +34,6 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}) 
 }
 
 function started<Part>(part: Part | undefined): Part {
-  if (part === undefined) throw new Error('The tests have not started.');
+  if (part === undefined) throw new Error('The hooks have not run yet.');
   return part;
 }

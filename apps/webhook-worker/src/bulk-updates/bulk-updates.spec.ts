@@ -10,7 +10,7 @@ import {
 } from '../webhook-worker.fixture.js';
 import { requestStateSync } from './request-state-sync.js';
 
-/** More than one batch, and more than are held for a subscription. */
+/** More than one batch, and more than the maximum of held deliveries. */
 const many = 12_500;
 const longAgo = '2020-01-01T00:00:00Z';
 
@@ -58,12 +58,12 @@ const countByStatus = statement(
   'test.count-by-status',
   `SELECT status, failure_reason, count(*) AS count FROM webhook_deliveries WHERE subscription_id = $1 GROUP BY 1, 2`,
 );
-const toDo = statement(
-  'test.to-do',
+const countPending = statement(
+  'test.count-pending',
   'SELECT (SELECT count(*) FROM webhook_alignments) + (SELECT count(*) FROM webhook_recoveries) AS count',
 );
 
-/** A subscription with deliveries, made so many hours ago. */
+/** Creates a subscription with deliveries that are `hoursAgo` old. */
 async function withDeliveries(count: number, status: 'held' | 'failed' | 'retrying', hoursAgo = 1) {
   const client = await aClient(stores, worker);
   const id = await client.subscribe(receiver.url);
@@ -72,8 +72,8 @@ async function withDeliveries(count: number, status: 'held' | 'failed' | 'retryi
   return { client, id, uuid };
 }
 
-/** Resolves when a subscription has so many deliveries of each status, or failure reason. */
-async function standing(uuid: string | undefined, expected: Record<string, number>): Promise<void> {
+/** Resolves when a subscription has the expected number of deliveries per status or failure reason. */
+async function untilCounts(uuid: string | undefined, expected: Record<string, number>): Promise<void> {
   let last: Record<string, number> = {};
   await eventually(
     async () => {
@@ -91,7 +91,7 @@ async function standing(uuid: string | undefined, expected: Record<string, numbe
   );
 }
 
-async function inTime<Result>(work: PromiseLike<Result>): Promise<Result> {
+async function expectFast<Result>(work: PromiseLike<Result>): Promise<Result> {
   const startedAtMs = performance.now();
   const result = await work;
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
@@ -99,57 +99,57 @@ async function inTime<Result>(work: PromiseLike<Result>): Promise<Result> {
 }
 
 describe('very many deliveries', () => {
-  it('are held when their subscription is disabled, the newest 10 000 of them', async () => {
+  it('are held when their subscription is disabled, up to the newest 10 000', async () => {
     const { client, id, uuid } = await withDeliveries(many, 'retrying');
-    await inTime(client.patch(id, { status: 'disabled' }).expect(200));
-    await standing(uuid, { held: 10_000, expired: many - 10_000, retrying: 0 });
+    await expectFast(client.patch(id, { status: 'disabled' }).expect(200));
+    await untilCounts(uuid, { held: 10_000, expired: many - 10_000, retrying: 0 });
   });
 
-  it('are cancelled when it is deleted', async () => {
+  it('are cancelled when their subscription is deleted', async () => {
     const { client, id, uuid } = await withDeliveries(many, 'retrying');
     await write(uuid, many, 'held', 1);
-    await inTime(client.delete(id).expect(204));
-    await standing(uuid, { subscription_deleted: 2 * many });
+    await expectFast(client.delete(id).expect(204));
+    await untilCounts(uuid, { subscription_deleted: 2 * many });
   });
 
-  it('are set going by a recovery as the receiver takes them, each counted once however often it is asked for', async () => {
+  it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
     const { client, id, uuid } = await withDeliveries(many, 'failed');
     receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
-    const recover = () => inTime(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
-    const answers = [await recover(), await recover(), await recover()];
-    expect(answers.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
+    const recover = () => expectFast(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
+    const responses = [await recover(), await recover(), await recover()];
+    expect(responses.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
     await receiver.waitFor(1);
     const rows = await stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
     const going = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
     expect(going).toBeGreaterThan(0);
-    expect(going).toBeLessThanOrEqual(2_000); // the rest waits until the receiver has taken these
+    expect(going).toBeLessThanOrEqual(2_000); // the rest waits until these are sent
     await client.delete(id).expect(204);
     await eventually(async () =>
-      (await stores.database.row<{ count: number }>(toDo))?.count === 0 ? true : undefined,
+      (await stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
     );
   });
 });
 
 describe('held deliveries', () => {
-  it('younger than 72 hours are released on re-enabling, the older wait for a recovery', async () => {
+  it('younger than 72 hours are released on re-enabling; older ones wait for a recovery', async () => {
     const { client, id, uuid } = await withDeliveries(3, 'held', 73);
     await client.patch(id, { status: 'disabled' }).expect(200);
     await write(uuid, 2, 'held', 71);
     await client.patch(id, { status: 'active' }).expect(200);
-    await standing(uuid, { succeeded: 2, held: 3 });
+    await untilCounts(uuid, { succeeded: 2, held: 3 });
     const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
     expect(body.matched).toBe(3);
-    await standing(uuid, { succeeded: 5, held: 0 });
+    await untilCounts(uuid, { succeeded: 5, held: 0 });
   });
 
-  it('are given up after seven days', async () => {
+  it('expire after seven days', async () => {
     const { client, id, uuid } = await withDeliveries(2, 'held', 7 * 24 + 1);
     await client.patch(id, { status: 'disabled' }).expect(200);
     await write(uuid, 3, 'held', 7 * 24 - 1);
-    await standing(uuid, { expired: 2, held: 3 });
+    await untilCounts(uuid, { expired: 2, held: 3 });
   });
 
-  it('are released although one of them was tried by hand while the subscription was enabled', async () => {
+  it('are released even if a manual retry ran while the subscription was enabled', async () => {
     const { client, id, uuid } = await withDeliveries(1, 'held');
     await client.patch(id, { status: 'disabled' }).expect(200);
     let release: () => void = () => undefined;
@@ -162,7 +162,7 @@ describe('held deliveries', () => {
     await client.patch(id, { status: 'active' }).expect(200);
     receiver.answerWith((response) => response.writeHead(204).end());
     release();
-    await standing(uuid, { succeeded: 1 });
+    await untilCounts(uuid, { succeeded: 1 });
   });
 });
 
@@ -181,28 +181,28 @@ const countHeld = statement(
   "SELECT count(*) AS count FROM webhook_deliveries WHERE subscription_id = ANY($1) AND status = 'held'",
 );
 
-describe('with several replicas', () => {
+describe('several replicas', () => {
   let second: Worker;
   beforeAll(async () => {
     second = await startWorker(stores);
   });
   afterAll(() => second.stop());
 
-  it('the deliveries of a subscription are moved while a replica waits for those of another', async () => {
+  it('update the deliveries of a subscription while one replica is blocked by another subscription', async () => {
     const [locked, other] = [await withDeliveries(1, 'retrying'), await withDeliveries(1, 'retrying')];
     const open = await stores.database.begin();
     try {
       await open.tx.rows(lockDeliveries, [locked.uuid]);
       await locked.client.delete(locked.id).expect(204);
       await other.client.delete(other.id).expect(204);
-      await standing(other.uuid, { subscription_deleted: 1 });
+      await untilCounts(other.uuid, { subscription_deleted: 1 });
     } finally {
       await open.rollback();
     }
-    await standing(locked.uuid, { subscription_deleted: 1 });
+    await untilCounts(locked.uuid, { subscription_deleted: 1 });
   });
 
-  it('the deliveries of more subscriptions than a replica reads at once are all moved', async () => {
+  it('update the deliveries of more subscriptions than a replica reads at once', async () => {
     const { uuid } = await withDeliveries(0, 'retrying');
     const copies = await stores.database.rows<{ id: string }>(copyDisabled, [uuid, 250]);
     const ids = copies.map(({ id }) => id);
@@ -212,7 +212,7 @@ describe('with several replicas', () => {
       (await stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250 ? true : undefined,
     );
     await eventually(async () =>
-      (await stores.database.row<{ count: number }>(toDo))?.count === 0 ? true : undefined,
+      (await stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
     );
   });
 });

@@ -10,13 +10,13 @@ import {
   webhookStores,
 } from '../webhook-worker.fixture.js';
 
-const askSoon = statement(
-  'test.ask-soon',
+const requestSoon = statement(
+  'test.request-soon',
   `INSERT INTO webhook_alignments (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
 );
 const remove = statement('test.remove', 'UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1');
-const ask = statement(
-  'test.ask',
+const requestNow = statement(
+  'test.request-now',
   'UPDATE webhook_alignments SET due_at = now() WHERE subscription_id = $1 RETURNING subscription_id',
 );
 const waitsForUs = statement(
@@ -26,7 +26,7 @@ const waitsForUs = statement(
 );
 
 describe('deliveries that are being held', () => {
-  it('are cancelled when their subscription is deleted at that very moment', async () => {
+  it('are cancelled when their subscription is deleted concurrently', async () => {
     const stores = await webhookStores();
     const worker = await startWorker(stores);
     const receiver = await webhookReceiver();
@@ -37,10 +37,10 @@ describe('deliveries that are being held', () => {
       await stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(stores, status('held'));
       const uuid = parsePublicId('whk', id);
-      await stores.database.run(askSoon, [uuid]);
+      await stores.database.run(requestSoon, [uuid]);
       await stores.database.transaction(async (tx) => {
         await tx.run(remove, [uuid]);
-        expect(await tx.run(ask, [uuid])).toBe(1);
+        expect(await tx.run(requestNow, [uuid])).toBe(1);
         await eventually(async () =>
           (await stores.database.rows(waitsForUs)).length > 0 ? true : undefined,
         );

@@ -17,16 +17,16 @@ import {
 const attempts = 2;
 const publicAddress: ResolvedAddress = { address: '8.8.8.8', family: 4 };
 /**
- * Addresses of this very machine, so that a connection would arrive. Those it does not have for itself the
- * operator has blocked.
+ * Addresses of this machine, so that a connection would arrive. Public ones are configured as blocked
+ * networks.
  */
-const own = Object.values(networkInterfaces())
+const ownAddresses = Object.values(networkInterfaces())
   .flatMap((several) => several ?? [])
   .map(({ address, family }): ResolvedAddress => ({ address, family: family === 'IPv6' ? 6 : 4 }));
-const ofMetadata: ResolvedAddress = { address: '169.254.169.254', family: 4 };
-const mapped: ResolvedAddress = { address: '::ffff:127.0.0.1', family: 6 };
+const metadataAddress: ResolvedAddress = { address: '169.254.169.254', family: 4 };
+const mappedAddress: ResolvedAddress = { address: '::ffff:127.0.0.1', family: 6 };
 
-/** Spellings that end at this machine, whoever reads them. */
+/** Spellings that some parser resolves to this machine. */
 const literals = [
   ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7F.1', '017700000001', '0177.0.0.1'],
   ...['127.0.0.1.', '127.255.255.254', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '0', '0.0.0.0', '0x0'],
@@ -45,8 +45,8 @@ const names = [
 
 const setUrl = statement('test.set-url', 'UPDATE webhook_subscriptions SET url = $2 WHERE id = $1');
 
-/** What a name resolves to, time after time; the last answer stays. */
-const answers = new Map<string, ResolvedAddress[][]>();
+/** Results of the lookups of a name, in order; the last one is repeated. */
+const lookups = new Map<string, ResolvedAddress[][]>();
 let stores: WebhookStores;
 let worker: Worker;
 let client: GuardedClient;
@@ -58,16 +58,16 @@ beforeAll(async () => {
   listener = createServer((socket) => {
     connections += 1;
     socket.destroy();
-  }).listen(0); // on every address there is
+  }).listen(0); // on all addresses
   await once(listener, 'listening');
   const address = listener.address();
   port = typeof address === 'object' && address !== null ? address.port : 0;
   stores = await webhookStores();
   client = new GuardedClient({
     allowLoopback: false,
-    blockedNetworks: own.map(({ address, family }) => `${address}/${family === 6 ? 128 : 32}`),
+    blockedNetworks: ownAddresses.map(({ address, family }) => `${address}/${family === 6 ? 128 : 32}`),
     resolve: (hostname) => {
-      const script = answers.get(hostname.toLowerCase()) ?? [[{ address: '127.0.0.1', family: 4 }]];
+      const script = lookups.get(hostname.toLowerCase()) ?? [[{ address: '127.0.0.1', family: 4 }]];
       return Promise.resolve((script.length > 1 ? script.shift() : script[0]) ?? []);
     },
   });
@@ -83,8 +83,8 @@ afterAll(async () => {
   listener.close();
 });
 beforeEach(() => {
-  stores.forget();
-  answers.clear();
+  stores.resetCreators();
+  lookups.clear();
   connections = 0;
 });
 
@@ -101,28 +101,28 @@ const everyAttemptBlocked = async (count: number): Promise<void> => {
 };
 
 describe('a private address', () => {
-  it('is no target, however it is written, neither of a new subscription nor of one that is changed', async () => {
+  it('is rejected as a target in every spelling, on creation and on update of a subscription', async () => {
     const owner = await aClient(stores, worker);
-    answers.set('hooks.example.com', [[publicAddress]]);
+    lookups.set('hooks.example.com', [[publicAddress]]);
     const id = await owner.subscribe(urlOf('hooks.example.com'));
     for (const host of [...literals, ...names]) {
-      const wish = { url: urlOf(host), events: ['order.created'], secret: 's' };
-      const [created, changed] = [await owner.post(wish), await owner.patch(id, { url: wish.url })];
+      const input = { url: urlOf(host), events: ['order.created'], secret: 's' };
+      const [created, changed] = [await owner.post(input), await owner.patch(id, { url: input.url })];
       expect([host, created.status, changed.status]).toEqual([host, 400, 400]);
     }
     expect(connections).toBe(0);
   });
 
-  it('is not connected to, however it is written, by a subscription that has it all the same', async () => {
+  it('is not connected to in any spelling, even if a stored subscription has it', async () => {
     const owner = await aClient(stores, worker);
-    const urls = [...literals, ...names, ...own.map(literalOf)].flatMap((host) => [
+    const urls = [...literals, ...names, ...ownAddresses.map(literalOf)].flatMap((host) => [
       urlOf(host),
       urlOf(host).replace('https', 'http'),
     ]);
-    // As if from a time when it was allowed.
+    // As if stored when it was allowed.
     const some = urls.slice(0, 50);
     const more = await aClient(stores, worker);
-    answers.set('hooks.example.com', [[publicAddress]]);
+    lookups.set('hooks.example.com', [[publicAddress]]);
     for (const [index, url] of urls.slice(0, 100).entries()) {
       const id = await (index < some.length ? owner : more).subscribe(urlOf('hooks.example.com'));
       await stores.database.run(setUrl, [parsePublicId('whk', id), url]);
@@ -131,31 +131,31 @@ describe('a private address', () => {
     await everyAttemptBlocked(Math.min(urls.length, 100));
   });
 
-  it('is not connected to by way of a name, whatever that resolved to when it was judged', async () => {
+  it('is not connected to by a name that resolved to a public address when it was checked', async () => {
     const owner = await aClient(stores, worker);
     const resolutions: ResolvedAddress[][] = [
-      ...[...own, ofMetadata, mapped].map((one) => [one]),
-      ...[...own, ofMetadata, mapped].flatMap((one) => [
-        [publicAddress, one],
-        [one, publicAddress],
+      ...[...ownAddresses, metadataAddress, mappedAddress].map((address) => [address]),
+      ...[...ownAddresses, metadataAddress, mappedAddress].flatMap((address) => [
+        [publicAddress, address],
+        [address, publicAddress],
       ]),
       [],
     ];
     for (const [index, later] of resolutions.entries()) {
       const host = `rebinding-${index}.example.com`;
-      answers.set(host, [[publicAddress], later]);
+      lookups.set(host, [[publicAddress], later]);
       await owner.subscribe(urlOf(host));
     }
     await stores.broker.publish(orderCreated(owner.creatorId));
     await everyAttemptBlocked(resolutions.length);
   });
 
-  it('makes a name no target when it is one of several that the name has', async () => {
+  it('is rejected as a target when it is one of several addresses of a name', async () => {
     const owner = await aClient(stores, worker);
-    for (const [index, private_] of [...own, ofMetadata, mapped].entries()) {
-      answers.set(`mixed-${index}.example.com`, [[publicAddress, private_]]);
-      const wish = { url: urlOf(`mixed-${index}.example.com`), events: ['order.created'], secret: 's' };
-      expect((await owner.post(wish)).status).toBe(400);
+    for (const [index, privateAddress] of [...ownAddresses, metadataAddress, mappedAddress].entries()) {
+      lookups.set(`mixed-${index}.example.com`, [[publicAddress, privateAddress]]);
+      const input = { url: urlOf(`mixed-${index}.example.com`), events: ['order.created'], secret: 's' };
+      expect((await owner.post(input)).status).toBe(400);
     }
     expect(connections).toBe(0);
   });

@@ -16,7 +16,7 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 const given = setUpWorker();
 
 describe('a delivery', () => {
-  it('goes from the message to the receiver, signed, with the lean body', async () => {
+  it('is sent for a message, signed, and with identifiers and state only', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url, ['order.created'], 'wh sec é 🎶');
     const message = orderCreated(client.creatorId);
@@ -52,7 +52,7 @@ describe('a delivery', () => {
     await deliveriesWhen(given.stores, status('succeeded'));
   });
 
-  it('is one, however often the message comes', async () => {
+  it('is sent once, however often the message is published', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
     const message = orderCreated(client.creatorId);
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
-  it('goes to each subscription that asked for the event, of that creator only', async () => {
+  it('is created for each subscription to the event, of the same creator only', async () => {
     const [one, other] = [
       await aClient(given.stores, given.worker),
       await aClient(given.stores, given.worker),
@@ -78,13 +78,13 @@ describe('a delivery', () => {
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
-  it('is tried again until the receiver takes it: the same bytes, a fresh number, the failures counted', async () => {
+  it('is retried until the receiver accepts it, with the same bytes and a new attempt number', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    let answered = 0;
+    let responses = 0;
     given.receiver.answerWith((response) => {
-      answered += 1;
-      response.writeHead(answered < 3 ? 500 : 200).end();
+      responses += 1;
+      response.writeHead(responses < 3 ? 500 : 200).end();
     });
     await given.stores.broker.publish(orderCreated(client.creatorId));
     const [first, second, third] = await given.receiver.waitFor(3);
@@ -99,7 +99,7 @@ describe('a delivery', () => {
     expect(body.last_delivery_at).not.toBeNull();
   });
 
-  it('fails when the schedule is spent', async () => {
+  it('fails when the retry schedule is exhausted', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     given.receiver.answerWith((response) =>
@@ -112,13 +112,13 @@ describe('a delivery', () => {
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 4 });
   });
 
-  it('times out when the receiver does not answer', async () => {
+  it('times out when the receiver does not respond', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
-    let answered = 0;
+    let responses = 0;
     given.receiver.answerWith((response) => {
-      answered += 1;
-      if (answered > 1) response.writeHead(204).end();
+      responses += 1;
+      if (responses > 1) response.writeHead(204).end();
     });
     await given.stores.broker.publish(orderCreated(client.creatorId));
     const [row] = await deliveriesWhen(given.stores, status('succeeded'));
@@ -126,14 +126,14 @@ describe('a delivery', () => {
   });
 
   it.each(['1', ['1', '900']])(
-    'waits as long as Retry-After says, the first when it comes twice: %j',
-    async (asked) => {
+    'is retried after the time in Retry-After, the first value if it is repeated: %j',
+    async (retryAfter) => {
       const client = await aClient(given.stores, given.worker);
       await client.subscribe(given.receiver.url);
       const at: number[] = [];
       given.receiver.answerWith((response) => {
         at.push(performance.now());
-        if (at.length === 1) response.setHeader('retry-after', asked);
+        if (at.length === 1) response.setHeader('retry-after', retryAfter);
         response.writeHead(at.length === 1 ? 503 : 204).end();
       });
       await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -142,10 +142,10 @@ describe('a delivery', () => {
     },
   );
 
-  it('that was lost with its process is made again, under the same id', async () => {
+  it('is retried under the same id when its process was lost', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
-    given.receiver.answerWith(() => undefined); // the process "dies" while it waits for this answer
+    given.receiver.answerWith(() => undefined); // the process "dies" while it waits for this response
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
     given.receiver.answerWith((response) => response.writeHead(204).end());
@@ -165,14 +165,14 @@ describe('a delivery', () => {
     );
   });
 
-  it('comes although Redis forgot everything', async () => {
+  it('is sent although Redis lost all keys', async () => {
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
-    let answered = 0;
+    let responses = 0;
     given.receiver.answerWith((response) => {
-      answered += 1;
-      response.writeHead(answered <= 20 ? 500 : 204).end();
+      responses += 1;
+      response.writeHead(responses <= 20 ? 500 : 204).end();
     });
     await given.stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
     await given.receiver.waitFor(1);

@@ -10,25 +10,22 @@ import {
 } from '../webhook-worker.fixture.js';
 
 const creatorCount = 10;
-/**
- * The events of each creator's subscriptions, and their secrets: the shortest, the longest, and some that are
- * not ASCII.
- */
+/** Events and secrets of each creator's subscriptions: shortest, longest and non-ASCII secrets. */
 const kinds = [
   { events: ['order.created'], secrets: ['s', 'x'.repeat(256), '\u{1F3B6} schlüssel'] },
   { events: ['order.created', 'order.processing'], secrets: ['whsec_1', '語'.repeat(256)] },
 ];
-/** Of every so many events one is refused at its first attempt. */
-const refusedEach = 9;
+/** The first attempt of every ninth event is rejected. */
+const rejectedEach = 9;
 /**
- * What the history may call an attempt that the receiver answered 2xx: the answer may have come too late, or
- * after the process was gone.
+ * Possible outcomes in the history of an attempt that the receiver accepted: the response may have been too
+ * late, or the process was gone.
  */
-const heardOrNot = new Set(['succeeded', 'lost', 'timeout']);
-const settledWithinMs = 60_000;
+const acceptedOutcomes = new Set(['succeeded', 'lost', 'timeout']);
+const settleTimeoutMs = 60_000;
 
-const deliveriesToldOf = statement(
-  'test.deliveries-told-of',
+const auditedDeliveries = statement(
+  'test.audited-deliveries',
   `SELECT d.id, d.event_id, d.subscription_id, d.status, d.attempt_count, array_agg(a.number ORDER BY a.number) AS numbers,
      array_agg(a.outcome ORDER BY a.number) AS outcomes
    FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
@@ -36,7 +33,7 @@ const deliveriesToldOf = statement(
    WHERE s.creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5`,
 );
 const countByStatus = statement(
-  'test.count-proven-by-status',
+  'test.count-audited-by-status',
   `SELECT d.status, count(*) AS count FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
    WHERE s.creator_id = ANY($1::uuid[]) GROUP BY 1`,
 );
@@ -64,7 +61,7 @@ interface Subscription {
   readonly secret: string;
 }
 
-/** A business change that was published. */
+/** A published change. */
 interface Change {
   readonly message: Message;
   readonly creatorId: string;
@@ -72,42 +69,42 @@ interface Change {
 }
 
 /**
- * Twenty subscriptions of ten creators, a receiver that keeps all it gets, and at the end the books: what was
- * published, what PostgreSQL says, and what arrived, compared as sets.
+ * Twenty subscriptions of ten creators, and a receiver that records all requests. At the end it compares the
+ * published messages, the rows in PostgreSQL and the received requests as sets.
  */
 export async function deliveryAudit(stores: WebhookStores, worker: Served) {
-  stores.forget();
+  stores.resetCreators();
   const receiver = await webhookReceiver();
   const subscriptions = await subscribeAll(stores, worker, receiver.url);
   const creators = [...stores.creators];
   const changes: Change[] = [];
-  const refused = new Set<string>();
-  /** `delivery attempt` of every 2xx. */
-  const taken = new Set<string>();
-  let beforeAnswer: (post: ReceivedDelivery) => Promise<unknown> | undefined = () => undefined;
+  const rejected = new Set<string>();
+  /** `delivery attempt` of every accepted attempt. */
+  const accepted = new Set<string>();
+  let beforeResponse: (post: ReceivedDelivery) => Promise<unknown> | undefined = () => undefined;
 
   receiver.answerWith((response, post) => {
     const attempt = attemptOf(post);
-    const status = attempt.endsWith(' 1') && refused.has(post.body.id) ? 503 : 204;
-    const answer = (): void => {
-      if (status === 204) taken.add(attempt);
+    const status = attempt.endsWith(' 1') && rejected.has(post.body.id) ? 503 : 204;
+    const respond = (): void => {
+      if (status === 204) accepted.add(attempt);
       response.writeHead(status).end();
     };
-    const waiting = beforeAnswer(post);
-    if (waiting === undefined) answer();
-    else void waiting.then(answer, answer);
+    const waiting = beforeResponse(post);
+    if (waiting === undefined) respond();
+    else void waiting.then(respond, respond);
   });
 
-  /** Each published change with each subscription that must get it. */
-  const promised = () =>
+  /** Each published change with each of its subscriptions. */
+  const expected = () =>
     changes.flatMap((change) =>
       subscriptions
         .filter((one) => one.creatorId === change.creatorId && one.events.includes(change.message.type))
         .map((subscription) => ({ change, subscription })),
     );
-  const rows = () => stores.database.rows<AuditedDelivery>(deliveriesToldOf, [creators]);
+  const rows = () => stores.database.rows<AuditedDelivery>(auditedDeliveries, [creators]);
 
-  /** Makes so many further business changes, spread over the creators. */
+  /** Creates further changes, spread over the creators. */
   const change = (count: number): Message[] => {
     const made = Array.from({ length: count }, (_, index) => {
       const number = changes.length + index;
@@ -116,72 +113,74 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
       const order = anOrder(creatorId, { status: odd ? 'processing' : 'pending' });
       const kind = odd ? messages.orderProcessing : messages.orderCreated;
       const message = kind.make({ order }, { occurredAt: new Date() });
-      if (number % refusedEach === 0) refused.add(publicId('evt', message.id));
+      if (number % rejectedEach === 0) rejected.add(publicId('evt', message.id));
       return { message, creatorId, orderId: publicId('ord', order.id) };
     });
     changes.push(...made);
     return made.map(({ message }) => message);
   };
 
-  /** Resolves when as many are counted as were promised. */
+  /** Resolves when the count reaches the number of expected deliveries. */
   const untilCounted = (counted: (found: readonly StatusCount[]) => number) => {
-    const wanted = promised().length;
+    const expectedCount = expected().length;
     let last = '';
     return eventually(
       async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
         last = JSON.stringify(found);
-        return counted(found) >= wanted ? true : undefined;
+        return counted(found) >= expectedCount ? true : undefined;
       },
-      settledWithinMs,
-      () => `${last} of ${wanted}`,
+      settleTimeoutMs,
+      () => `${last} of ${expectedCount}`,
     );
   };
 
   return {
     change,
-    /** Makes so many changes, and publishes each once. */
+    /** Creates changes, and publishes each once. */
     publish: (count: number) => stores.broker.publish(...change(count)),
     posts: receiver.deliveries,
-    /** How many attempts the receiver took whose answer was lost, so that the delivery came again. */
-    unheard: () => taken.size - promised().length,
+    /** Returns the number of accepted attempts whose response was lost, so that the delivery was repeated. */
+    lostResponses: () => accepted.size - expected().length,
     rows,
-    /** Resolves when so many more posts have come than when it was called. */
+    /** Resolves when `count` further requests have arrived. */
     untilMoreArrive: (count: number) => {
-      const wanted = receiver.deliveries.length + count;
+      const expectedCount = receiver.deliveries.length + count;
       return eventually(
-        () => (receiver.deliveries.length >= wanted ? true : undefined),
-        settledWithinMs,
-        () => `${receiver.deliveries.length} of ${wanted} posts came`,
+        () => (receiver.deliveries.length >= expectedCount ? true : undefined),
+        settleTimeoutMs,
+        () => `${receiver.deliveries.length} of ${expectedCount} posts came`,
       );
     },
-    /** Has the answer to a post wait for the promise that is returned for it. */
-    answerAfter: (wait: (post: ReceivedDelivery) => Promise<unknown> | undefined) => {
-      beforeAnswer = wait;
+    /** Delays the response to a request until the returned promise settles. */
+    respondAfter: (wait: (post: ReceivedDelivery) => Promise<unknown> | undefined) => {
+      beforeResponse = wait;
     },
-    /** Resolves when PostgreSQL knows of all that is to be delivered. */
+    /** Resolves when PostgreSQL has all expected deliveries. */
     untilWritten: () => untilCounted((found) => found.reduce((sum, { count }) => sum + count, 0)),
-    /** Resolves when all has arrived that PostgreSQL knows of. */
+    /** Resolves when all deliveries in PostgreSQL have succeeded. */
     untilWrittenArrived: () =>
       eventually(async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
         return found.every(({ status }) => status === 'succeeded') ? true : undefined;
-      }, settledWithinMs),
-    /** Resolves when PostgreSQL says that everything arrived. */
+      }, settleTimeoutMs),
+    /** Resolves when all expected deliveries have succeeded. */
     settled: () => untilCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
-    /** Compares the books. */
+    /** Compares published, stored and received deliveries. */
     expectNothingLost: async () => {
       const found = await rows();
-      const told = promised();
-      // Every (event, subscription) has one delivery, and there is no other.
-      const pairs = found.map((row) => `${row.event_id} ${publicId('whk', row.subscription_id)}`);
-      expect(pairs.sort()).toEqual(
-        told.map(({ change: { message }, subscription }) => `${message.id} ${subscription.id}`).sort(),
+      const expectedPairs = expected();
+      // Each pair of event and subscription has exactly one delivery.
+      const foundPairs = found.map((row) => `${row.event_id} ${publicId('whk', row.subscription_id)}`);
+      expect(foundPairs.sort()).toEqual(
+        expectedPairs
+          .map(({ change: { message }, subscription }) => `${message.id} ${subscription.id}`)
+          .sort(),
       );
       expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
-      expect(found.filter((row) => !hasEndedWell(row, taken))).toEqual([]);
-      expectOneName(receiver.deliveries, told, found);
-      expectRightBytes(receiver.deliveries, subscriptions);
+      expect(found.filter((row) => !isConsistent(row, accepted))).toEqual([]);
+      expectStableIds(receiver.deliveries, expectedPairs, found);
+      expectSignedBytes(receiver.deliveries, subscriptions);
       expect(await stores.broker.takeDeadLetters('webhook-worker.events')).toEqual([]);
     },
     stop: () => receiver.stop(),
@@ -213,11 +212,10 @@ export function attemptOf({ headers }: ReceivedDelivery): string {
 }
 
 /**
- * It ended by its last attempt, the only one that succeeded, which the receiver took. The attempts' numbers
- * have no gap and no repetition. Earlier ones that the receiver took stand in the history as lost or timed
- * out.
+ * Whether the last attempt, and only that, succeeded and was accepted by the receiver. Attempt numbers have
+ * no gap and no repetition. Earlier accepted attempts are lost or timed out in the history.
  */
-function hasEndedWell(row: AuditedDelivery, taken: ReadonlySet<string>): boolean {
+function isConsistent(row: AuditedDelivery, accepted: ReadonlySet<string>): boolean {
   const { status, attempt_count: count, numbers, outcomes } = row;
   return (
     status === 'succeeded' &&
@@ -225,19 +223,18 @@ function hasEndedWell(row: AuditedDelivery, taken: ReadonlySet<string>): boolean
     numbers.every((number, index) => number === index + 1) &&
     outcomes.indexOf('succeeded') === count - 1 &&
     outcomes.every((outcome, index) => {
-      const wasTaken = taken.has(`${publicId('whd', row.id)} ${index + 1}`);
-      return wasTaken ? heardOrNot.has(outcome) : outcome !== 'succeeded';
+      const wasAccepted = accepted.has(`${publicId('whd', row.id)} ${index + 1}`);
+      return wasAccepted ? acceptedOutcomes.has(outcome) : outcome !== 'succeeded';
     })
   );
 }
 
 /**
- * A subscription learns of a business change under one event id and one delivery id, however often it is
- * posted.
+ * Each change arrives at a subscription under one event id and one delivery id, however often it is posted.
  */
-function expectOneName(
+function expectStableIds(
   posts: readonly ReceivedDelivery[],
-  told: readonly { readonly change: Change; readonly subscription: Subscription }[],
+  expectedPairs: readonly { readonly change: Change; readonly subscription: Subscription }[],
   found: readonly AuditedDelivery[],
 ): void {
   const arrived = new Set(
@@ -248,16 +245,16 @@ function expectOneName(
   const deliveries = new Map(
     found.map((row) => [`${row.event_id} ${publicId('whk', row.subscription_id)}`, publicId('whd', row.id)]),
   );
-  const wanted = told.map(({ change: { message, orderId }, subscription: { path, id } }) =>
+  const expectedNames = expectedPairs.map(({ change: { message, orderId }, subscription: { path, id } }) =>
     [path, message.type, orderId, publicId('evt', message.id), deliveries.get(`${message.id} ${id}`)].join(
       ' ',
     ),
   );
-  expect([...arrived].sort()).toEqual(wanted.sort());
+  expect([...arrived].sort()).toEqual(expectedNames.sort());
 }
 
-/** The same bytes in every attempt, signed with the subscription's own secret. */
-function expectRightBytes(posts: readonly ReceivedDelivery[], subscriptions: readonly Subscription[]): void {
+/** Every attempt has the same bytes, signed with the secret of the subscription. */
+function expectSignedBytes(posts: readonly ReceivedDelivery[], subscriptions: readonly Subscription[]): void {
   const secrets = new Map(subscriptions.map(({ path, secret }) => [path, secret]));
   const bytes = new Map<string, Buffer>();
   const wrong = posts.filter(({ path, headers, rawBody }) => {

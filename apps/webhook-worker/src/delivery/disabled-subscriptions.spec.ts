@@ -7,7 +7,7 @@ import { deliveryMetrics } from './delivery-metrics.js';
 const given = setUpWorker();
 
 describe('a subscription', () => {
-  it('is disabled at once by a 410: that delivery fails, later ones are held and released on re-enabling', async () => {
+  it('is disabled at once by a 410; later deliveries are held, and released on re-enabling', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     given.receiver.answerWith((response) => response.writeHead(410).end());
@@ -31,7 +31,7 @@ describe('a subscription', () => {
     await deliveriesWhen(given.stores, status('failed', 'succeeded'));
   });
 
-  it('that is enabled says nothing of how long its events waited for a first attempt: the others do', async () => {
+  it('does not add held events to the metric of the time to the first attempt', async () => {
     const measured = async () =>
       (await deliveryMetrics.eventToFirstAttempt.get()).values.find(({ metricName }) =>
         metricName?.endsWith('_count'),
@@ -51,28 +51,28 @@ describe('a subscription', () => {
     expect(await measured()).toBe(before + 1);
   });
 
-  it('that is enabled, at a new address, while one is tried by hand at the old one keeps nothing held', async () => {
+  it('releases its held deliveries when it is enabled at a new URL during a manual retry at the old one', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('held'));
-    const asked = Promise.withResolvers<ServerResponse>();
-    given.receiver.answerWith((response) => asked.resolve(response));
+    const requested = Promise.withResolvers<ServerResponse>();
+    given.receiver.answerWith((response) => requested.resolve(response));
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
     await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
-    const answer = await asked.promise;
+    const response = await requested.promise;
     const other = await webhookReceiver();
     try {
       await client.patch(id, { status: 'active', url: other.url }).expect(200);
-      answer.writeHead(500).end();
+      response.writeHead(500).end();
       await other.waitFor(1);
     } finally {
       await other.stop();
     }
   });
 
-  it('may be disabled by its owner: what is open is held', async () => {
+  it('holds its open deliveries while its owner has disabled it', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
@@ -83,7 +83,7 @@ describe('a subscription', () => {
     await given.receiver.waitFor(1);
   });
 
-  it('gets nothing more once it is deleted, retries included', async () => {
+  it('gets no delivery after its deletion, including retries', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     given.receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
@@ -95,7 +95,7 @@ describe('a subscription', () => {
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('signs with the new secret at once, and for a day with the old one in a header of its own', async () => {
+  it('signs with the new secret at once, and for a day also with the old one in a second header', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
     await client.patch(id, { secret: 'new' });

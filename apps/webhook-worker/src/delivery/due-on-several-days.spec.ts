@@ -16,7 +16,7 @@ import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
-/** Would find what the drains under test are to find. */
+/** Stopped, since it would find the deliveries that the code under test must find. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
 
 const waiting = statement(
@@ -24,7 +24,7 @@ const waiting = statement(
   'SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
 );
 
-/** A day that is over, and one that has no partition of its own yet. */
+/** A past day, and one without a partition of its own. */
 const otherDays = [dayFromNow(-1), dayFromNow(20)];
 
 async function aSubscriber() {
@@ -38,15 +38,15 @@ async function aSubscriber() {
     publish: (count = 1) =>
       given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId))),
     /** Fans out an event of each of these days, in one batch. */
-    tellOf: (...days: readonly number[]) => {
-      const told = days.map((day) =>
+    fanOutOn: (...days: readonly number[]) => {
+      const events = days.map((day) =>
         messages.orderCreated.make({ order: anOrder(client.creatorId) }, { occurredAt: timeFromNow(day) }),
       );
-      return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, told));
+      return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, events));
     },
-    /** A turn that is told no days, as a job of BullMQ begins it. */
-    drainAnyDay: () => given.worker.app.get(DispatchSubscription).run({ subscriptionId, lane: 'fast' }),
-    dueOfOtherDays: async () => {
+    /** Runs a time slice without days, like a BullMQ job. */
+    dispatchAnyDay: () => given.worker.app.get(DispatchSubscription).run({ subscriptionId, lane: 'fast' }),
+    writeDueOnOtherDays: async () => {
       for (const day of otherDays) await writeDue(given.stores.database, subscriptionId, { day });
     },
   };
@@ -58,8 +58,8 @@ const allSucceed = (count: number) =>
     (rows) => rows.length === count && rows.every((row) => row.status === 'succeeded'),
   );
 
-/** Keeps the receiver's answers back until the function that it returns is called. */
-function keepAnswers(): () => void {
+/** Delays the receiver's responses until the returned function is called. */
+function delayResponses(): () => void {
   const kept: ServerResponse[] = [];
   given.receiver.answerWith((response) => kept.push(response));
   return () => {
@@ -68,116 +68,116 @@ function keepAnswers(): () => void {
   };
 }
 
-describe("what is due of other days, while today's is sent", () => {
-  it('is sent after the only attempt that a new receiver gets, when somebody came meanwhile', async () => {
-    const { publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
-    const answer = keepAnswers();
+describe("a due delivery of another day, while today's are sent", () => {
+  it('is sent after the single attempt at a new receiver, when a wake-up arrived during it', async () => {
+    const { publish, writeDueOnOtherDays, dispatchAnyDay } = await aSubscriber();
+    const respond = delayResponses();
     await publish();
     await given.receiver.waitFor(1);
-    await dueOfOtherDays();
-    await drainAnyDay();
-    answer();
+    await writeDueOnOtherDays();
+    await dispatchAnyDay();
+    respond();
     await allSucceed(3);
   });
 
-  it('is sent after as many as there may be, when somebody came meanwhile', async () => {
-    const { publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
+  it('is sent after the maximum number of attempts, when a wake-up arrived during them', async () => {
+    const { publish, writeDueOnOtherDays, dispatchAnyDay } = await aSubscriber();
     await publish();
     await allSucceed(1);
-    const answer = keepAnswers();
+    const respond = delayResponses();
     const many = maxConcurrentDeliveries.healthy;
     await publish(many);
     await given.receiver.waitFor(1 + many);
-    await dueOfOtherDays();
-    await drainAnyDay();
-    answer();
+    await writeDueOnOtherDays();
+    await dispatchAnyDay();
+    respond();
     await allSucceed(1 + many + 2);
   });
 
-  it('is sent when somebody came during the claim', async () => {
-    const { subscriptionId, publish, dueOfOtherDays, drainAnyDay } = await aSubscriber();
+  it('is sent when a wake-up arrived during the claim', async () => {
+    const { subscriptionId, publish, writeDueOnOtherDays, dispatchAnyDay } = await aSubscriber();
     await publish();
-    await allSucceed(1); // now the process knows its host
+    await allSucceed(1); // now the host is cached
     const today = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
-    await dueOfOtherDays();
+    await writeDueOnOtherDays();
     const claiming = await given.stores.database.transaction(async (tx) => {
       await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
-      const turn = given.worker.app.get(DispatchSubscription).run(today);
+      const slice = given.worker.app.get(DispatchSubscription).run(today);
       await eventually(async () => (await tx.rows(waiting)).length > 0 || undefined);
-      await drainAnyDay(); // ends at once: the turn that is claiming suffices
-      return { turn };
+      await dispatchAnyDay(); // ends at once: the running claim is repeated
+      return { slice };
     });
-    await claiming.turn;
+    await claiming.slice;
     await allSucceed(3);
   });
 
-  it('gets its turn though there is always more of today', async () => {
-    const { publish, dueOfOtherDays } = await aSubscriber();
+  it('is sent although more deliveries of today are always due', async () => {
+    const { publish, writeDueOnOtherDays } = await aSubscriber();
     await publish();
     await allSucceed(1);
-    await dueOfOtherDays();
+    await writeDueOnOtherDays();
     await publish(200);
     await allSucceed(203);
   });
 });
 
-describe('who knows the day of what is due', () => {
-  it('has it sent at once, also when the day has no partition of its own', async () => {
-    const { tellOf } = await aSubscriber();
-    await tellOf(-1, 20, 0);
+describe('a wake-up with the day of a due delivery', () => {
+  it('sends it at once, even if the day has no partition of its own', async () => {
+    const { fanOutOn } = await aSubscriber();
+    await fanOutOn(-1, 20, 0);
     await allSucceed(3);
   });
 
-  it('has it sent again when its time has come, each on its day', async () => {
-    const { tellOf } = await aSubscriber();
+  it('retries it at its time, each on its day', async () => {
+    const { fanOutOn } = await aSubscriber();
     given.receiver.answerWith((response) => response.writeHead(500).end());
-    await tellOf(-1, 0);
+    await fanOutOn(-1, 0);
     await given.receiver.waitFor(2);
     given.receiver.answerWith((response) => response.writeHead(204).end());
     await allSucceed(2);
   });
 
-  it('of two that come together has both looked at', async () => {
-    const { scheduler, woken } = wakeUpsAlone(given.worker.app.get(DispatchQueues));
+  it('is merged with a concurrent one, so that both days are searched', async () => {
+    const { scheduler, started } = recordingScheduler(given.worker.app.get(DispatchQueues));
     const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
     scheduler.scheduleIn(20, [{ ...subscription, days: singleDay(today) }]);
     scheduler.scheduleIn(20, [{ ...subscription, days: singleDay(yesterday) }]);
-    await eventually(() => woken.length > 0 || undefined);
-    expect(woken).toMatchObject([{ ...subscription, days: { from: yesterday, to: today } }]);
+    await eventually(() => started.length > 0 || undefined);
+    expect(started).toMatchObject([{ ...subscription, days: { from: yesterday, to: today } }]);
   });
 
-  it('does not limit what comes of its turn in line, also while Redis is away', async () => {
+  it('does not limit the days once it is enqueued, even while Redis is unreachable', async () => {
     const config = { ...given.worker.config, REDIS_URL: 'redis://127.0.0.1:1/' };
     const queues = new DispatchQueues(config, createLogger('test', 'silent'));
-    const { scheduler, woken } = wakeUpsAlone(queues);
+    const { scheduler, started } = recordingScheduler(queues);
     scheduler.enqueue([{ ...subscription, days: singleDay(dayFromNow(0)) }]);
-    await eventually(() => woken.length > 0 || undefined);
-    expect(woken).toEqual([subscription]);
+    await eventually(() => started.length > 0 || undefined);
+    expect(started).toEqual([subscription]);
     await queues.stop();
   });
 });
 
 const subscription = { subscriptionId: 's', lane: 'fast' } as const;
 
-/** Wake-ups that begin no drain, and the subscriptions they were for. */
-function wakeUpsAlone(queues: DispatchQueues) {
-  const woken: DueSubscription[] = [];
+/** A scheduler that starts no dispatch, and the subscriptions that it would have started. */
+function recordingScheduler(queues: DispatchQueues) {
+  const started: DueSubscription[] = [];
   const scheduler = new DispatchScheduler(queues, createLogger('test', 'silent'));
   scheduler.setLocalDispatcher({
     tryStart: (subscriptions) => {
-      woken.push(...subscriptions);
+      started.push(...subscriptions);
       return [];
     },
-    start: (subscriptions) => woken.push(...subscriptions),
+    start: (subscriptions) => started.push(...subscriptions),
   });
-  return { scheduler, woken };
+  return { scheduler, started };
 }
 
-describe('what an owner asks for', () => {
-  it('is sent at once, whatever its day', async () => {
-    const { client, id, tellOf } = await aSubscriber();
+describe('a delivery of any day', () => {
+  it('is retried at once when its owner requests it', async () => {
+    const { client, id, fanOutOn } = await aSubscriber();
     given.receiver.answerWith((response) => response.writeHead(500).end());
-    await tellOf(-1);
+    await fanOutOn(-1);
     await deliveriesWhen(given.stores, status('failed'));
     given.receiver.answerWith((response) => response.writeHead(204).end());
     const { body } = await client.get(`/${id}/deliveries`);
@@ -185,10 +185,10 @@ describe('what an owner asks for', () => {
     await deliveriesWhen(given.stores, status('succeeded'));
   });
 
-  it('is recovered, whatever its day', async () => {
-    const { client, id, tellOf } = await aSubscriber();
+  it('is recovered when its owner requests it', async () => {
+    const { client, id, fanOutOn } = await aSubscriber();
     given.receiver.answerWith((response) => response.writeHead(500).end());
-    await tellOf(-1, 20);
+    await fanOutOn(-1, 20);
     await deliveriesWhen(given.stores, status('failed', 'failed'));
     given.receiver.answerWith((response) => response.writeHead(204).end());
     const since = timeFromNow(-1).toISOString();

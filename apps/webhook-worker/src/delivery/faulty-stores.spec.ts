@@ -5,17 +5,19 @@ import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixtur
 import { attemptOf, deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
-/** A lease of two seconds: what a lost statement leaves behind is soon due again. */
+/** A lease of two seconds, so that deliveries of a lost statement are soon due again. */
 const shortLeases = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',
   WEBHOOK_TIMEOUT_MS: '1000',
   WEBHOOK_LEASE_SLACK_MS: '1000',
 };
 
-/** Stores that forget, break off and are away. Afterwards the books must balance. */
-describe('of 2000 events nothing is lost and nothing renamed', () => {
+/**
+ * Redis loses its keys, stores drop connections and are unreachable. Every delivery must arrive nevertheless.
+ */
+describe('2000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
-  let proof: DeliveryAudit;
+  let audit: DeliveryAudit;
   let worker: WorkerProcess;
   let proxy: SeverableProxy | undefined;
   beforeAll(async () => {
@@ -24,7 +26,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
   afterAll(() => stores.stop());
   afterEach(async () => {
     await worker.kill();
-    await proof.stop();
+    await audit.stop();
     await proxy?.stop();
     proxy = undefined;
   });
@@ -32,7 +34,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
   const start = async (environment: Readonly<Record<string, string>> = {}): Promise<void> => {
     worker = await startWorkerProcess(stores, { ...shortLeases, ...environment });
     await worker.untilReady();
-    proof = await deliveryAudit(stores, worker);
+    audit = await deliveryAudit(stores, worker);
   };
   const startBehindProxy = async (setting: string, url: string): Promise<SeverableProxy> => {
     proxy = await severableProxy(url);
@@ -40,64 +42,63 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     return proxy;
   };
   const everythingArrives = async (): Promise<void> => {
-    await proof.settled();
-    await proof.expectNothingLost();
+    await audit.settled();
+    await audit.expectNothingLost();
   };
 
-  it('while Redis forgets everything, and is away for a while', async () => {
+  it('while Redis loses all keys and is unreachable for a while', async () => {
     const line = await startBehindProxy('REDIS_URL', storeUrl('TEST_REDIS_URL'));
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     for (let round = 0; round < 4; round += 1) {
-      const arriving = proof.untilMoreArrive(100);
-      await proof.publish(eventCount / 5);
+      const arriving = audit.untilMoreArrive(100);
+      await audit.publish(eventCount / 5);
       await arriving;
       await deleteRedisKeys(redis, stores.prefix);
     }
     redis.disconnect();
     line.takeAway();
-    const arriving = proof.untilMoreArrive(300);
-    await proof.publish(eventCount / 5);
+    const arriving = audit.untilMoreArrive(300);
+    await audit.publish(eventCount / 5);
     await arriving; // without Redis
     line.restore();
     await everythingArrives();
   }, 90_000);
 
-  it('while RabbitMQ breaks off, again and again, and is away for a while', async () => {
+  it('while RabbitMQ repeatedly drops connections and is unreachable for a while', async () => {
     const line = await startBehindProxy('RABBITMQ_URL', stores.broker.url);
     for (let round = 0; round < 4; round += 1) {
-      const arriving = proof.untilMoreArrive(50);
-      await proof.publish(eventCount / 5);
+      const arriving = audit.untilMoreArrive(50);
+      await audit.publish(eventCount / 5);
       await arriving;
       line.sever();
     }
     line.takeAway();
-    await proof.publish(eventCount / 5);
-    await proof.untilWrittenArrived();
+    await audit.publish(eventCount / 5);
+    await audit.untilWrittenArrived();
     line.restore();
     await everythingArrives();
   }, 90_000);
 
-  it('while PostgreSQL breaks off, again and again', async () => {
+  it('while PostgreSQL repeatedly drops connections', async () => {
     const line = await startBehindProxy('DATABASE_URL', stores.url);
     for (let round = 0; round < 5; round += 1) {
-      const arriving = proof.untilMoreArrive(100);
-      await proof.publish(eventCount / 5);
+      const arriving = audit.untilMoreArrive(100);
+      await audit.publish(eventCount / 5);
       await arriving;
-      // At once, or as the answer to a statement is on its way: it may be that of a commit, of which nobody
-      // learns then.
+      // Drops the connection at once, or before the response to a statement, which may be a commit.
       if (round % 2 === 0) line.sever();
       else line.severAfter(10 + round);
     }
     await everythingArrives();
   }, 90_000);
 
-  it('when every message is published five times, on five connections at once, to two replicas', async () => {
+  it('when every message is published five times concurrently, to two replicas', async () => {
     await start();
     const other = await startWorkerProcess(stores, shortLeases);
     try {
-      await stores.broker.publishOnEach(5, proof.change(eventCount));
+      await stores.broker.publishOnEach(5, audit.change(eventCount));
       await everythingArrives();
-      expect(proof.posts.length).toBe(new Set(proof.posts.map(attemptOf)).size);
+      expect(audit.posts.length).toBe(new Set(audit.posts.map(attemptOf)).size);
     } finally {
       await other.kill();
     }

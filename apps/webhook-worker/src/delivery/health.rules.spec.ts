@@ -19,8 +19,8 @@ const success = { succeeded: true, gone: false, isLocalFailure: false, exhausted
 const failure = { succeeded: false, gone: false, isLocalFailure: false, exhausted: false, durationMs: 50 };
 const failures = (count: number) => Array.from({ length: count }, () => failure);
 
-describe('a subscription after attempts', () => {
-  it('counts the failures since the last success, in the order they ended', () => {
+describe('the health of a subscription after attempts', () => {
+  it('counts the failures since the last success, in the order in which attempts ended', () => {
     expect(afterAttempts(healthy, [failure, success, failure, failure], now, limits)).toMatchObject({
       consecutiveFailures: 2,
       failingSince: now,
@@ -33,11 +33,11 @@ describe('a subscription after attempts', () => {
     });
   });
 
-  it('is as it was after failures that were ours', () => {
+  it('is unchanged after local failures', () => {
     expect(afterAttempts(healthy, [{ ...failure, isLocalFailure: true }], now, limits)).toEqual(healthy);
   });
 
-  it('is as fast as before after a success that was read late because of us', () => {
+  it('keeps its latency after a success that was read late by a stalled process', () => {
     const before = { ...healthy, consecutiveFailures: 2, latencyMs: 40 };
     expect(afterAttempts(before, [{ ...success, durationMs: null }], now, limits)).toMatchObject({
       consecutiveFailures: 0,
@@ -46,7 +46,7 @@ describe('a subscription after attempts', () => {
     });
   });
 
-  it('is disabled after enough failures and enough time, not after one of the two', () => {
+  it('becomes disabled after enough failures and enough time, not after only one of both', () => {
     const burst = afterAttempts(healthy, failures(500), now, limits);
     expect(burst).toMatchObject({ status: 'active', consecutiveFailures: 500 });
     const quiet = { ...healthy, consecutiveFailures: 5, failingSince: hoursAgo(200) };
@@ -59,7 +59,7 @@ describe('a subscription after attempts', () => {
     });
   });
 
-  it('stays active through an hour of failures, though its last success was a week ago', () => {
+  it('stays active during an hour of failures, even if the last success was a week ago', () => {
     let health: Health = { ...healthy, lastDeliveryAt: hoursAgo(7 * 24) };
     for (let failed = 0; failed < 20; failed += 1) {
       const at = new Date(now.getTime() + failed * 180_000);
@@ -68,12 +68,12 @@ describe('a subscription after attempts', () => {
     expect(health).toMatchObject({ status: 'active', consecutiveFailures: 20, failingSince: now });
   });
 
-  it('starts its 72 hours anew with each success', () => {
+  it('restarts the 72 hours with each success', () => {
     const failing = { ...healthy, consecutiveFailures: 19, failingSince: hoursAgo(100) };
     expect(afterAttempts(failing, [success, ...failures(25)], now, limits).status).toBe('active');
   });
 
-  it('is disabled at once by one 410', () => {
+  it('becomes disabled at once by a 410', () => {
     expect(afterAttempts(healthy, [{ ...failure, gone: true }], now, limits)).toMatchObject({
       status: 'disabled',
       disabledReason: 'gone',
@@ -81,7 +81,7 @@ describe('a subscription after attempts', () => {
     });
   });
 
-  it('stays as its owner disabled it, whatever attempts that were under way bring', () => {
+  it('stays disabled by the owner, whatever the outcome of running attempts', () => {
     const disabled: Health = {
       ...healthy,
       status: 'disabled',
@@ -98,7 +98,7 @@ describe('a subscription after attempts', () => {
     });
   });
 
-  it('goes to the slow lane after three failures or when it is slow, and back after it was quick again', () => {
+  it('changes to the slow lane after three failures or by latency, and back after recovery', () => {
     expect(afterAttempts(healthy, failures(2), now, limits).lane).toBe('fast');
     const failing = afterAttempts(healthy, failures(3), now, limits);
     expect(failing.lane).toBe('slow');

@@ -3,22 +3,22 @@ import type { ServerResponse } from 'node:http';
 import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
-const atATime = 3;
+const hostLimit = 3;
 
-const given = setUpWorker({ WEBHOOK_HOST_CONCURRENCY: String(atATime), WEBHOOK_TIMEOUT_MS: '20000' });
+const given = setUpWorker({ WEBHOOK_HOST_CONCURRENCY: String(hostLimit), WEBHOOK_TIMEOUT_MS: '20000' });
 
 describe('one receiving host', () => {
-  it('has a few attempts under way at a time, and one more of each further subscription, and gets all in the end', async () => {
+  it('gets at most its limit of concurrent attempts plus one per further subscription, and all deliveries', async () => {
     const clients = [await aClient(given.stores, given.worker), await aClient(given.stores, given.worker)];
     for (const client of clients) {
       for (let count = 0; count < 3; count += 1) await client.subscribe(given.receiver.url);
     }
-    let [underWay, most] = [0, 0];
+    let [running, maxRunning] = [0, 0];
     given.receiver.answerWith((response) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
+      running += 1;
+      maxRunning = Math.max(maxRunning, running);
       setTimeout(() => {
-        underWay -= 1;
+        running -= 1;
         response.writeHead(204).end();
       }, 5);
     });
@@ -30,35 +30,35 @@ describe('one receiving host', () => {
       given.stores,
       (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),
     );
-    expect(most).toBeGreaterThanOrEqual(atATime);
-    expect(most).toBeLessThanOrEqual(atATime + 5);
+    expect(maxRunning).toBeGreaterThanOrEqual(hostLimit);
+    expect(maxRunning).toBeLessThanOrEqual(hostLimit + 5);
     expect(given.receiver.deliveries).toHaveLength(30);
   });
 
-  it('has no more of one subscription than of all', async () => {
+  it('gets at most its limit of concurrent attempts from one subscription', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded')); // until then one at a time
+    await deliveriesWhen(given.stores, status('succeeded')); // a new receiver gets one at a time
     const unanswered: ServerResponse[] = [];
     given.receiver.answerWith((response) => void unanswered.push(response));
     await given.stores.broker.publish(...Array.from({ length: 6 }, () => orderCreated(client.creatorId)));
-    await given.receiver.waitFor(1 + atATime);
+    await given.receiver.waitFor(1 + hostLimit);
     const other = await webhookReceiver();
     try {
       await client.subscribe(other.url);
       await given.stores.broker.publish(orderCreated(client.creatorId));
-      await other.waitFor(1); // so all that was due before had its chance
+      await other.waitFor(1); // so all earlier deliveries had a chance to be sent
     } finally {
       await other.stop();
     }
-    expect(given.receiver.deliveries).toHaveLength(1 + atATime);
+    expect(given.receiver.deliveries).toHaveLength(1 + hostLimit);
     given.receiver.answerWith((response) => response.writeHead(204).end());
     for (const response of unanswered) response.writeHead(204).end();
     await given.receiver.waitFor(1 + 6 + 1);
   });
 
-  it('that does not answer keeps no other waiting, nor a living subscription on it, and its own are tried when it does', async () => {
+  it('does not delay other hosts or its other subscriptions while it does not respond', async () => {
     const other = await webhookReceiver();
     try {
       const client = await aClient(given.stores, given.worker);

@@ -8,18 +8,20 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
 const run = promisify(execFile);
-const dripEveryMs = 50;
+const dripIntervalMs = 50;
 
-/** What a server does to whoever connects. */
-type Conduct = (socket: Socket) => void;
+/** Behaviour of a server on a connection. */
+type Behaviour = (socket: Socket) => void;
 
-const once = (answer: string | Buffer): Conduct => afterRequest((socket) => socket.end(answer));
-const redirect = (status: number, target: string): Conduct =>
+const once = (response: string | Buffer): Behaviour => afterRequest((socket) => socket.end(response));
+const redirect = (status: number, target: string): Behaviour =>
   once(`HTTP/1.1 ${status} Moved\r\nlocation: ${target}\r\ncontent-length: 0\r\n\r\n`);
 const reset = (socket: Socket): void => void socket.resetAndDestroy();
 
-/** Once the request has come whole: those of the tests are shorter than a segment and end with their body. */
-function afterRequest(then: Conduct): Conduct {
+/**
+ * Runs after the whole request has arrived. Requests of the tests fit one segment and end with their body.
+ */
+function afterRequest(then: Behaviour): Behaviour {
   return (socket) => {
     let text = '';
     socket.on('data', (chunk: Buffer) => {
@@ -31,28 +33,28 @@ function afterRequest(then: Conduct): Conduct {
   };
 }
 
-function drip(beginning: string): Conduct {
+function drip(beginning: string): Behaviour {
   return afterRequest((socket) => {
     socket.write(beginning);
-    const timer = setInterval(() => socket.write('x'), dripEveryMs);
+    const timer = setInterval(() => socket.write('x'), dripIntervalMs);
     socket.on('close', () => clearInterval(timer));
   });
 }
 
-/** As fast as the other side reads. */
-function flood(beginning: string, again: Buffer): Conduct {
+/** Writes as fast as the client reads. */
+function flood(beginning: string, chunk: Buffer): Behaviour {
   return afterRequest((socket) => {
     socket.write(beginning);
     const pour = (): void => {
-      while (!socket.destroyed && socket.write(again));
+      while (!socket.destroyed && socket.write(chunk));
       if (!socket.destroyed) socket.once('drain', pour);
     };
     pour();
   });
 }
 
-/** Sends this, and then resets the connection. */
-function breakOff(beginning: string): Conduct {
+/** Sends the beginning, then resets the connection. */
+function breakOff(beginning: string): Behaviour {
   return afterRequest((socket) => socket.write(beginning, () => reset(socket)));
 }
 
@@ -61,16 +63,14 @@ const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 const bombHead = `${ok}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`;
 const repeated = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(65_536 / text.length)));
 
-/** Answers in the clear whatever it is sent. */
-export const speakNoTls: Conduct = (socket) =>
+/** Responds in plain text to everything. */
+export const speakNoTls: Behaviour = (socket) =>
   void socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 
-/**
- * Every conduct over plain HTTP, and what the history calls it. `bait` is the address that redirects name.
- */
-export function hostileConducts(
+/** Every behaviour over plain HTTP, with its outcome in the history. `bait` is the target of redirects. */
+export function hostileBehaviours(
   bait: string,
-): readonly (readonly [name: string, outcome: string, Conduct])[] {
+): readonly (readonly [name: string, outcome: string, Behaviour])[] {
   return [
     ['never answers', 'timeout', () => undefined],
     ['drips headers', 'timeout', drip(`${ok}x-long: `)],
@@ -125,8 +125,8 @@ export function hostileConducts(
   ];
 }
 
-/** Servers of a test, all on loopback, each on a port of its own. */
-export function strangers() {
+/** Servers of a test on loopback, each on its own port. */
+export function hostileServers() {
   const sockets = new Set<Socket>();
   const stops: (() => Promise<void>)[] = [];
   let connections = 0;
@@ -141,17 +141,17 @@ export function strangers() {
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   };
   return {
-    /** Connections made so far, to any of them. */
+    /** Returns the number of connections so far, to all servers. */
     connections: () => connections,
-    /** Answers its port. */
-    plain: (conduct: Conduct) =>
+    /** Starts a TCP server. Returns its port. */
+    plain: (behaviour: Behaviour) =>
       open(
         createServer((socket) => {
           keep(socket);
-          conduct(socket);
+          behaviour(socket);
         }),
       ),
-    /** A server of HTTPS that takes what it is sent, with this certificate. */
+    /** Starts an HTTPS server with this certificate, which accepts every request. */
     tls: async (certificate: { readonly cert: string; readonly key: string }) => {
       const server = createTlsServer(
         { cert: await readFile(certificate.cert), key: await readFile(certificate.key) },
@@ -168,8 +168,8 @@ export function strangers() {
 }
 
 /**
- * Certificates in this directory: one authority that a worker is to trust, and what it signed, and what
- * nobody did.
+ * Creates certificates: an authority that the worker trusts, certificates signed by it, and a self-signed
+ * one.
  */
 export async function certificates(directory: string) {
   const at = (name: string): string => join(directory, name);
@@ -205,7 +205,7 @@ export async function certificates(directory: string) {
     authority: authority.cert,
     good: await signed('good', 'IP:127.0.0.1', 2),
     expired: await signed('expired', 'IP:127.0.0.1', -1),
-    ofAnother: await signed('of-another', 'DNS:other.example', 2),
+    otherHost: await signed('other-host', 'DNS:other.example', 2),
     selfSigned: await selfSigned('self-signed', '-addext', 'subjectAltName=IP:127.0.0.1'),
   };
 }

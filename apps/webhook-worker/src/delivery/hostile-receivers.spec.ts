@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { maxSubscriptions } from '../subscriptions/subscription.rules.js';
 import { aClient, orderCreated, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
-import { certificates, hostileConducts, speakNoTls, strangers } from './hostile-receivers.fixture.js';
+import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './hostile-receivers.fixture.js';
 
 const timeoutMs = 2_000;
 const attempts = 2;
 const deadCount = 200;
 const backlog = 5_000;
 const measured = 300;
-const mostGrowthBytes = 256 * 1024 * 1024;
+const maxGrowthBytes = 256 * 1024 * 1024;
 
 const countOpen = statement(
   'test.count-open',
@@ -29,7 +29,7 @@ describe('a worker whose receivers are hostile', () => {
   let internalPort: number;
   let directory: string;
   let made: Awaited<ReturnType<typeof certificates>>;
-  let others: ReturnType<typeof strangers>;
+  let servers: ReturnType<typeof hostileServers>;
   const stops: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'certificates-'));
@@ -50,10 +50,10 @@ describe('a worker whose receivers are hostile', () => {
     await rm(directory, { recursive: true });
   });
   beforeEach(() => {
-    others = strangers();
+    servers = hostileServers();
   });
   afterEach(async () => {
-    await others.stop();
+    await servers.stop();
     for (const stop of stops.splice(0)) await stop();
   });
 
@@ -61,10 +61,7 @@ describe('a worker whose receivers are hostile', () => {
     const text = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  /**
-   * A receiver that answers at once. `measure` publishes an event for it and answers how many ms it took to
-   * arrive.
-   */
+  /** A receiver that responds at once. `measure` publishes an event and returns the ms until it arrived. */
   const goodReceiver = async () => {
     const client = await aClient(stores, worker);
     const arrivals = new Map<string, (atMs: number) => void>();
@@ -95,37 +92,37 @@ describe('a worker whose receivers are hostile', () => {
     latencies.toSorted((a, b) => a - b)[Math.ceil(latencies.length * 0.99) - 1] ?? Infinity;
 
   it('records the right outcome for every misbehaving receiver, keeps memory bounded and follows no redirect', async () => {
-    const neighbours = strangers();
+    const neighbours = hostileServers();
     stops.push(neighbours.stop);
     const bait = await neighbours.plain((socket) => void socket.end());
-    const conducts = hostileConducts(`http://127.0.0.1:${bait}/`);
-    const good = await others.tls(made.good);
+    const behaviours = hostileBehaviours(`http://127.0.0.1:${bait}/`);
+    const good = await servers.tls(made.good);
     const targets: (readonly [name: string, outcome: string, url: string])[] = [
       ...(await Promise.all(
-        conducts.map(async ([name, outcome, conduct]) => {
-          return [name, outcome, `http://127.0.0.1:${await others.plain(conduct)}/`] as const;
+        behaviours.map(async ([name, outcome, behaviour]) => {
+          return [name, outcome, `http://127.0.0.1:${await servers.plain(behaviour)}/`] as const;
         }),
       )),
       ['refuses', 'connection_failed', `http://127.0.0.1:${await freePort()}/`],
       ['has a good certificate', 'succeeded', `https://127.0.0.1:${good}/`],
       [
-        'has the certificate of another',
+        'has the certificate of another host',
         'tls_error',
-        `https://127.0.0.1:${await others.tls(made.ofAnother)}/`,
+        `https://127.0.0.1:${await servers.tls(made.otherHost)}/`,
       ],
-      ['has an expired certificate', 'tls_error', `https://127.0.0.1:${await others.tls(made.expired)}/`],
-      ['signed its own certificate', 'tls_error', `https://127.0.0.1:${await others.tls(made.selfSigned)}/`],
-      ['speaks no TLS', 'tls_error', `https://127.0.0.1:${await others.plain(speakNoTls)}/`],
-      ['begins no TLS', 'timeout', `https://127.0.0.1:${await others.plain(() => undefined)}/`],
+      ['has an expired certificate', 'tls_error', `https://127.0.0.1:${await servers.tls(made.expired)}/`],
+      ['signed its own certificate', 'tls_error', `https://127.0.0.1:${await servers.tls(made.selfSigned)}/`],
+      ['speaks no TLS', 'tls_error', `https://127.0.0.1:${await servers.plain(speakNoTls)}/`],
+      ['begins no TLS', 'timeout', `https://127.0.0.1:${await servers.plain(() => undefined)}/`],
     ];
     const client = await aClient(stores, worker);
     const ids = new Map<string, string>();
     for (const [name, , url] of targets) ids.set(name, await client.subscribe(url));
     const before = await residentBytes();
-    let most = before;
+    let peak = before;
     await stores.broker.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
     const outcomes = await eventually(async () => {
-      most = Math.max(most, await residentBytes());
+      peak = Math.max(peak, await residentBytes());
       const found = await Promise.all(
         [...ids].map(async ([name, id]) => {
           const { body } = await client.get(`/${id}/deliveries`);
@@ -135,7 +132,7 @@ describe('a worker whose receivers are hostile', () => {
           const details = await Promise.all(views.map((view) => client.get(`/${id}/deliveries/${view.id}`)));
           return [
             name,
-            details.flatMap((one) => one.body.attempts.map((each: { outcome: string }) => each.outcome)),
+            details.flatMap(({ body }) => body.attempts.map(({ outcome }: { outcome: string }) => outcome)),
           ] as const;
         }),
       );
@@ -145,17 +142,17 @@ describe('a worker whose receivers are hostile', () => {
     expect(Object.fromEntries(kinds)).toEqual(
       Object.fromEntries(targets.map(([name, outcome]) => [name, outcome])),
     );
-    expect(most - before).toBeLessThan(mostGrowthBytes);
+    expect(peak - before).toBeLessThan(maxGrowthBytes);
     expect(neighbours.connections()).toBe(0);
   }, 60_000);
 
-  it('keeps no other subscription waiting: a good one has its events within a second, in 99 of 100', async () => {
+  it('does not delay a good subscription: 99 of 100 events arrive within a second', async () => {
     const creators = await Promise.all(
       Array.from({ length: deadCount / maxSubscriptions }, () => aClient(stores, worker)),
     );
     for (const client of creators) {
       for (let count = 0; count < maxSubscriptions; count += 1) {
-        await client.subscribe(`http://127.0.0.1:${await others.plain(() => undefined)}/`);
+        await client.subscribe(`http://127.0.0.1:${await servers.plain(() => undefined)}/`);
       }
     }
     const good = await goodReceiver();
@@ -164,13 +161,13 @@ describe('a worker whose receivers are hostile', () => {
       messages.push(...creators.map(({ creatorId }) => orderCreated(creatorId)));
     }
     await stores.broker.publish(...messages);
-    await eventually(() => (others.connections() >= deadCount ? true : undefined)); // the worker waits for all of them
+    await eventually(() => (servers.connections() >= deadCount ? true : undefined));
     const latencies: number[] = [];
     while (latencies.length < measured) latencies.push(await good.measure());
     const open = await stores.database.row<{ count: number }>(countOpen, [
       creators.map((one) => one.creatorId),
     ]);
-    expect(open?.count).toBeGreaterThan(backlog / 2); // to the end it had a backlog beside it
+    expect(open?.count).toBeGreaterThan(backlog / 2); // the backlog lasted until the end
     expect(p99(latencies)).toBeLessThan(1_000);
   }, 60_000);
 });

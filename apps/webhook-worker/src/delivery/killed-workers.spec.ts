@@ -6,7 +6,7 @@ import { deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
 const kills = 5;
-/** A lease of two seconds, so that what a dead process held is soon due again. */
+/** A lease of two seconds, so that deliveries of a dead process are soon due again. */
 const shortLeases = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',
   WEBHOOK_TIMEOUT_MS: '1000',
@@ -18,10 +18,10 @@ const attemptsOf = statement(
    WHERE a.delivery_id = ANY($1::uuid[]) ORDER BY 1, 2`,
 );
 
-/** Processes that die, or stand still, where it hurts. Afterwards the books must balance. */
-describe('of 2000 events nothing is lost and nothing renamed', () => {
+/** Processes are killed or stopped at critical points. Every delivery must arrive nevertheless. */
+describe('2000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
-  let proof: DeliveryAudit;
+  let audit: DeliveryAudit;
   let started: WorkerProcess[];
   beforeAll(async () => {
     stores = await webhookStores();
@@ -32,7 +32,7 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
   });
   afterEach(async () => {
     await Promise.all(started.map((process) => process.kill()));
-    await proof.stop();
+    await audit.stop();
   });
 
   const start = async (environment: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> => {
@@ -46,60 +46,59 @@ describe('of 2000 events nothing is lost and nothing renamed', () => {
     return process;
   };
 
-  it('while one of two replicas is killed between a POST and its settlement, again and again', async () => {
+  it('while one of two replicas is repeatedly killed between a POST and its settlement', async () => {
     const first = await startReady();
     const replicas = [first, await startReady()];
-    proof = await deliveryAudit(stores, first);
+    audit = await deliveryAudit(stores, first);
     for (let round = 0; round < kills; round += 1) {
       const dying = replicas[round % 2];
       let posts = 0;
-      // From the hundredth on, posts are answered only after the process is dead, which so never hears of its
-      // own.
-      proof.answerAfter(() => {
+      // From the hundredth on, responses are sent only after the process is dead, so it never gets its own.
+      audit.respondAfter(() => {
         posts += 1;
         return posts < 100 ? undefined : dying?.kill();
       });
-      await proof.publish(eventCount / kills);
+      await audit.publish(eventCount / kills);
       expect(await dying?.ended).toBe('SIGKILL');
-      proof.answerAfter(() => undefined);
+      audit.respondAfter(() => undefined);
       replicas[round % 2] = await start();
     }
-    await proof.settled();
-    await proof.expectNothingLost();
-    expect(proof.unheard()).toBeGreaterThanOrEqual(kills);
+    await audit.settled();
+    await audit.expectNothingLost();
+    expect(audit.lostResponses()).toBeGreaterThanOrEqual(kills);
   }, 90_000);
 
-  it('when a process stands still for longer than its leases: it changes nothing of what others did meanwhile', async () => {
-    const frozen = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are in hand
-    proof = await deliveryAudit(stores, frozen);
+  it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {
+    const frozen = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are claimed
+    audit = await deliveryAudit(stores, frozen);
     const held: (() => void)[] = [];
     const inHand = new Set<string>();
-    await proof.publish(eventCount - 300);
-    await proof.untilWritten();
-    const arriving = proof.untilMoreArrive(100);
-    proof.answerAfter(({ headers }) => {
+    await audit.publish(eventCount - 300);
+    await audit.untilWritten();
+    const arriving = audit.untilMoreArrive(100);
+    audit.respondAfter(({ headers }) => {
       inHand.add(String(headers['x-service-delivery']));
       return new Promise((resolve) => held.push(() => resolve(undefined)));
     });
-    await proof.publish(200);
-    await proof.untilWritten(); // else its unacknowledged messages would have to wait for RabbitMQ to give it up
+    await audit.publish(200);
+    await audit.untilWritten(); // otherwise unacknowledged messages would wait for RabbitMQ
     await arriving;
     frozen.signal('SIGSTOP');
-    proof.answerAfter(() => undefined);
-    for (const answer of held) answer(); // the answers wait in the sockets of the frozen process
-    const other = await startReady();
-    await proof.settled();
-    const uuids = (await proof.rows())
+    audit.respondAfter(() => undefined);
+    for (const respond of held) respond(); // the responses wait in the sockets of the frozen process
+    const second = await startReady();
+    await audit.settled();
+    const uuids = (await audit.rows())
       .filter(({ id }) => inHand.has(publicId('whd', id)))
       .map(({ id }) => id);
     expect(uuids.length).toBeGreaterThanOrEqual(99);
     const before = await stores.database.rows(attemptsOf, [uuids]);
     frozen.signal('SIGCONT');
-    await other.kill();
+    await second.kill();
     // Once it has settled these, it has settled what it was holding before.
-    await proof.publish(100);
-    await proof.settled();
+    await audit.publish(100);
+    await audit.settled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);
-    await proof.expectNothingLost();
+    await audit.expectNothingLost();
   }, 90_000);
 });

@@ -15,8 +15,8 @@ const subscribe = statement(
   `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, last_delivery_at)
    VALUES ($1, $1, 'c', 'https://receiver.example', '{order.created}', 'x', 'v', 'active', now())`,
 );
-const takeAllBut = statement(
-  'test.take-all-but',
+const holdAllBut = statement(
+  'test.hold-all-but',
   `UPDATE webhook_deliveries SET status = 'held', next_attempt_at = NULL
    WHERE id IN (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 AND day = $2 AND status = 'pending' OFFSET $3)`,
 );
@@ -37,7 +37,7 @@ const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
 const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, running: 0, days });
 
 describe('a claim', () => {
-  it('that is not told the days finds what is due, and says where to look for the next', async () => {
+  it('without days finds all due deliveries, and returns the days to search next', async () => {
     await writeDue(stores.database, subscriptionId, { day: today });
     await writeDue(stores.database, subscriptionId, { day: dayFromNow(20) });
     const { deliveries, days } = await claim();
@@ -46,19 +46,19 @@ describe('a claim', () => {
     expect(await claim()).toMatchObject({ deliveries: [], mayHaveMore: false, days: undefined });
   });
 
-  it('that is told the days looks at no others', async () => {
+  it('with days searches only these', async () => {
     await writeDue(stores.database, subscriptionId, { day: yesterday });
     await writeDue(stores.database, subscriptionId, { day: today });
     const { deliveries } = await claim({ from: today, to: today });
     expect(deliveries.map(({ day }) => day)).toEqual([today]);
   });
 
-  it('goes on to what it had not looked at, when others have taken what it had', async () => {
+  it('continues with other days when other processes have taken the deliveries it had found', async () => {
     await writeDue(stores.database, subscriptionId, { day: yesterday, count: 70, forSeconds: 120 });
     await writeDue(stores.database, subscriptionId, { day: today });
     const first = await claim();
     expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
-    await stores.database.run(takeAllBut, [subscriptionId, yesterday, 2]);
+    await stores.database.run(holdAllBut, [subscriptionId, yesterday, 2]);
     const second = await claim(first.days);
     expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
     expect(second).toMatchObject({ mayHaveMore: true, days: undefined });
@@ -66,7 +66,7 @@ describe('a claim', () => {
     expect(third.deliveries.map(({ day }) => day)).toContain(today);
   });
 
-  it('whose answer is lost with the connection is undone, long before its lease ends', async () => {
+  it('whose response is lost with the connection is reverted long before its lease ends', async () => {
     const line = await severableProxy(stores.url);
     const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });
     await source.initialize();

@@ -8,22 +8,22 @@ import {
   webhookStores,
 } from '../webhook-worker.fixture.js';
 
-describe('while our name server does not answer', () => {
-  it('attempts are in the history, count against nobody, and the delivery comes when it does', async () => {
+describe('while the name server on our side does not respond', () => {
+  it('attempts are recorded, do not count against the receiver, and the delivery succeeds later', async () => {
     const stores = await webhookStores();
     const receiver = await webhookReceiver();
-    let asked = 0;
+    let lookups = 0;
     const client = new GuardedClient({
       allowLoopback: true,
       resolve: () => {
-        asked += 1;
-        return asked > 6
+        lookups += 1;
+        return lookups > 6
           ? Promise.resolve([{ address: '127.0.0.1', family: 4 }])
           : Promise.reject(Object.assign(new Error('no answer'), { code: 'ESERVFAIL', syscall: 'queryA' }));
       },
     });
-    // Subscribing asks the first question, each attempt one more. The schedule's four attempts alone would
-    // end at the fifth question.
+    // Subscribing makes the first lookup, and each attempt one more. The four attempts of the schedule alone
+    // would end at the fifth lookup.
     const worker = await startWorker(
       stores,
       {

@@ -9,7 +9,7 @@ const lock = statement(
   'test.lock-subscription',
   'SELECT FROM webhook_subscriptions WHERE id = $1 FOR UPDATE',
 );
-const deleteIt = statement(
+const markDeleted = statement(
   'test.delete-subscription',
   'UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1',
 );
@@ -28,8 +28,8 @@ const succeeded =
   (rows: readonly DeliveryRow[]): boolean =>
     rows.filter((row) => row.status === 'succeeded' && row.subscription_id !== but).length === count;
 
-describe('while the row of a subscription is locked', () => {
-  it('settles the attempts of all other tenants, and its own once the lock is gone, each sent once', async () => {
+describe('a worker, while the row of a subscription is locked', () => {
+  it('settles the attempts of all other tenants, and that of the subscription after the lock ends', async () => {
     const locked = await aTenant();
     const others = await Promise.all(Array.from({ length: otherTenants }, aTenant));
     await given.stores.database.transaction(async (tx) => {
@@ -45,14 +45,14 @@ describe('while the row of a subscription is locked', () => {
     expect(given.receiver.deliveries).toHaveLength(otherTenants + 1);
   });
 
-  it('settles its attempt as one of a deleted subscription when the lock was for its deletion', async () => {
+  it('settles the attempt as one of a deleted subscription if the lock was for its deletion', async () => {
     const locked = await aTenant();
     given.receiver.answerWith((response) => response.writeHead(500).end());
     await given.stores.database.transaction(async (tx) => {
       await tx.rows(lock, [locked.uuid]);
       await given.stores.broker.publish(locked.event());
       await given.receiver.waitFor(1);
-      await tx.run(deleteIt, [locked.uuid]);
+      await tx.run(markDeleted, [locked.uuid]);
     });
     const [row] = await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'failed');
     expect(row?.failure_reason).toBe('subscription_deleted');

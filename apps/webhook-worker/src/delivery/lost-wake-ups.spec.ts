@@ -10,19 +10,19 @@ import type { Lane } from './lanes.rules.js';
 
 const given = setUpWorker();
 
-const moveTo = statement('test.move-to', 'UPDATE webhook_subscriptions SET lane = $2 WHERE id = $1');
+const setLane = statement('test.set-lane', 'UPDATE webhook_subscriptions SET lane = $2 WHERE id = $1');
 
-describe('deliveries whose wake-ups BullMQ swallows', () => {
+describe('deliveries whose wake-ups BullMQ loses', () => {
   it.each<[Lane, number]>([
     ['fast', 5],
     ['slow', 61],
-  ])('are sent from the %s lane all the same once they were due for %s seconds', async (lane, forSeconds) => {
+  ])('are sent from the %s lane once they have been due for %s seconds', async (lane, forSeconds) => {
     const client = await aClient(given.stores, given.worker);
     const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url));
-    await given.stores.database.run(moveTo, [uuid, lane]);
+    await given.stores.database.run(setLane, [uuid, lane]);
     const connection = { url: storeUrl('TEST_REDIS_URL') };
     const queue = new Queue(dispatchQueueName(lane), { connection, prefix: given.stores.prefix });
-    await queue.pause(); // it takes jobs and runs none
+    await queue.pause(); // accepts jobs but runs none
     try {
       await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });
       given.worker.reconcile();

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receiver = await webhookReceiver();
-  stores.forget();
+  stores.resetCreators();
 });
 afterEach(() => receiver.stop());
 
@@ -49,7 +49,7 @@ describe('a worker', () => {
     }
   });
 
-  it('delivers while Redis is away', async () => {
+  it('delivers while Redis is unreachable', async () => {
     await worker.stop();
     worker = await startWorker(stores, { REDIS_URL: 'redis://127.0.0.1:1/' });
     try {
@@ -63,7 +63,7 @@ describe('a worker', () => {
     }
   });
 
-  it('takes up what came while none was running', async () => {
+  it('delivers events that were published while no worker was running', async () => {
     const client = await aClient(stores, worker);
     await client.subscribe(receiver.url);
     await worker.stop();

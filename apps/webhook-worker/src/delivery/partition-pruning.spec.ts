@@ -23,7 +23,7 @@ const scanned = z.looseObject({
 });
 const explained = z.tuple([z.object({ Plan: scanned })]);
 
-/** The tables a plan reads. */
+/** Returns the tables that a plan reads. */
 function tablesOf(plan: z.infer<typeof scanned>): string[] {
   const own = plan['Node Type'] === 'ModifyTable' ? undefined : plan['Relation Name'];
   return [...(own === undefined ? [] : [own]), ...(plan.Plans ?? []).flatMap(tablesOf)];
@@ -35,15 +35,15 @@ const counts = statement(
 );
 const [today, id] = [dayFromNow(0), '00000000-0000-0000-0000-000000000000'];
 const unpartitioned = new Set(['webhook_subscriptions', 'webhook_ended_access']);
-/** What the service prepared on its connection, and what it is given: of today. */
-const ofToday = {
+/** Statements that the service has prepared, with parameters of today. */
+const parameters = {
   'deliveries.claim': `'{${id}}', '{8}', '${id}', 1000, '{0}', '${today}', '${today}'`,
   'deliveries.settle': `'{${today}}', '{${id}}', '{${id}}', '{succeeded}', '{null}', '{null}', '{1}', '{succeeded}', '{204}', '{1}', '{null}',
     '{null}', '{f}', '{auto}', '{f}', '${today}', '${today}'`,
 } as const;
 
 describe('the statements of a delivery', () => {
-  it('are planned once, and open the partitions of its day alone', async () => {
+  it('are planned once, and open only the partitions of its day', async () => {
     const stores = await webhookStores();
     const receiver = await webhookReceiver();
     const source = createDataSource({
@@ -64,7 +64,7 @@ describe('the statements of a delivery', () => {
       await deliveriesWhen(stores, status('succeeded'));
       expect(await database.rows(counts)).toEqual([]);
       const partition = today.replaceAll('-', '_');
-      for (const [name, values] of Object.entries(ofToday)) {
+      for (const [name, values] of Object.entries(parameters)) {
         const text = `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${values})`;
         const [row] = await database.rows<{ 'QUERY PLAN': unknown }>({ name: '', text });
         const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);

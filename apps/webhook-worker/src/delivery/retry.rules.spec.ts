@@ -25,7 +25,7 @@ describe('the delay before the next attempt', () => {
     expect(retryDelayMs({ ...failed, statusCode: 429 }, 1, [0, 400, 800], middle)).toBe(800);
   });
 
-  it('is what Retry-After asks for when that is longer, up to a day', () => {
+  it('is the time in Retry-After if that is longer, up to a day', () => {
     expect(retryDelayMs({ ...failed, statusCode: 503, retryAfter: '90' }, 1, schedule, middle)).toBe(90_000);
     expect(retryDelayMs({ ...failed, retryAfter: '1' }, 2, schedule, middle)).toBe(30_000);
     expect(retryDelayMs({ ...failed, retryAfter: '999999999' }, 1, schedule, middle)).toBe(86_400_000);

@@ -22,13 +22,13 @@ const context = {
   now: new Date('2026-11-20T12:00:00Z'),
 } as const;
 
-describe('an attempt that failed because of us', () => {
+describe('a local failure of an attempt', () => {
   it.each([
     [1, 0, 1_000],
     [2, 0, 60_000],
     [5, 2, 60_000],
   ])(
-    'as number %i spends no step of the schedule, and is further from the next each time',
+    'as attempt number %i spends no step of the schedule, and is retried with growing delays',
     (number, step, delayMs) => {
       expect(nextState({ ...delivery, number, scheduleStep: step }, exchange, context)).toMatchObject({
         status: 'retrying',
@@ -38,7 +38,7 @@ describe('an attempt that failed because of us', () => {
     },
   );
 
-  it('spends it once there were twice as many attempts as the schedule has', () => {
+  it('spends a step after twice as many attempts as the schedule has steps', () => {
     expect(nextState({ ...delivery, number: 6, scheduleStep: 1 }, exchange, context)).toMatchObject({
       status: 'retrying',
       scheduleStep: 2,

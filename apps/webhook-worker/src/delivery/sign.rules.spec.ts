@@ -23,7 +23,7 @@ interface Vector {
 const file = new URL('../../../../libs/webhook-verifier/vectors.json', import.meta.url);
 const { vectors }: { vectors: readonly Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
 
-/** The signature that a vector's request came with, and its time. */
+/** Returns the signature of a vector's request, and its time. */
 function signedWith({ headers }: Vector): { header: string; seconds: number } {
   const header = headers['X-Service-Signature'] ?? headers['x-service-signature'] ?? '';
   return { header, seconds: Number(/^t=(\d+)/.exec(header)?.[1]) };
@@ -31,24 +31,27 @@ function signedWith({ headers }: Vector): { header: string; seconds: number } {
 
 const signable = vectors.filter(({ outcome }) => ['accepted', 'too_old', 'too_new'].includes(outcome));
 
-describe('the signature that is sent', () => {
-  it.each(signable)('is the one receivers are told to expect: $name', (vector) => {
+describe('the signature of a delivery', () => {
+  it.each(signable)('equals the documented one in the vector: $name', (vector) => {
     const { header, seconds } = signedWith(vector);
     const body = Buffer.from(vector.body_base64, 'base64');
     const previous = vector.headers['X-Service-Signature-Previous'];
     const ours = vector.secrets.map((secret) => signature(createSecretKey(secret, 'utf8'), seconds, body));
-    expect(ours.some((one) => one === header || one === previous)).toBe(true);
+    expect(ours.some((own) => own === header || own === previous)).toBe(true);
   });
 
-  it.each(vectors.filter(({ outcome }) => outcome === 'wrong_signature'))('is not $name', (vector) => {
-    const { header, seconds } = signedWith(vector);
-    const body = Buffer.from(vector.body_base64, 'base64');
-    for (const secret of vector.secrets)
-      expect(signature(createSecretKey(secret, 'utf8'), seconds, body)).not.toBe(header);
-  });
+  it.each(vectors.filter(({ outcome }) => outcome === 'wrong_signature'))(
+    'differs from that of the invalid vector: $name',
+    (vector) => {
+      const { header, seconds } = signedWith(vector);
+      const body = Buffer.from(vector.body_base64, 'base64');
+      for (const secret of vector.secrets)
+        expect(signature(createSecretKey(secret, 'utf8'), seconds, body)).not.toBe(header);
+    },
+  );
 });
 
-/** As a stranger computes it: OpenSSL's command, told nothing but docs/receiving-webhooks.md. */
+/** Computes the signature with OpenSSL's command, following docs/receiving-webhooks.md only. */
 function hmacByOpenssl(secret: string, t: string, rawBody: Buffer): string {
   const key = `hexkey:${Buffer.from(secret, 'utf8').toString('hex')}`;
   const output = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', key], {
@@ -80,7 +83,7 @@ describe('a delivery', () => {
     ['a composed accent', 'caf\u00e9'],
     ['text of many scripts', '\ufeffשלום مرحبا 日本語 👩‍🎤'],
     ['quotes and backslashes', '"\\u0041\\"'],
-  ])('is signed by a secret of %s, as OpenSSL and the verifier see it', async (_what, secret) => {
+  ])('has a signature that OpenSSL and the verifier confirm, for a secret of %s', async (_what, secret) => {
     const receiver = await webhookReceiver();
     const client = await aClient(stores, worker);
     const id = await client.subscribe(receiver.url, ['order.created'], secret);
@@ -93,7 +96,7 @@ describe('a delivery', () => {
     expect(verifyWebhook({ headers, body: rawBody }, { secrets: [secret] }).event).toBe('order.created');
   });
 
-  it('is one of the published events, whichever it is', async () => {
+  it('is known to the published verifier for every event', async () => {
     const receiver = await webhookReceiver();
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
       const client = await aClient(stores, worker);
@@ -109,7 +112,7 @@ describe('a delivery', () => {
     expect(verified.filter((event) => !isKnownEvent(event) || !isTestEvent(event))).toEqual([]);
   });
 
-  it('is signed by both secrets once the secret is changed, so that a receiver may hold either', async () => {
+  it('is signed with both secrets after a rotation, so that a receiver may have either', async () => {
     const receiver = await webhookReceiver();
     const client = await aClient(stores, worker);
     const id = await client.subscribe(receiver.url, ['order.created'], 'old');

@@ -10,7 +10,7 @@ import {
 import { maxConcurrentDispatches } from './lanes.rules.js';
 
 const perClient = 50;
-/** More than the turns a process may have, direct ones and those of jobs together. */
+/** More than the time slices that a process may run, directly and by jobs. */
 const silent = 2 * maxConcurrentDispatches.fast;
 const timeoutMs = 60_000;
 const soonMs = 10_000;
@@ -30,8 +30,8 @@ afterAll(async () => {
   await stores.stop();
 });
 
-describe('receivers that never answer', () => {
-  it('hold no turn: another is served soon, though there are more of them than turns', async () => {
+describe('receivers that never respond', () => {
+  it('occupy no time slice: another receiver is served soon, although they outnumber the slices', async () => {
     const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
     try {
       dead.answerWith(() => undefined);
@@ -46,7 +46,7 @@ describe('receivers that never answer', () => {
       await stores.broker.publish(orderCreated(creatorId));
       await good.waitFor(1, soonMs);
     } finally {
-      await dead.stop(); // ends what still waits for it
+      await dead.stop(); // ends the attempts that wait for it
       await good.stop();
     }
   });

@@ -97,16 +97,16 @@ const expected: readonly [Message, object][] = [
   ],
 ];
 
-describe('what an event tells', () => {
-  it.each(expected)('of $type is exactly this', (message, data) => {
+describe('the content of an event', () => {
+  it.each(expected)('of $type has exactly the expected members', (message, data) => {
     expect(eventContent(message)).toEqual({ event: message.type, creatorId, data });
   });
 
-  it('is known for all twelve events', () => {
+  it('is covered by these tests for all twelve events', () => {
     expect(new Set(expected.map(([message]) => message.type))).toEqual(new Set(webhookEvents));
   });
 
-  it('stays under two kilobytes', () => {
+  it('has a body of less than two kilobytes', () => {
     for (const [message] of expected) {
       const content = eventContent(message);
       if (content === undefined) throw new Error('no content');
@@ -115,11 +115,11 @@ describe('what an event tells', () => {
     }
   });
 
-  it('is refused when an order ships without tracking', () => {
+  it('is rejected when a shipped order has no tracking', () => {
     expect(() => eventContent(messages.orderShipped.make({ order }, at))).toThrow(IncompleteMessage);
   });
 
-  it('is nothing for other facts', () => {
+  it('is undefined for other messages', () => {
     expect(
       eventContent({ ...messages.orderCreated.make({ order }, at), type: 'creator.changed' }),
     ).toBeUndefined();
@@ -127,11 +127,11 @@ describe('what an event tells', () => {
 });
 
 describe("an event's day", () => {
-  it('is the one in its UUIDv7, whatever the clock says', () => {
+  it('is that of its UUIDv7, whatever occurred_at says', () => {
     expect(eventDay(uuidv7(new Date('2026-11-20T23:59:59.999Z')), '2026-12-24T00:00:00Z')).toBe('2026-11-20');
   });
 
-  it('is the day it happened for other ids', () => {
+  it('is that of occurred_at for other ids', () => {
     expect(eventDay('6d3f2a70-0000-4000-8000-000000000000', '2026-11-20T23:30:00-02:00')).toBe('2026-11-21');
   });
 });

@@ -15,13 +15,10 @@ import {
 import { apiVersions, currentApiVersion } from '../subscriptions/subscription.rules.js';
 import type { EventData } from './event-data.shapes.js';
 
-/** `true` where each can stand for the other: no member more, less, optional or of another type. */
-type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
+/** `true` if both types are assignable to each other. */
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
-/**
- * Types are held by the compiler: where two have drifted apart, `true` is refused here by the name of the
- * event.
- */
+/** Checked by the compiler: if two types differ, `true` is a type error at the name of the event. */
 const sameData: { readonly [Name in WebhookEvent]: Same<EventData<Name>, WebhookEventData[Name]> } = {
   'order.created': true,
   'order.processing': true,
@@ -42,17 +39,17 @@ const sameStates: readonly [
   Same<CatalogueStatus, PublishedCatalogueStatus>,
 ] = [true, true, true];
 
-describe('the types of events that receivers are given', () => {
-  it('are those of what is sent', () => {
+describe('the published types of events', () => {
+  it('are equal to the types of the sent data', () => {
     expect(Object.keys(sameData)).toEqual([...webhookEvents]);
     expect(sameStates).not.toContain(false);
   });
 
-  it('name the same events, in the same order', () => {
+  it('have the same events, in the same order', () => {
     expect(webhookEventNames).toEqual(webhookEvents);
   });
 
-  it('are of the version that new subscriptions get', () => {
+  it('have the api_version of new subscriptions', () => {
     expect(apiVersion).toBe(currentApiVersion);
     expect(apiVersions).toContain(apiVersion);
   });

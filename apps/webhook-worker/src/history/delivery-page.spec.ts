@@ -49,15 +49,15 @@ beforeAll(async () => {
   await source.initialize();
   database = new Database(source);
   await createDayPartitions(database, createLogger('test', 'silent'));
-  await writeHistory(database, subscriptionId, { count, failedEach: 5_000, days: 2 });
-  await writeHistory(database, uuidv7(), { count, failedEach: 2, days: 2 });
+  await writeHistory(database, subscriptionId, { count, failedEvery: 5_000, days: 2 });
+  await writeHistory(database, uuidv7(), { count, failedEvery: 2, days: 2 });
 });
 afterAll(async () => {
   await source.destroy();
   await stores.drop();
 });
 
-/** All nodes of the plan of a page, as the service's settings make it, and as it was carried out. */
+/** Returns all nodes of the executed plan of a page, with the planner settings of the service. */
 async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<Planned[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
   await database.rows(page, values);
@@ -91,7 +91,7 @@ describe('a page of a delivery history', () => {
     [{ event: 'order.created', status: 'failed' }, 'webhook_deliveries_by_event'],
     [{ event: 'order.cancelled', status: 'succeeded' }, 'webhook_deliveries_by_event'],
   ])(
-    'by %j reads no more rows than it shows of each partition, from the index %s',
+    'filtered by %j reads at most a page of rows per partition, from the index %s',
     async (filters, index) => {
       const nodes = await planOf(filters);
       const scans = nodes.filter((node) => node['Relation Name'] !== undefined);
@@ -106,7 +106,7 @@ describe('a page of a delivery history', () => {
     },
   );
 
-  it('opens only the partitions of the days on which its deliveries can have been created', async () => {
+  it('opens only the partitions of days on which its deliveries can have been created', async () => {
     const [tomorrow, later] = [1, 2].map((days) => partitionOf(dayFromNow(days)));
     const createdBefore = `${dayFromNow(-1)}T00:00:00Z`;
     const after = { micros: Date.parse(createdBefore) * 1000, id: uuidv7() };
@@ -117,7 +117,7 @@ describe('a page of a delivery history', () => {
       const tables = new Set(nodes.flatMap((node) => node['Relation Name'] ?? []));
       expect(tables).not.toContain(tomorrow);
       expect(tables).toContain(partitionOf(dayFromNow(-1)));
-      expect(tables).toContain(later); // a day that only a wrong clock can have written
+      expect(tables).toContain(later); // future days are searched because of wrong clocks
     }
   });
 });

@@ -25,7 +25,7 @@ async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
 }
 
 describe('the delivery history', () => {
-  it('lists deliveries newest first, a page at a time, each exactly once', async () => {
+  it('lists deliveries newest first in pages, each exactly once', async () => {
     const { client, id } = await withDeliveries(7, 'succeeded');
     const seen: string[] = [];
     let cursor = '';
@@ -55,7 +55,7 @@ describe('the delivery history', () => {
     });
   });
 
-  it('filters, and refuses filters it does not know and cursors of another list', async () => {
+  it('filters, and rejects invalid filters and cursors of another list', async () => {
     const { client, id } = await withDeliveries(3, 'failed');
     const count = async (query: string) =>
       (await client.get(`/${id}/deliveries?${query}`).expect(200)).body.data.length;
@@ -80,14 +80,14 @@ describe('the delivery history', () => {
       'cursor=x',
     ];
     for (const query of [...wrong, 'status=failed&status=failed']) {
-      const answer = await client.get(`/${id}/deliveries?${query}`).expect(400);
-      expect(answer.body.details[0].field).toBe(query.split('=')[0]);
+      const response = await client.get(`/${id}/deliveries?${query}`).expect(400);
+      expect(response.body.details[0].field).toBe(query.split('=')[0]);
     }
     const { body } = await client.get(`/${id}/deliveries?limit=1`);
     await client.get(`/${id}/deliveries?status=failed&cursor=${body.pagination.next_cursor}`).expect(400);
   });
 
-  it('takes a time as it was shown: after and before leave it out, a span from and to it holds it', async () => {
+  it('accepts a time as shown: exclusive in created_after and created_before, inclusive in a recovery', async () => {
     const { client, id } = await withDeliveries(1, 'failed');
     const [{ created_at: shown }] = (await client.get(`/${id}/deliveries`)).body.data;
     expect((await client.get(`/${id}/deliveries?created_after=${shown}`)).body.data).toEqual([]);
@@ -97,7 +97,7 @@ describe('the delivery history', () => {
     await deliveriesWhen(given.stores, all('succeeded', 1));
   });
 
-  it('shows what was sent and each attempt', async () => {
+  it('shows the payload and each attempt', async () => {
     const { client, id } = await withDeliveries(1, 'failed');
     const listed = (await client.get(`/${id}/deliveries`)).body.data[0];
     const { body } = await client.get(`/${id}/deliveries/${listed.id}`).expect(200);
@@ -126,21 +126,21 @@ describe('the delivery history', () => {
     ['b'.repeat(4_097), 4_096, true],
     ['€'.repeat(2_000), 1_365, true],
   ])(
-    'keeps 4 KiB of an answer, says that there was more, and cuts no character',
-    async (answer, kept, more) => {
+    'keeps 4 KiB of a response, marks it as truncated, and does not split a character',
+    async (sent, kept, isTruncated) => {
       const client = await aClient(given.stores, given.worker);
       const id = await client.subscribe(given.receiver.url);
-      given.receiver.answerWith((response) => response.writeHead(200).end(answer));
+      given.receiver.answerWith((response) => response.writeHead(200).end(sent));
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, all('succeeded', 1));
       const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
       expect((await client.get(`/${id}/deliveries/${listed.id}`)).body.attempts).toMatchObject([
-        { response_body: answer.slice(0, kept), response_truncated: more },
+        { response_body: sent.slice(0, kept), response_truncated: isTruncated },
       ]);
     },
   );
 
-  it("is nobody else's, and unknown deliveries are 404", async () => {
+  it('is hidden from other clients with 404, like unknown deliveries', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const other = await aClient(given.stores, given.worker);
@@ -157,7 +157,7 @@ describe('the delivery history', () => {
 });
 
 describe('a recovery', () => {
-  it('sends what failed in the span again, and matches nothing the second time', async () => {
+  it('retries failed deliveries of the span, and matches nothing when repeated', async () => {
     const { client, id } = await withDeliveries(5, 'failed');
     expect(
       (await client.post({ since: longAgo, until: longAgo }, `/${id}/recover`).expect(202)).body.matched,
@@ -180,7 +180,7 @@ describe('a recovery', () => {
     expect((await client.post({ since: longAgo }, `/${id}/recover`)).body.matched).toBe(0);
   });
 
-  it('is 409 while the subscription is disabled', async () => {
+  it('is rejected with 409 while the subscription is disabled', async () => {
     const { client, id } = await withDeliveries(1, 'failed');
     await client.patch(id, { status: 'disabled' });
     await client.post({ since: longAgo }, `/${id}/recover`).expect(409);
@@ -194,16 +194,16 @@ describe('a recovery', () => {
     [{ since: '2026-11-20T00:00:00Z', until: '2026-11-19T00:00:00Z' }, 'until'],
     [{ since: longAgo, statuses: ['succeeded'] }, 'statuses'],
     [{ since: longAgo, statuses: [] }, 'statuses'],
-  ])('refuses %j on %s', async (wish, field) => {
+  ])('rejects %j because of %s', async (input, field) => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    const answer = await client.post(wish, `/${id}/recover`).expect(400);
-    expect(answer.body.details[0].field).toBe(field);
+    const response = await client.post(input, `/${id}/recover`).expect(400);
+    expect(response.body.details[0].field).toBe(field);
   });
 });
 
 describe('a test event', () => {
-  it('comes as a real one does, marked, and is in the history', async () => {
+  it('is sent like a real event, marked as a test, and is in the history', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url, ['order.shipped'], 'secret');
     const { body, headers } = await client.post({}, `/${id}/test`).expect(202);
@@ -231,7 +231,7 @@ describe('a test event', () => {
     expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
   });
 
-  it('has the api_version of its subscription, as its events have', async () => {
+  it('has the api_version of its subscription', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await given.stores.database.run(setApiVersion, [parsePublicId('whk', id), '2026-05-01']);
@@ -241,7 +241,7 @@ describe('a test event', () => {
     expect(delivery?.body.api_version).toBe('2026-05-01');
   });
 
-  it('may be any of the twelve, a few in a minute', async () => {
+  it('may be any of the twelve events, ten per minute and subscription', async () => {
     const client = await aClient(given.stores, given.worker);
     const [one, two] = [
       await client.subscribe(given.receiver.url),
@@ -250,14 +250,14 @@ describe('a test event', () => {
     for (const [index, event] of webhookEvents.entries()) {
       await client.post({ event }, `/${index < 10 ? one : two}/test`).expect(202);
     }
-    const refused = await client.post({}, `/${one}/test`).expect(429);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const limited = await client.post({}, `/${one}/test`).expect(429);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
     await client.post({ event: 'order.lost' }, `/${two}/test`).expect(400);
     const deliveries = await given.receiver.waitFor(12);
     expect(new Set(deliveries.map(({ body }) => body.event))).toEqual(new Set(webhookEvents));
   });
 
-  it('works while disabled, is one attempt, and counts neither for nor against', async () => {
+  it('is sent once while the subscription is disabled, and does not affect its health', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });

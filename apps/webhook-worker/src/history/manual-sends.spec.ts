@@ -8,7 +8,7 @@ type Client = Awaited<ReturnType<typeof aClient>>;
 const ended = (rows: readonly { status: string }[], count: number): boolean =>
   rows.length === count && rows.every((row) => row.status === 'succeeded');
 
-/** Asks for a retry until it is taken, and answers its status: 409 says that the one before is under way. */
+/** Repeats a retry while the previous one runs (409). Returns the final status. */
 async function retried(client: Client, id: string, delivery: string): Promise<number> {
   for (;;) {
     const { status } = await client.post({}, `/${id}/deliveries/${delivery}/retry`);
@@ -16,8 +16,8 @@ async function retried(client: Client, id: string, delivery: string): Promise<nu
   }
 }
 
-describe('what an owner has sent by hand', () => {
-  it('is ten tests a minute of a subscription, their retries by hand among them', async () => {
+describe('the quota of manual sends', () => {
+  it('is ten tests a minute for a subscription, including manual retries of tests', async () => {
     const client = await aClient(given.stores, given.worker);
     const [id, other] = [
       await client.subscribe(given.receiver.url),
@@ -27,14 +27,14 @@ describe('what an owner has sent by hand', () => {
     for (let count = 2; count < 10; count += 1) await client.post({}, `/${id}/test`).expect(202);
     await deliveriesWhen(given.stores, (rows) => ended(rows, 9));
     expect(await retried(client, id, test)).toBe(202);
-    for (const refused of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
-      const { headers } = await client.post({}, refused).expect(429);
+    for (const path of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
+      const { headers } = await client.post({}, path).expect(429);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     }
     await client.post({}, `/${other}/test`).expect(202);
   });
 
-  it('is sixty retries of other deliveries a minute, besides the tests', async () => {
+  it('is sixty retries of other deliveries a minute, in addition to tests', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));

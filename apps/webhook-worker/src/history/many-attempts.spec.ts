@@ -11,7 +11,7 @@ const writeAttempts = statement(
    FROM webhook_deliveries, generate_series(2, $2) AS number WHERE id = $1`,
 );
 
-/** A delivery with so many attempts, from the second on answered with this. */
+/** Creates a delivery with `count` attempts, all but the first with this response. */
 async function withAttempts(count: number, body: Buffer, header = 'text/plain') {
   const client = await aClient(given.stores, given.worker);
   const id = await client.subscribe(given.receiver.url);
@@ -33,7 +33,7 @@ async function withAttempts(count: number, body: Buffer, header = 'text/plain') 
 }
 
 describe('a delivery with thousands of attempts', () => {
-  it('shows the newest hundred in order, and of the newest 25 all that was kept of the answer', async () => {
+  it('shows the newest hundred in order, and the whole stored response of the newest 25', async () => {
     const read = await withAttempts(3_000, Buffer.from(`${'a'.repeat(255)}€${'b'.repeat(500)}`));
     const { attempts } = (await read()).body;
     expect(attempts.map(({ number }: { number: number }) => number)).toEqual(
@@ -46,7 +46,7 @@ describe('a delivery with thousands of attempts', () => {
     expect(attempts[74]).toMatchObject({ response_body: 'a'.repeat(255), response_truncated: true });
   });
 
-  it('weighs less than 4 MiB, whatever was answered', async () => {
+  it('has a representation of less than 4 MiB, whatever the responses were', async () => {
     const read = await withAttempts(3_000, Buffer.alloc(4_096, 1), '\ufffd'.repeat(1_024));
     expect(Buffer.byteLength((await read()).text)).toBeLessThan(4 * 1024 * 1024);
   });

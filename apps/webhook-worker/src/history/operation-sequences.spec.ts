@@ -47,7 +47,7 @@ interface Row {
   readonly planned: boolean;
   readonly completed: boolean;
   readonly prior_status: string | null;
-  /** `number trigger outcome status`. */
+  /** `<number> <trigger> <outcome> <status>`. */
   readonly attempts: string[];
 }
 
@@ -71,8 +71,8 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-/** A subscription whose every attempt waits for the test, and all that can happen to it. */
-async function play() {
+/** A subscription whose attempts wait for the test, and all operations on it. */
+async function startScenario() {
   const client = await aClient(stores, worker);
   const path = `/hook/${client.creatorId}`;
   const id = await client.subscribe(new URL(path, receiver.url).href);
@@ -80,7 +80,7 @@ async function play() {
   const held = new Map<string, ServerResponse>();
   receiver.answerWith((response, { headers }) => {
     const key = `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`;
-    expect(held.has(key)).toBe(false); // no number comes twice
+    expect(held.has(key)).toBe(false); // no attempt number is repeated
     held.set(key, response);
   });
   const rows = () => stores.database.rows<Row>(deliveriesOf, [uuid]);
@@ -88,7 +88,7 @@ async function play() {
     stores.database.row<{ status: string; deleted: boolean; moving: boolean }>(subscriptionOf, [uuid]);
   const recovered = new Set<string>();
 
-  const answer = (status: number, which: number): void => {
+  const respond = (status: number, which: number): void => {
     const waiting = [...held].filter(([, response]) => !response.writableEnded);
     waiting[which % waiting.length]?.[1].writeHead(status).end();
   };
@@ -102,11 +102,11 @@ async function play() {
     rows,
     subscription,
     recovered: (row: Row) => recovered.has(row.id),
-    does: {
+    operations: {
       publish: () => stores.broker.publish(orderCreated(client.creatorId)),
-      take: (which: number) => answer(204, which),
-      refuse: (which: number) => answer(500, which),
-      leave: (which: number) => answer(410, which),
+      accept: (which: number) => respond(204, which),
+      reject: (which: number) => respond(500, which),
+      gone: (which: number) => respond(410, which),
       retry: async (which: number) => {
         const delivery = await some(which);
         if (delivery !== undefined) await client.post({}, `/${id}/deliveries/${delivery}/retry`);
@@ -117,11 +117,8 @@ async function play() {
       },
       disable: () => client.patch(id, { status: 'disabled' }),
       enable: () => client.patch(id, { status: 'active' }),
-      /**
-       * As if the worker had stood still for longer than its leases: answers that it reads then change
-       * nothing.
-       */
-      lose: async () => {
+      /** As if the worker had stalled for longer than its leases: later responses must change nothing. */
+      loseLeases: async () => {
         const late = [...held].filter(([, response]) => !response.writableEnded);
         await stores.database.run(loseLeases, [uuid]);
         worker.reconcile();
@@ -133,8 +130,8 @@ async function play() {
       },
       delete: () => client.delete(id),
     },
-    /** Resolves when nothing more happens until the test does something. */
-    quiet: () => {
+    /** Resolves when nothing more happens without an operation of the test. */
+    untilQuiet: () => {
       let last = '';
       return eventually(
         async () => {
@@ -144,7 +141,7 @@ async function play() {
           const arrived = underWay.every((row) =>
             held.has(`${publicId('whd', row.id)} ${row.attempt_count}`),
           );
-          // A failing receiver gets one at a time.
+          // A failing receiver gets one attempt at a time.
           const waits = found.some(({ planned }) => planned) && underWay.length === 0;
           return arrived && !waits && state?.moving === false ? true : undefined;
         },
@@ -153,7 +150,7 @@ async function play() {
       );
     },
     /** Resolves when every delivery has ended. */
-    over: () => {
+    untilEnded: () => {
       let last = '';
       return eventually(
         async () => {
@@ -165,101 +162,111 @@ async function play() {
         () => last,
       );
     },
-    /** Ends all that waits. */
-    takeAll: () => {
+    /** Accepts all waiting and future attempts. */
+    acceptAll: () => {
       for (const response of held.values()) if (!response.writableEnded) response.writeHead(204).end();
       receiver.answerWith((response) => response.writeHead(204).end());
     },
   };
 }
-type Play = Awaited<ReturnType<typeof play>>;
+type Scenario = Awaited<ReturnType<typeof startScenario>>;
 
-/** An attempt as the receiver knows it: delivery and number. */
+/** The running attempt of a delivery, by id and number. */
 function attemptOf(row: Row): string {
   return `${publicId('whd', row.id)} ${row.attempt_count}`;
 }
 
-/** What must be so of a delivery at any time. */
+/** Returns the violated invariants of a delivery. */
 function problemsOf(row: Row, recovered: boolean): string[] {
   const { status, attempts, attempt_count: count, schedule_step: step } = row;
-  const told = attempts.map((attempt) => attempt.split(' '));
-  const numbers = told.map(([number]) => Number(number));
+  const fields = attempts.map((attempt) => attempt.split(' '));
+  const numbers = fields.map(([number]) => Number(number));
   const ended = ['succeeded', 'failed'].includes(status);
-  /** Attempts that spent a step of the schedule: those asked for by hand and lost ones do not. */
-  const scheduled = told.filter(([, trigger, outcome]) => trigger !== 'manual' && outcome !== 'lost').length;
-  const wrong: [string, boolean][] = [
-    ['is leased and not under way, or the other way round', row.leased !== (status === 'in_flight')],
+  /** Attempts that spent a step of the schedule: not manual retries and lost attempts. */
+  const scheduled = fields.filter(
+    ([, trigger, outcome]) => trigger !== 'manual' && outcome !== 'lost',
+  ).length;
+  const violations: [string, boolean][] = [
+    ['is leased but not in flight, or vice versa', row.leased !== (status === 'in_flight')],
+    ['is planned but not open, or vice versa', row.planned !== ['pending', 'retrying'].includes(status)],
+    ['is completed but has not ended, or vice versa', row.completed !== ended],
     [
-      'is planned and not open, or the other way round',
-      row.planned !== ['pending', 'retrying'].includes(status),
-    ],
-    ['has ended and has not', row.completed !== ended],
-    [
-      'has a reason and did not fail, or the other way round',
+      'has a failure reason but did not fail, or vice versa',
       (row.failure_reason !== null) !== (status === 'failed'),
     ],
-    ['has numbers with a gap or a repetition', numbers.some((number, index) => number !== index + 1)],
-    ['has another count than attempts', numbers.length !== (status === 'in_flight' ? count - 1 : count)],
-    ['has spent more than its schedule', step > scheduleMs.length],
-    ['has spent its schedule twice', !recovered && scheduled > scheduleMs.length],
-    ['has spent other steps than were made', !recovered && step !== scheduled],
-    ['was given up too early', !recovered && row.failure_reason === 'exhausted' && step < scheduleMs.length],
+    ['has attempt numbers with a gap or a repetition', numbers.some((number, index) => number !== index + 1)],
     [
-      'succeeded, and no attempt did',
-      status === 'succeeded' && !told.some(([, , outcome]) => outcome === 'succeeded'),
+      'has another attempt_count than attempts',
+      numbers.length !== (status === 'in_flight' ? count - 1 : count),
+    ],
+    ['has spent more steps than its schedule has', step > scheduleMs.length],
+    ['has spent its schedule twice', !recovered && scheduled > scheduleMs.length],
+    ['has spent another number of steps than scheduled attempts', !recovered && step !== scheduled],
+    [
+      'failed before its schedule was exhausted',
+      !recovered && row.failure_reason === 'exhausted' && step < scheduleMs.length,
     ],
     [
-      'was taken, and is not succeeded',
-      ended && !recovered && status !== 'succeeded' && told.some(([, , outcome]) => outcome === 'succeeded'),
+      'succeeded without a successful attempt',
+      status === 'succeeded' && !fields.some(([, , outcome]) => outcome === 'succeeded'),
+    ],
+    [
+      'has a successful attempt but did not succeed',
+      ended &&
+        !recovered &&
+        status !== 'succeeded' &&
+        fields.some(([, , outcome]) => outcome === 'succeeded'),
     ],
   ];
-  return wrong.filter(([, is]) => is).map(([what]) => `${what}: ${JSON.stringify(row)}`);
+  return violations
+    .filter(([, isViolated]) => isViolated)
+    .map(([description]) => `${description}: ${JSON.stringify(row)}`);
 }
 
-async function expectPossible(game: Play): Promise<Row[]> {
-  const found = await game.rows();
-  expect(found.flatMap((row) => problemsOf(row, game.recovered(row)))).toEqual([]);
+async function expectInvariants(scenario: Scenario): Promise<Row[]> {
+  const found = await scenario.rows();
+  expect(found.flatMap((row) => problemsOf(row, scenario.recovered(row)))).toEqual([]);
   return found;
 }
 
 const which = fc.nat(5);
-const moves = fc.oneof(
+const operation = fc.oneof(
   { weight: 3, arbitrary: fc.record({ name: fc.constant('publish' as const), which }) },
-  { weight: 4, arbitrary: fc.record({ name: fc.constant('refuse' as const), which }) },
+  { weight: 4, arbitrary: fc.record({ name: fc.constant('reject' as const), which }) },
   { weight: 3, arbitrary: fc.record({ name: fc.constant('retry' as const), which }) },
   {
     weight: 7,
     arbitrary: fc.record({
-      name: fc.constantFrom('take', 'leave', 'recover', 'disable', 'enable', 'lose'),
+      name: fc.constantFrom('accept', 'gone', 'recover', 'disable', 'enable', 'loseLeases'),
       which,
     }),
   },
 );
 
-describe('attempts, retries by hand, recoveries, disabling, enabling and lost leases in any order', () => {
+describe('attempts, manual retries, recoveries, disabling, enabling and lost leases in any order', () => {
   it.each([
     ['quiet', 12],
-    ['hasty', 30],
+    ['immediate', 30],
   ])(
-    'leave no delivery where it cannot be, nor spend its schedule twice (%s)',
+    'leave every delivery in a valid state, and never spend its schedule twice (%s)',
     async (pace, runs) => {
       const sequence = fc.record({
-        steps: fc.array(moves, { minLength: 4, maxLength: 14 }),
+        steps: fc.array(operation, { minLength: 4, maxLength: 14 }),
         deleted: fc.boolean(),
       });
       const property = fc.asyncProperty(sequence, async ({ steps, deleted }) => {
-        const game = await play();
-        await game.does.publish();
+        const scenario = await startScenario();
+        await scenario.operations.publish();
         for (const step of steps) {
-          if (pace === 'quiet') await game.quiet();
-          await game.does[step.name](step.which);
-          await expectPossible(game);
+          if (pace === 'quiet') await scenario.untilQuiet();
+          await scenario.operations[step.name](step.which);
+          await expectInvariants(scenario);
         }
-        if (pace === 'quiet') await game.quiet();
-        await (deleted ? game.does.delete() : game.does.enable());
-        game.takeAll();
-        await game.over();
-        await expectPossible(game);
+        if (pace === 'quiet') await scenario.untilQuiet();
+        await (deleted ? scenario.operations.delete() : scenario.operations.enable());
+        scenario.acceptAll();
+        await scenario.untilEnded();
+        await expectInvariants(scenario);
       });
       await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
     },

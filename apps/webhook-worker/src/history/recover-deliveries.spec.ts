@@ -21,7 +21,7 @@ async function aSubscription() {
 }
 
 describe('recoveries of one subscription', () => {
-  it('are six a minute; the seventh is 429 with Retry-After, and other subscriptions have a quota of their own', async () => {
+  it('are limited to six a minute, separately from other subscriptions', async () => {
     const [one, other] = [await aSubscription(), await aSubscription()];
     for (let count = 0; count < 6; count += 1) await one.recover().expect(202);
     const { headers } = await one.recover().expect(429);
@@ -29,18 +29,18 @@ describe('recoveries of one subscription', () => {
     await other.recover().expect(202);
   });
 
-  it('do not lock it while they count: its deliveries are settled meanwhile', async () => {
+  it('do not lock it while they count, so that its deliveries are settled concurrently', async () => {
     const { client, recover, uuid } = await aSubscription();
     const recovering = await given.stores.database.transaction(async (tx) => {
-      await tx.rows(serialise, [uuid]); // stands for a count that takes long
-      const answer = recover().then((response) => response);
+      await tx.rows(serialise, [uuid]); // simulates a slow count
+      const recovery = recover().then((response) => response);
       await eventually(
         async () => (await given.stores.database.rows(waitsForRecoveries)).length > 0 || undefined,
       );
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');
-      return { answer };
+      return { recovery };
     });
-    expect((await recovering.answer).status).toBe(202);
+    expect((await recovering.recovery).status).toBe(202);
   });
 });

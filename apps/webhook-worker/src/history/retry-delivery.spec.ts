@@ -8,12 +8,12 @@ const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
-const answer =
+const respondWith =
   (status: number) =>
   (response: ServerResponse): void =>
     void response.writeHead(status).end();
-const inAnHour = statement(
-  'test.in-an-hour',
+const makeDueAt = statement(
+  'test.make-due-at',
   `UPDATE webhook_deliveries SET status = 'retrying', schedule_step = 1, next_attempt_at = $2, completed_at = NULL,
      failure_reason = NULL WHERE subscription_id = $1`,
 );
@@ -43,13 +43,13 @@ async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
   return { client, id };
 }
 
-/** The only delivery, once so many attempts at it have ended. */
+/** Returns the only delivery, once `count` attempts have ended. */
 async function afterAttempts(count: number): Promise<DeliveryRow | undefined> {
   const [row] = await deliveriesWhen(given.stores, ([only]) => only?.outcomes?.length === count);
   return row;
 }
 
-/** Asks for a retry of the only delivery and answers it as the owner sees it. */
+/** Requests a retry of the only delivery. Returns it as its owner sees it, before and after. */
 async function retryOnly({ client, id }: Awaited<ReturnType<typeof withDeliveries>>) {
   const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
   await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(202);
@@ -57,8 +57,8 @@ async function retryOnly({ client, id }: Awaited<ReturnType<typeof withDeliverie
   return { before: listed, read };
 }
 
-describe('a retry of one', () => {
-  it('sends a failed delivery again at once: the same id and bytes, the next number', async () => {
+describe('a manual retry of a delivery', () => {
+  it('sends a failed delivery at once, with the same id and bytes and the next attempt number', async () => {
     const { client, id } = await withDeliveries(1, 'failed');
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
@@ -73,16 +73,16 @@ describe('a retry of one', () => {
       response_body: 'thanks',
       response_headers: { 'x-request-id': 'r1' },
     });
-    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202); // and again, if they wish
+    await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202); // and may be repeated
     await given.receiver.waitFor(4);
   });
 
   it.each(['succeeded', 'failed'] as const)(
-    'that fails leaves a delivery that had %s as it was',
+    'leaves a delivery that had %s unchanged when the attempt fails',
     async (status) => {
-      const one = await withDeliveries(1, status);
-      given.receiver.answerWith(answer(500));
-      const { before, read } = await retryOnly(one);
+      const prepared = await withDeliveries(1, status);
+      given.receiver.answerWith(respondWith(500));
+      const { before, read } = await retryOnly(prepared);
       await afterAttempts(status === 'failed' ? 3 : 2);
       const after = await read();
       expect(after).toMatchObject({
@@ -94,59 +94,59 @@ describe('a retry of one', () => {
     },
   );
 
-  it('that fails leaves the schedule of an open delivery where it was', async () => {
-    const one = await withDeliveries(1, 'failed');
+  it('leaves the schedule of an open delivery unchanged when the attempt fails', async () => {
+    const prepared = await withDeliveries(1, 'failed');
     const due = new Date(Date.now() + 3_600_000);
-    await given.stores.database.run(inAnHour, [parsePublicId('whk', one.id), due]);
-    given.receiver.answerWith(answer(500));
-    const { read } = await retryOnly(one);
+    await given.stores.database.run(makeDueAt, [parsePublicId('whk', prepared.id), due]);
+    given.receiver.answerWith(respondWith(500));
+    const { read } = await retryOnly(prepared);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'retrying', next_attempt_at: due.toISOString() });
-    expect(await scheduleStepOf(one.id)).toBe(1);
+    expect(await scheduleStepOf(prepared.id)).toBe(1);
   });
 
-  it('that fails leaves a held delivery held', async () => {
+  it('leaves a held delivery held when the attempt fails', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, all('held', 1));
-    given.receiver.answerWith(answer(500));
+    given.receiver.answerWith(respondWith(500));
     const { before, read } = await retryOnly({ client, id });
     await afterAttempts(1);
     expect(await read()).toMatchObject({ ...before, attempt_count: 1, last_status_code: 500 });
   });
 
-  it('that is asked for twice before it runs still knows where the delivery was', async () => {
-    const one = await withDeliveries(1, 'failed');
+  it('restores the original state when it was requested twice before the attempt failed', async () => {
+    const prepared = await withDeliveries(1, 'failed');
     given.receiver.answerWith(() => undefined); // never
-    await given.stores.broker.publish(orderCreated(one.client.creatorId));
-    await given.receiver.waitFor(3); // a failing receiver gets one at a time, so what is asked for now waits
-    const failed = (await one.client.get(`/${one.id}/deliveries?status=failed`)).body.data[0];
-    const retry = () => one.client.post({}, `/${one.id}/deliveries/${failed.id}/retry`).expect(202);
-    await given.stores.database.run(failing, [parsePublicId('whk', one.id)]);
+    await given.stores.broker.publish(orderCreated(prepared.client.creatorId));
+    await given.receiver.waitFor(3); // a failing receiver gets one attempt at a time, so the retry waits
+    const failed = (await prepared.client.get(`/${prepared.id}/deliveries?status=failed`)).body.data[0];
+    const retry = () => prepared.client.post({}, `/${prepared.id}/deliveries/${failed.id}/retry`).expect(202);
+    await given.stores.database.run(failing, [parsePublicId('whk', prepared.id)]);
     await retry();
     await retry();
-    given.receiver.answerWith(answer(500));
+    given.receiver.answerWith(respondWith(500));
     await deliveriesWhen(given.stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
-    const after = (await one.client.get(`/${one.id}/deliveries/${failed.id}`)).body;
+    const after = (await prepared.client.get(`/${prepared.id}/deliveries/${failed.id}`)).body;
     expect(after).toMatchObject({ status: 'failed', completed_at: failed.completed_at });
   });
 
-  it('answered with 410 disables the subscription, and an open delivery is gone', async () => {
-    const one = await withDeliveries(1, 'failed');
-    await given.stores.database.run(inAnHour, [
-      parsePublicId('whk', one.id),
+  it('disables the subscription on a 410, and fails an open delivery as gone', async () => {
+    const prepared = await withDeliveries(1, 'failed');
+    await given.stores.database.run(makeDueAt, [
+      parsePublicId('whk', prepared.id),
       new Date(Date.now() + 3_600_000),
     ]);
-    given.receiver.answerWith(answer(410));
-    const { read } = await retryOnly(one);
+    given.receiver.answerWith(respondWith(410));
+    const { read } = await retryOnly(prepared);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'failed', failure_reason: 'gone' });
-    expect((await one.client.get(`/${one.id}`)).body.status).toBe('disabled');
+    expect((await prepared.client.get(`/${prepared.id}`)).body.status).toBe('disabled');
   });
 
-  it('runs for a disabled subscription too, and leaves it disabled', async () => {
+  it('runs for a disabled subscription, and leaves it disabled', async () => {
     const { client, id } = await withDeliveries(1, 'failed');
     await client.patch(id, { status: 'disabled' });
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
@@ -155,14 +155,14 @@ describe('a retry of one', () => {
     expect((await client.get(`/${id}`)).body.status).toBe('disabled');
   });
 
-  it('is 409 while an attempt is under way', async () => {
+  it('is rejected with 409 while an attempt is running', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     given.receiver.answerWith(() => undefined);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    const refused = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);
-    expect(refused.body.code).toBe('CONFLICT');
+    const rejected = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);
+    expect(rejected.body.code).toBe('CONFLICT');
   });
 });

@@ -2,7 +2,7 @@ import { migrationFaults } from '@fulfilment/testing';
 import { migrations } from './index.js';
 
 describe('the migrations', () => {
-  it('block no concurrent read or write for long', async () => {
+  it('do not block concurrent reads and writes for long', async () => {
     expect(await migrationFaults(migrations)).toEqual([]);
   }, 180_000);
 });

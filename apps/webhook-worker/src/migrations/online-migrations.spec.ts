@@ -9,19 +9,19 @@ import { createDayPartitions } from '../history/day-partitions.js';
 import { migrations } from './index.js';
 
 const before = migrations.slice(0, 4);
-/** With partitions of their own, and without. */
+/** Days with and without partitions of their own. */
 const days = [dayFromNow(-1), dayFromNow(0), dayFromNow(3), dayFromNow(-9), dayFromNow(-20)];
 const rowsOfDay = 1_000;
 
-// As a worker of before writes and takes deliveries.
+// Statements of an earlier version, which writes and claims deliveries.
 const fanOut = statement(
   'test.fan-out',
   `WITH kept AS (
      INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
-     SELECT $1, id, 'v', 'order.created', id, now(), '' FROM unnest($2::uuid[]) AS of(id) ON CONFLICT DO NOTHING
+     SELECT $1, id, 'v', 'order.created', id, now(), '' FROM unnest($2::uuid[]) AS given(id) ON CONFLICT DO NOTHING
    )
    INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
-   SELECT $1, id, $3, id, 'order.created', 'v', 'pending', now() FROM unnest($2::uuid[]) AS of(id) ON CONFLICT DO NOTHING`,
+   SELECT $1, id, $3, id, 'order.created', 'v', 'pending', now() FROM unnest($2::uuid[]) AS given(id) ON CONFLICT DO NOTHING`,
 );
 const claim = statement(
   'test.claim',
@@ -41,7 +41,7 @@ const count = statement(
 const subscribe = statement(
   'test.subscribe',
   `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, created_at)
-   SELECT id, id, 'c', '', '{}', '', 'v', 'active', now() - interval '1 day' FROM unnest($1::uuid[]) AS of(id)`,
+   SELECT id, id, 'c', '', '{}', '', 'v', 'active', now() - interval '1 day' FROM unnest($1::uuid[]) AS given(id)`,
 );
 const authorizedLater = statement(
   'test.authorized-later',
@@ -65,12 +65,12 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([stores.drop(), upToDate.drop()]));
 
-describe('migrations from the keys that end with the day on', () => {
-  it('are made without a worker that delivers meanwhile noticing', async () => {
+describe('migrations since the keys that end with the day', () => {
+  it('are applied without failures or long waits of concurrent old workers', async () => {
     const source = await sourceOf(stores.url);
     try {
-      const longestMs = await besideOldWorkers(async (getOn) => {
-        const migrated = await whileOneWrites(getOn, () => migrate(source));
+      const longestMs = await withOldWorkers(async (progress) => {
+        const migrated = await withOpenTransaction(progress, () => migrate(source));
         expect(migrated).toHaveLength(migrations.length - before.length);
       });
       expect(longestMs).toBeLessThan(5_000);
@@ -82,7 +82,7 @@ describe('migrations from the keys that end with the day on', () => {
     expect(await schemaOf(stores)).toEqual(await schemaOf(upToDate));
   });
 
-  it('are made in the end however often that is interrupted, and given up again', async () => {
+  it('are completed and reverted despite repeated interruptions', async () => {
     const restorePrior = await schemaOf(stores);
     const today = `webhook_deliveries_${dayFromNow(0).replaceAll('-', '_')}`;
     await stores.dataSource.query(`CREATE UNIQUE INDEX ${today}_id_day_idx ON ${today} (id, day)`);
@@ -99,19 +99,19 @@ describe('migrations from the keys that end with the day on', () => {
 });
 
 /**
- * Beside workers of before, none of whose statements may fail. `getOn` is until each has made some more.
- * Answers how long the longest took.
+ * Runs old workers, none of whose statements may fail. `progress` waits for 50 more rounds. Returns the
+ * longest duration.
  */
-async function besideOldWorkers(work: (getOn: () => Promise<void>) => Promise<void>): Promise<number> {
+async function withOldWorkers(work: (progress: () => Promise<void>) => Promise<void>): Promise<number> {
   const workers = Array.from({ length: 4 }, () => new OldWorker(stores.database));
   const ends = workers.map((worker) => worker.run());
-  const getOn = async (): Promise<void> => {
+  const progress = async (): Promise<void> => {
     const goals = workers.map(({ rounds }) => rounds + 50);
     await eventually(() => workers.every(({ rounds }, index) => rounds >= (goals[index] ?? 0)) || undefined);
   };
   try {
-    await getOn();
-    await work(getOn);
+    await progress();
+    await work(progress);
   } finally {
     for (const worker of workers) worker.stop();
     await Promise.all(ends);
@@ -119,19 +119,19 @@ async function besideOldWorkers(work: (getOn: () => Promise<void>) => Promise<vo
   return Math.max(...workers.map(({ longestMs }) => longestMs));
 }
 
-/** Begins to change while somebody is writing, who goes on until the others have got on. */
-async function whileOneWrites<Result>(
-  getOn: () => Promise<void>,
+/** Runs the change while a transaction is open, which ends after the old workers have progressed. */
+async function withOpenTransaction<Result>(
+  progress: () => Promise<void>,
   change: () => Promise<Result>,
 ): Promise<Result> {
   const writer = await stores.database.begin();
   await writer.tx.run(fanOut, [dayFromNow(0), ids(1), ids(1)[0]]);
-  const gotOn = getOn().finally(() => writer.commit());
-  const [result] = await Promise.all([change(), gotOn]);
+  const progressed = progress().finally(() => writer.commit());
+  const [result] = await Promise.all([change(), progressed]);
   return result;
 }
 
-/** Writes deliveries and takes them, one statement after another, until it is stopped. */
+/** Writes and claims deliveries, one statement after another, until it is stopped. */
 class OldWorker {
   rounds = 0;
   longestMs = 0;
@@ -165,7 +165,7 @@ class OldWorker {
 
 class SilentLogger extends AbstractLogger {
   protected writeLog(): void {
-    // Migrations fail here as they are to.
+    // Migrations fail here on purpose.
   }
 }
 
@@ -195,7 +195,7 @@ async function sourceOf(url: string): Promise<DataSource> {
   return source.initialize();
 }
 
-/** Back to the schema of before. */
+/** Reverts to the earlier schema. */
 async function undo(source: DataSource): Promise<void> {
   const applied: unknown[] = await source.query('SELECT FROM schema_migrations');
   if (applied.length === before.length) return;
@@ -203,7 +203,7 @@ async function undo(source: DataSource): Promise<void> {
   await undo(source);
 }
 
-/** Cuts the line a little later each time. Answers how often. */
+/** Interrupts the connection a little later each time. Returns the number of interruptions. */
 async function interruptedUntilDone(
   url: string,
   work: (source: DataSource) => Promise<unknown>,

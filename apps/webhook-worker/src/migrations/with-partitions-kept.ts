@@ -6,8 +6,8 @@ import { advisoryLocks } from '../advisory-locks.js';
 const retryDelayMs = 100;
 
 /**
- * Runs `work` while maintenance creates and drops no partitions (history/day-partitions.ts). The lock ends
- * with the connection at the latest.
+ * Runs `work` while no replica creates or drops partitions (history/day-partitions.ts). The lock ends with
+ * the connection at the latest.
  */
 export async function withPartitionsKept(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
   while (!(await ask(runner, 'SELECT pg_try_advisory_lock($1) AS answer', [advisoryLocks.dayPartitions])))

@@ -18,10 +18,10 @@ const disconnected = (clientId: string, creatorId: string, occurredAt = new Date
   messages.clientDisconnected.make({ client_id: clientId, creator_id: creatorId }, { occurredAt });
 
 const readOutcome = statement('test.inbox', 'SELECT outcome FROM inbox WHERE message_id = $1');
-/** Has the worker told, and returns when it has heard. */
-async function tell(...told: readonly Message[]): Promise<void> {
-  await given.stores.broker.publish(...told);
-  for (const { id } of told)
+/** Publishes messages, and resolves when the worker has handled them. */
+async function publish(...published: readonly Message[]): Promise<void> {
+  await given.stores.broker.publish(...published);
+  for (const { id } of published)
     await eventually(
       async () => (await given.stores.database.row(readOutcome, [id])) !== undefined || undefined,
     );
@@ -29,39 +29,39 @@ async function tell(...told: readonly Message[]): Promise<void> {
 
 const readSubscriptions = statement(
   'test.subscriptions-of-client',
-  `SELECT creator_id, deleted_reason, secret = '' AND previous_secret IS NULL AS forgotten FROM webhook_subscriptions
+  `SELECT creator_id, deleted_reason, secret = '' AND previous_secret IS NULL AS erased FROM webhook_subscriptions
    WHERE client_id = $1 ORDER BY id`,
 );
 const subscriptionsOf = (clientId: string) => given.stores.database.rows(readSubscriptions, [clientId]);
-const endedInOne = statement(
-  'test.ended-in-one',
+const countPerTransaction = statement(
+  'test.deleted-per-transaction',
   `SELECT count(*) AS count FROM webhook_subscriptions WHERE client_id = $1 GROUP BY deleted_at ORDER BY deleted_at`,
 );
-const untilEnded = (clientId: string, count: number) =>
+const untilDeleted = (clientId: string, count: number) =>
   eventually(
     async () => (await reasonsOf(clientId)).filter((reason) => reason !== null).length === count || undefined,
   );
 const reasonsOf = async (clientId: string) =>
   (await subscriptionsOf(clientId)).map(({ deleted_reason: reason }) => reason);
 
-/** A client by a token that was issued so long ago. */
+/** Creates a client with a token that was issued `ageSeconds` ago. */
 const anApp = (clientId: string, ageSeconds: number, claims: Readonly<Record<string, unknown>> = {}) =>
   aClient(given.stores, given.worker, { client_id: clientId, iat: nowSeconds() - ageSeconds, ...claims });
 
 describe('the subscriptions of a client that is deleted', () => {
-  it('end for all creators, disabled ones too, and nothing more is delivered; those of others go on', async () => {
+  it('are deleted for all creators, including disabled ones, and those of other clients remain', async () => {
     const clientId = uniqueName('client');
     const [one, two] = [await anApp(clientId, minute), await anApp(clientId, minute)];
     const other = await aClient(given.stores, given.worker, { creator_id: one.creatorId });
     for (const client of [one, two, other]) await client.subscribe(given.receiver.url);
     const id = await two.subscribe(given.receiver.url);
     await two.patch(id, { status: 'disabled', secret: 'another' }).expect(200);
-    await tell(deleted(clientId));
+    await publish(deleted(clientId));
     expect(await subscriptionsOf(clientId)).toEqual(
       [one, two, two].map(({ creatorId }) => ({
         creator_id: creatorId,
         deleted_reason: 'client_deleted',
-        forgotten: true,
+        erased: true,
       })),
     );
     await two.get(`/${id}`).expect(404);
@@ -71,7 +71,7 @@ describe('the subscriptions of a client that is deleted', () => {
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('end however many there are, at most a thousand in a transaction', async () => {
+  it('are all deleted, at most a thousand in a transaction', async () => {
     const clientId = uniqueName('client');
     const insert = statement(
       'test.insert-many',
@@ -80,17 +80,17 @@ describe('the subscriptions of a client that is deleted', () => {
        FROM generate_series(1, 2500)`,
     );
     await given.stores.database.run(insert, [clientId]);
-    const end = deleted(clientId, new Date(Date.now() + 1000));
-    await tell(end);
-    await untilEnded(clientId, 2500);
-    expect(await given.stores.database.rows(endedInOne, [clientId])).toEqual(
+    const revocation = deleted(clientId, new Date(Date.now() + 1000));
+    await publish(revocation);
+    await untilDeleted(clientId, 2500);
+    expect(await given.stores.database.rows(countPerTransaction, [clientId])).toEqual(
       [1000, 1000, 500].map((count) => ({ count })),
     );
-    await tell(end); // repeated
+    await publish(revocation); // repeated
     expect(new Set(await reasonsOf(clientId))).toEqual(new Set(['client_deleted']));
   });
 
-  it('get nothing from the moment their access is known to have ended, before they are ended themselves', async () => {
+  it('get no deliveries once the revocation is recorded, even before they are deleted', async () => {
     const [deletionStatement, other] = [
       await anApp(uniqueName('client'), minute),
       await anApp(uniqueName('client'), minute),
@@ -123,9 +123,9 @@ describe('the subscriptions of a client that is deleted', () => {
   });
 
   it.each([
-    ['what fails is not tried again', 500, 'failed'],
-    ['what was received is received', 204, 'succeeded'],
-  ])('end with an attempt under way as when their owner deletes them: %s', async (_, answer, outcome) => {
+    ['a failed attempt is not retried', 500, 'failed'],
+    ['a successful attempt counts', 204, 'succeeded'],
+  ])('are deleted during a running attempt like by their owner: %s', async (_, answer, outcome) => {
     const clientId = uniqueName('client');
     const client = await anApp(clientId, minute);
     await client.subscribe(given.receiver.url);
@@ -133,7 +133,7 @@ describe('the subscriptions of a client that is deleted', () => {
     given.receiver.answerWith((response) => void waiting.push(response));
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
-    await tell(deleted(clientId));
+    await publish(deleted(clientId));
     waiting[0]?.writeHead(answer).end();
     const [row] = await deliveriesWhen(given.stores, status(outcome));
     expect(row?.failure_reason).toBe(outcome === 'failed' ? 'subscription_deleted' : null);
@@ -142,44 +142,44 @@ describe('the subscriptions of a client that is deleted', () => {
 });
 
 describe('the subscriptions of a client that is disconnected', () => {
-  it('end for that creator alone', async () => {
+  it('are deleted for that creator only', async () => {
     const clientId = uniqueName('client');
     const [one, two] = [await anApp(clientId, minute), await anApp(clientId, minute)];
     for (const client of [one, two]) await client.subscribe(given.receiver.url);
-    await tell(disconnected(clientId, one.creatorId));
+    await publish(disconnected(clientId, one.creatorId));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
     await given.stores.broker.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
     await deliveriesWhen(given.stores, status('succeeded'));
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('may be made anew by who connects it again, and then live, however often the old end is told', async () => {
+  it('can be re-created after reconnecting, and are not deleted by a repeated old message', async () => {
     const clientId = uniqueName('client');
     const before = await anApp(clientId, 2 * minute);
     await before.subscribe(given.receiver.url);
-    const end = disconnected(clientId, before.creatorId, secondsAgo(minute));
-    await tell(end);
-    const again = await anApp(clientId, 0, { creator_id: before.creatorId });
-    await again.subscribe(given.receiver.url);
-    await tell(end);
-    await tell(disconnected(clientId, before.creatorId, secondsAgo(minute)));
+    const revocation = disconnected(clientId, before.creatorId, secondsAgo(minute));
+    await publish(revocation);
+    const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
+    await reconnected.subscribe(given.receiver.url);
+    await publish(revocation);
+    await publish(disconnected(clientId, before.creatorId, secondsAgo(minute)));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
   });
 
-  it('end when that is heard late, and those live that were made since it happened', async () => {
+  it('are deleted by a late message, except those created after the revocation', async () => {
     const clientId = uniqueName('client');
     const before = await anApp(clientId, 2 * minute);
-    const again = await anApp(clientId, 0, { creator_id: before.creatorId });
-    await again.subscribe(given.receiver.url);
+    const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
+    await reconnected.subscribe(given.receiver.url);
     await before.subscribe(given.receiver.url); // by a token that is not known yet to be revoked
-    await tell(disconnected(clientId, before.creatorId, secondsAgo(minute)));
+    await publish(disconnected(clientId, before.creatorId, secondsAgo(minute)));
     expect(await reasonsOf(clientId)).toEqual([null, 'client_disconnected']);
   });
 
-  it('of two ends the later one holds, whichever is heard first', async () => {
+  it('are rejected by the later of two revocations, in any order of the messages', async () => {
     const clientId = uniqueName('client');
     const client = await anApp(clientId, minute);
-    await tell(
+    await publish(
       disconnected(clientId, client.creatorId, secondsAgo(0)),
       disconnected(clientId, client.creatorId, secondsAgo(2 * minute)),
     );
@@ -187,10 +187,10 @@ describe('the subscriptions of a client that is disconnected', () => {
     await client.post({ url, events: ['order.created'], secret: 's' }).expect(403);
   });
 
-  it('cannot be made any more by a token of the access that ended, while it is not known yet to be revoked', async () => {
+  it('cannot be created with a token of revoked access that the API still accepts', async () => {
     const clientId = uniqueName('client');
     const before = await anApp(clientId, 2 * minute);
-    await tell(disconnected(clientId, before.creatorId, secondsAgo(minute)));
+    await publish(disconnected(clientId, before.creatorId, secondsAgo(minute)));
     const { url } = given.receiver;
     await before.post({ url, events: ['order.created'], secret: 's' }).expect(403);
     const elsewhere = await anApp(clientId, 2 * minute);
@@ -198,7 +198,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     expect(await reasonsOf(clientId)).toEqual([null]);
   });
 
-  it('fall also when they are being made just then', async () => {
+  it('are also deleted when they are created concurrently', async () => {
     const [clientId, creatorId] = [uniqueName('client'), uuidv7()];
     const insert = statement(
       'test.insert-one',
@@ -210,40 +210,45 @@ describe('the subscriptions of a client that is disconnected', () => {
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,
     );
     const { database, broker } = given.stores;
-    const end = disconnected(clientId, creatorId);
+    const revocation = disconnected(clientId, creatorId);
     await database.transaction(async (tx) => {
       expect(await isRevoked(tx, clientId, creatorId, secondsAgo(minute))).toBe(false);
-      await broker.publish(end);
+      await broker.publish(revocation);
       await eventually(async () => (await database.row(waiting)) !== undefined || undefined);
       await tx.run(insert, [creatorId, clientId, secondsAgo(minute)]);
     });
-    await tell(end);
+    await publish(revocation);
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected']);
   });
 });
 
-describe('whether a subscription falls with access that ended at 12:00:10.500', () => {
-  const judge = statement(
-    'test.falls-with',
-    `SELECT ${isCoveredBy('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS falls`,
+describe('a subscription, with access that was revoked at 12:00:10.500', () => {
+  const evaluate = statement(
+    'test.is-covered-by',
+    `SELECT ${isCoveredBy('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS covered`,
   );
   it.each([
-    ['a token of an earlier second falls, whenever it was used', '10:09', '10:09.900', true],
-    ['… also long after', '10:09', '11:30', true],
-    ['a token of a later second does not', '10:11', '10:11.001', false],
-    ['… also by a clock that is behind', '10:11', '10:08', false],
-    ['in the same second: used before', '10:10', '10:10.400', true],
-    ['in the same second: used after', '10:10', '10:10.600', false],
-  ])('%s', async (_, authorizedAt, madeAt, falls) => {
+    ['is covered if its token is of an earlier second', '10:09', '10:09.900', true],
+    ['is covered if a token of an earlier second was used long after', '10:09', '11:30', true],
+    ['is not covered if its token is of a later second', '10:11', '10:11.001', false],
+    [
+      'is not covered if its token is of a later second, even if this clock is behind',
+      '10:11',
+      '10:08',
+      false,
+    ],
+    ['is covered if a token of the same second was used before', '10:10', '10:10.400', true],
+    ['is not covered if a token of the same second was used after', '10:10', '10:10.600', false],
+  ])('%s', async (_, authorizedAt, createdAt, covered) => {
     const at = (time: string) => `2026-03-01T12:${time}Z`;
-    const values = [at(authorizedAt), at(madeAt), at('10:10.500')];
-    expect(await given.stores.database.row(judge, values)).toEqual({ falls });
+    const values = [at(authorizedAt), at(createdAt), at('10:10.500')];
+    expect(await given.stores.database.row(evaluate, values)).toEqual({ covered });
   });
 });
 
-it('an end is remembered as long as a token may live, and forgotten then', async () => {
+it('a revocation is stored as long as its tokens may be valid, and then deleted', async () => {
   const [old, young] = [uniqueName('client'), uniqueName('client')];
-  await tell(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));
+  await publish(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));
   await deleteExpiredRevocations(given.stores.database);
   const known = statement(
     'test.known-ends',

@@ -10,7 +10,7 @@ import {
 import { maxSubscriptions } from './subscription.rules.js';
 
 const key = 'one-key';
-const wish = { url: 'https://8.8.8.8/hook', events: ['order.created'], secret: 'a secret of the receiver' };
+const input = { url: 'https://8.8.8.8/hook', events: ['order.created'], secret: 'a secret of the receiver' };
 const hour = 3_600_000;
 const subscriptionsOf = statement(
   'test.subscriptions-of',
@@ -44,26 +44,26 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     await stores.stop();
   });
 
-  const subscribe = (body: object = wish, by: Client = client, text = key) =>
+  const subscribe = (body: object = input, by: Client = client, text = key) =>
     by.post(body, '', { 'idempotency-key': text });
   const subscriptions = async ({ creatorId }: Client = client) =>
     (await stores.database.row<{ count: number }>(subscriptionsOf, [creatorId]))?.count;
 
-  it('gives a repetition the first response, whatever became of the subscription', async () => {
+  it('returns the first response to a repeated request, even if the subscription has changed', async () => {
     const first = await subscribe().expect(201);
     await client.patch(first.body.id, { status: 'disabled' }).expect(200);
-    const { url, events, secret } = wish;
-    const again = await subscribe({ secret, unknown: 1, events, url }, client, `"${key}"`).expect(201);
-    expect(again.text).toBe(first.text);
-    expect(again.headers['location']).toBe(first.headers['location']);
-    expect(again.headers['idempotent-replayed']).toBe('true');
+    const { url, events, secret } = input;
+    const repeated = await subscribe({ secret, unknown: 1, events, url }, client, `"${key}"`).expect(201);
+    expect(repeated.text).toBe(first.text);
+    expect(repeated.headers['location']).toBe(first.headers['location']);
+    expect(repeated.headers['idempotent-replayed']).toBe('true');
     expect(first.headers['idempotent-replayed']).toBeUndefined();
     expect(await subscriptions()).toBe(1);
   });
 
   it.each([
-    ['secret', { ...wish, secret: 'another secret' }],
-    ['URL', { ...wish, url: 'https://8.8.4.4/hook' }],
+    ['secret', { ...input, secret: 'another secret' }],
+    ['URL', { ...input, url: 'https://8.8.4.4/hook' }],
   ])('responds with 409 when the key comes with another %s', async (_what, other) => {
     await subscribe().expect(201);
     const { body } = await subscribe(other).expect(409);
@@ -82,41 +82,41 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect(await subscriptions()).toBe(1);
   });
 
-  it('is another key for another client, another creator and another text', async () => {
+  it('is scoped to client and creator, and to its exact text', async () => {
     const sameCreator = await aClient(stores, worker, { creator_id: client.creatorId });
     const otherCreator = await aClient(stores, worker);
     const responses = await Promise.all([
       subscribe(),
-      subscribe(wish, sameCreator),
-      subscribe(wish, otherCreator),
-      subscribe(wish, client, 'another-key'),
+      subscribe(input, sameCreator),
+      subscribe(input, otherCreator),
+      subscribe(input, client, 'another-key'),
     ]);
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     expect(new Set(responses.map(({ body }) => body.id)).size).toBe(4);
   });
 
-  it('is free again after a request that created nothing', async () => {
-    await subscribe({ ...wish, url: 'https://127.0.0.1/' }).expect(400);
-    for (let made = 0; made < maxSubscriptions; made += 1) await client.post(wish).expect(201);
+  it('remains unused after a request that created nothing', async () => {
+    await subscribe({ ...input, url: 'https://127.0.0.1/' }).expect(400);
+    for (let made = 0; made < maxSubscriptions; made += 1) await client.post(input).expect(201);
     expect((await subscribe().expect(409)).body.details).toBeUndefined();
     const [{ id } = { id: '' }] = (await client.get().expect(200)).body.data;
     await client.delete(id).expect(204);
     const first = await subscribe().expect(201);
-    expect((await subscribe().expect(201)).body).toEqual(first.body); // with 50 there is no room, and none is needed
+    expect((await subscribe().expect(201)).body).toEqual(first.body);
   });
 
-  it('is remembered for 24 hours, and then stands for a new request', async () => {
+  it('is stored for 24 hours, and then accepted for a new request', async () => {
     const first = await subscribe().expect(201);
     now = new Date(now.getTime() + 24 * hour - 1);
     expect((await subscribe().expect(201)).body.id).toBe(first.body.id);
     now = new Date(now.getTime() + 1);
-    const second = await subscribe({ ...wish, secret: 'another secret' }).expect(201);
+    const second = await subscribe({ ...input, secret: 'another secret' }).expect(201);
     expect(second.body.id).not.toBe(first.body.id);
     expect(second.headers['idempotent-replayed']).toBeUndefined();
-    expect((await subscribe({ ...wish, secret: 'another secret' }).expect(201)).text).toBe(second.text);
+    expect((await subscribe({ ...input, secret: 'another secret' }).expect(201)).text).toBe(second.text);
   });
 
-  it('stays the same key while the encryption key is replaced, and stores no secret', async () => {
+  it('is recognised after a rotation of the encryption key, and its row contains no secret', async () => {
     const first = await subscribe().expect(201);
     const [old = '', next] = [
       Buffer.from('a test key of thirty-two bytes..').toString('base64'),
@@ -128,22 +128,24 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     });
     try {
       const { claims } = client;
-      const again = await subscribe(wish, await aClient(stores, rotated, claims)).expect(201);
-      expect(again.text).toBe(first.text);
+      const repeated = await subscribe(input, await aClient(stores, rotated, claims)).expect(201);
+      expect(repeated.text).toBe(first.text);
     } finally {
       await rotated.stop();
     }
-    expect(JSON.stringify(await stores.database.rows(keysOf, [client.creatorId]))).not.toContain(wish.secret);
+    expect(JSON.stringify(await stores.database.rows(keysOf, [client.creatorId]))).not.toContain(
+      input.secret,
+    );
   });
 
-  it('is deleted after 24 hours, a thousand at a time', async () => {
+  it('is deleted after 24 hours, in batches of a thousand', async () => {
     await stores.database.run(manyKeys, [client.creatorId, new Date(now.getTime() - 24 * hour), 1_200]);
     await subscribe().expect(201);
     const maintenance = worker.app.get(MaintenanceJob);
-    const left = async () => (await stores.database.rows(keysOf, [client.creatorId])).length;
+    const remaining = async () => (await stores.database.rows(keysOf, [client.creatorId])).length;
     expect(await maintenance.round()).toBe(true);
-    expect(await left()).toBe(201);
+    expect(await remaining()).toBe(201);
     await maintenance.round();
-    expect(await left()).toBe(1);
+    expect(await remaining()).toBe(1);
   });
 });

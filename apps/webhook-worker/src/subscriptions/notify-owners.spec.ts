@@ -18,10 +18,10 @@ let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   stores = await webhookStores();
-  // The relay takes what is in the outbox; this keeps a copy of it.
+  // Keeps a copy of the outbox, from which the relay deletes.
   await stores.dataSource.query(`
-    CREATE TABLE told (body jsonb);
-    CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO told VALUES (NEW.body); RETURN NEW; END $$;
+    CREATE TABLE published (body jsonb);
+    CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO published VALUES (NEW.body); RETURN NEW; END $$;
     CREATE TRIGGER keep BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`);
   worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
 });
@@ -31,11 +31,14 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receiver = await webhookReceiver();
-  stores.forget();
+  stores.resetCreators();
 });
 afterEach(() => receiver.stop());
 
-const told = statement('test.told', "SELECT body FROM told WHERE body->'data'->>'creator_id' = $1");
+const published = statement(
+  'test.published',
+  "SELECT body FROM published WHERE body->'data'->>'creator_id' = $1",
+);
 const failingFor = statement(
   'test.failing-for',
   `UPDATE webhook_subscriptions SET consecutive_failures = $2, failing_since = now() - $3 * interval '1 hour' WHERE id = $1`,
@@ -47,18 +50,18 @@ async function aSubscription() {
   return {
     id,
     client,
-    answer: (status: number) => receiver.answerWith((response) => response.writeHead(status).end()),
-    /** Sends one more event, and waits until the deliveries so far have ended like this. */
+    respondWith: (status: number) => receiver.answerWith((response) => response.writeHead(status).end()),
+    /** Publishes an event, and waits until all deliveries have these statuses. */
     deliver: async (...statuses: string[]) => {
       await stores.broker.publish(orderCreated(client.creatorId));
-      const isSo = (rows: readonly { status: string }[]) =>
+      const isExpected = (rows: readonly { status: string }[]) =>
         rows.map((row) => row.status).join() === statuses.join();
-      await deliveriesWhen(stores, isSo);
+      await deliveriesWhen(stores, isExpected);
     },
     failingFor: (hours: number, failures: number) =>
       stores.database.run(failingFor, [parsePublicId('whk', id), failures, hours]),
-    told: async () => {
-      const rows = await stores.database.rows<{ body: Message<string, Record<string, unknown>> }>(told, [
+    published: async () => {
+      const rows = await stores.database.rows<{ body: Message<string, Record<string, unknown>> }>(published, [
         client.creatorId,
       ]);
       return rows.map(({ body }): Record<string, unknown> => ({ type: body.type, ...body.data }));
@@ -67,12 +70,12 @@ async function aSubscription() {
 }
 
 describe("a subscription's owner", () => {
-  it('is told of the first delivery that failed for good, and again only after a success', async () => {
-    const { id, client, answer, deliver, told } = await aSubscription();
-    answer(500);
+  it('is notified of the first finally failed delivery, and of a further one only after a success', async () => {
+    const { id, client, respondWith, deliver, published } = await aSubscription();
+    respondWith(500);
     await deliver('failed');
     await deliver('failed', 'failed');
-    expect(await told()).toEqual([
+    expect(await published()).toEqual([
       {
         type: 'webhook.subscription.degraded',
         subscription_id: parsePublicId('whk', id),
@@ -84,27 +87,27 @@ describe("a subscription's owner", () => {
         disabled_at: null,
       },
     ]);
-    answer(204);
+    respondWith(204);
     await deliver('failed', 'failed', 'succeeded');
-    answer(500);
+    respondWith(500);
     await deliver('failed', 'failed', 'succeeded', 'failed');
-    expect(await told()).toHaveLength(2);
+    expect(await published()).toHaveLength(2);
   });
 
-  it('is warned once, at most a day before it is disabled for failing', async () => {
-    const { failingFor, told } = await aSubscription();
+  it('is warned once, at most a day before the subscription is disabled for failures', async () => {
+    const { failingFor, published } = await aSubscription();
     const maintenance = worker.app.get(MaintenanceJob);
     await failingFor(47, 10);
     await maintenance.round();
     await failingFor(49, 9);
     await maintenance.round();
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
     await failingFor(49, 10);
     await maintenance.round();
     await maintenance.round();
-    // The worker's own maintenance may have been at it, and have locked it, at the same moment.
+    // The worker's own maintenance may have locked the row at the same moment.
     const warnings = await eventually(async () => {
-      const found = await told();
+      const found = await published();
       return found.length > 0 ? found : undefined;
     });
     expect(warnings).toMatchObject([{ type: 'webhook.subscription.degraded', reason: 'to_be_disabled' }]);
@@ -112,24 +115,26 @@ describe("a subscription's owner", () => {
     expect(Math.round(inHours)).toBe(23);
   });
 
-  it('is told when it is disabled: for failing too long, or by a 410', async () => {
+  it('is notified when the subscription is disabled, for failures or by a 410', async () => {
     const one = await aSubscription();
     await one.failingFor(73, 9);
-    one.answer(500);
+    one.respondWith(500);
     await one.deliver('held');
-    expect(await one.told()).toMatchObject([
+    expect(await one.published()).toMatchObject([
       { type: 'webhook.subscription.disabled', reason: 'failing', consecutive_failures: 10 },
     ]);
-    stores.forget();
+    stores.resetCreators();
     const other = await aSubscription();
-    other.answer(410);
+    other.respondWith(410);
     await other.deliver('failed');
-    expect(await other.told()).toMatchObject([{ type: 'webhook.subscription.disabled', reason: 'gone' }]);
+    expect(await other.published()).toMatchObject([
+      { type: 'webhook.subscription.disabled', reason: 'gone' },
+    ]);
   });
 
-  it('is not told of what they did themselves', async () => {
-    const { id, client, told } = await aSubscription();
+  it('is not notified of own changes', async () => {
+    const { id, client, published } = await aSubscription();
     await client.patch(id, { status: 'disabled' }).expect(200);
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
   });
 });

@@ -8,16 +8,16 @@ import {
   type Worker,
 } from '../webhook-worker.fixture.js';
 
-describe('a name that may be private', () => {
+describe('a host name that may be private', () => {
   let stores: WebhookStores;
   let worker: Worker;
-  const asked: string[] = [];
+  const lookups: string[] = [];
   beforeAll(async () => {
     stores = await webhookStores();
     const guarded = new GuardedClient({
       allowLoopback: false,
       resolve: (hostname) => {
-        asked.push(hostname);
+        lookups.push(hostname);
         const address = hostname.startsWith('private') ? '10.0.0.1' : '8.8.8.8';
         return Promise.resolve([{ address, family: 4 }]);
       },
@@ -28,7 +28,7 @@ describe('a name that may be private', () => {
     await worker.stop();
     await stores.stop();
   });
-  beforeEach(() => asked.splice(0));
+  beforeEach(() => lookups.splice(0));
 
   const to = (host: string) => ({
     events: ['order.created'],
@@ -36,7 +36,7 @@ describe('a name that may be private', () => {
     secret: 'a secret',
   });
 
-  it('is not resolved for a caller without the scope, without a creator, or with as many subscriptions as there may be', async () => {
+  it('is not resolved for a caller without scope or creator, or at the limit of subscriptions', async () => {
     const scope = Object.keys(storeScopes)
       .filter((name) => name !== 'webhooks:create')
       .join(' ');
@@ -44,23 +44,23 @@ describe('a name that may be private', () => {
     await (await aClient(stores, worker, { creator_id: undefined })).post(to('private')).expect(403);
     const full = await aClient(stores, worker);
     for (let made = 0; made < 50; made += 1) await full.post(to('public')).expect(201);
-    asked.splice(0);
+    lookups.splice(0);
     await full.post(to('private')).expect(409);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 
   it('is not resolved for a subscription of another client', async () => {
     const owner = await aClient(stores, worker);
     const { body } = await owner.post(to('public')).expect(201);
-    asked.splice(0);
+    lookups.splice(0);
     const stranger = await aClient(stores, worker);
     await stranger.patch(String(body.id), { url: to('private').url }).expect(404);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
     await owner.patch(String(body.id), { url: to('private').url }).expect(400);
-    expect(asked).toEqual(['private.example']);
+    expect(lookups).toEqual(['private.example']);
   });
 
-  it('is resolved no more after twenty that are private, for this owner alone', async () => {
+  it('is not resolved after twenty private names of the same owner', async () => {
     const prober = await aClient(stores, worker);
     const { body } = await prober.post(to('public')).expect(201);
     for (let name = 0; name < 10; name += 1) {
@@ -70,12 +70,12 @@ describe('a name that may be private', () => {
       ]);
       await prober.patch(String(body.id), { url: to(`private-${name}`).url }).expect(400);
     }
-    asked.splice(0);
+    lookups.splice(0);
     const limited = await prober.post(to('private-last')).expect(429);
     expect(limited.body.code).toBe('RATE_LIMITED');
     expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
     await prober.patch(String(body.id), { url: to('public').url }).expect(429);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
     await prober.patch(String(body.id), { events: ['order.shipped'] }).expect(200);
     await (await aClient(stores, worker)).post(to('public')).expect(201);
   });

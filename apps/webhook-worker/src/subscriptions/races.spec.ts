@@ -16,8 +16,8 @@ const secrets = statement(
 const times = <Result>(count: number, work: (index: number) => PromiseLike<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
-/** A subscription with an attempt under way, whose answer the test gives. */
-async function withAttemptUnderWay() {
+/** Creates a subscription with a running attempt, whose response the test sends. */
+async function withRunningAttempt() {
   const client = await aClient(given.stores, given.worker);
   const id = await client.subscribe(given.receiver.url);
   const waiting: ServerResponse[] = [];
@@ -25,29 +25,29 @@ async function withAttemptUnderWay() {
   await given.stores.broker.publish(orderCreated(client.creatorId));
   await given.receiver.waitFor(1);
   given.receiver.answerWith((response) => response.writeHead(204).end());
-  return { client, id, answer: (status: number) => void waiting[0]?.writeHead(status).end() };
+  return { client, id, respond: (status: number) => void waiting[0]?.writeHead(status).end() };
 }
 
 const only = (status: string) => (rows: readonly { status: string }[]) => rows[0]?.status === status;
 
-describe('what comes at the same time', () => {
-  it('sends ten test events in a minute, however many are asked for', async () => {
+describe('concurrent requests', () => {
+  it('for test events send at most ten in a minute', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    const answers = await times(30, () => client.post({}, `/${id}/test`));
-    expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+    const responses = await times(30, () => client.post({}, `/${id}/test`));
+    expect(responses.filter(({ status }) => status === 202)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 
-  it('takes all of several changes, and keeps the secret before the last', async () => {
+  it('for changes are all applied, and keep the previous secret', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url, ['order.created'], 'first');
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       client.patch(id, { events: ['order.shipped'] }),
       client.patch(id, { secret: 'second' }),
       client.patch(id, { secret: 'third' }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await client.get(`/${id}`)).body.events).toEqual(['order.shipped']);
     const uuid = parsePublicId('whk', id) ?? '';
     const row = await given.stores.database.row<{ secret: Buffer; previous_secret: Buffer }>(secrets, [uuid]);
@@ -58,7 +58,7 @@ describe('what comes at the same time', () => {
     expect(kept.toSorted()).toEqual(['second', 'third']);
   });
 
-  it('counts each failed delivery in one recovery', async () => {
+  it('for recoveries count each failed delivery once', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     given.receiver.answerWith((response) => response.writeHead(500).end());
@@ -68,42 +68,42 @@ describe('what comes at the same time', () => {
       (rows) => rows.length === 8 && rows.every((row) => row.status === 'failed'),
     );
     given.receiver.answerWith((response) => response.writeHead(204).end());
-    const answers = await times(6, () => client.post({ since: longAgo }, `/${id}/recover`));
-    expect(answers.map(({ body }) => body.matched).toSorted()).toEqual([0, 0, 0, 0, 0, 8]);
+    const responses = await times(6, () => client.post({ since: longAgo }, `/${id}/recover`));
+    expect(responses.map(({ body }) => body.matched).toSorted()).toEqual([0, 0, 0, 0, 0, 8]);
     await deliveriesWhen(given.stores, (rows) => rows.every((row) => row.status === 'succeeded'));
   });
 });
 
-describe('while an attempt is under way', () => {
-  it('deleting the subscription ends its delivery with the attempt', async () => {
-    const { client, id, answer } = await withAttemptUnderWay();
+describe('during a running attempt', () => {
+  it('a deletion of the subscription fails the delivery after the attempt', async () => {
+    const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
-    answer(500);
+    respond(500);
     const [row] = await deliveriesWhen(given.stores, only('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('what a deleted subscription received is received', async () => {
-    const { client, id, answer } = await withAttemptUnderWay();
+  it('a success counts even if the subscription was deleted', async () => {
+    const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
-    answer(204);
+    respond(204);
     await deliveriesWhen(given.stores, only('succeeded'));
   });
 
-  it('its owner may disable the subscription: what fails then is held', async () => {
-    const { client, id, answer } = await withAttemptUnderWay();
+  it('a failure is held if the owner disabled the subscription', async () => {
+    const { client, id, respond } = await withRunningAttempt();
     await client.patch(id, { status: 'disabled' }).expect(200);
-    answer(500);
+    respond(500);
     await deliveriesWhen(given.stores, only('held'));
   });
 
-  it('a 410 of a receiver that was replaced does not disable, and the delivery goes to the new one', async () => {
-    const { client, id, answer } = await withAttemptUnderWay();
+  it('a 410 of a replaced receiver does not disable, and the delivery is sent to the new URL', async () => {
+    const { client, id, respond } = await withRunningAttempt();
     const other = await webhookReceiver();
     try {
       await client.patch(id, { url: other.url }).expect(200);
-      answer(410);
+      respond(410);
       await other.waitFor(1);
       await deliveriesWhen(given.stores, only('succeeded'));
       expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 0 });
@@ -112,9 +112,9 @@ describe('while an attempt is under way', () => {
     }
   });
 
-  it('a change beside the 410 that disables is not lost', async () => {
-    const { client, id, answer } = await withAttemptUnderWay();
-    answer(410);
+  it('a concurrent change does not undo the disabling by a 410', async () => {
+    const { client, id, respond } = await withRunningAttempt();
+    respond(410);
     await times(5, (index) =>
       client.patch(id, { events: ['order.created', 'order.shipped'].slice(index % 2) }),
     );

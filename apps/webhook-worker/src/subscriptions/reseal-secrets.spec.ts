@@ -31,8 +31,8 @@ async function subscribe(box: SecretBox, previousForHours: number | null = null)
 }
 const rows = () => stores.database.rows<{ id: string; secret: Buffer; previous_secret: Buffer | null }>(read);
 
-describe('sealing the secrets anew', () => {
-  it('leaves none that needs an old key, however many there are', async () => {
+describe('resealing secrets', () => {
+  it('leaves no secret that needs an old key, in any number of batches', async () => {
     for (let count = 0; count < 450; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);
     expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 450, unreadable: 0 });
@@ -43,7 +43,7 @@ describe('sealing the secrets anew', () => {
     expect((await rows()).filter((row) => row.previous_secret !== null)).toHaveLength(225);
   });
 
-  it('may be run again, and changes nothing then', async () => {
+  it('changes nothing when it is repeated', async () => {
     await subscribe(before, 1);
     await resealSecrets(stores.database, both);
     const sealed = await rows();
@@ -51,13 +51,13 @@ describe('sealing the secrets anew', () => {
     expect(await rows()).toEqual(sealed);
   });
 
-  it('drops a previous secret whose time is over', async () => {
+  it('deletes an expired previous secret', async () => {
     await subscribe(before, -1);
     await resealSecrets(stores.database, both);
     expect((await rows())[0]?.previous_secret).toBeNull();
   });
 
-  it('goes on past one that no key opens, and leaves that as it is', async () => {
+  it('skips a secret that no key opens, and leaves it unchanged', async () => {
     await subscribe(new SecretBox([randomBytes(32)]));
     const [lost] = await rows();
     await subscribe(before);

@@ -5,7 +5,7 @@ import { supportCommands } from './support-commands.js';
 
 const given = setUpWorker();
 
-/** What the operator's program would print. */
+/** Returns the output of an operator command. */
 async function operate(
   command: keyof typeof supportCommands,
   typed: Readonly<Record<string, unknown>>,
@@ -14,8 +14,8 @@ async function operate(
   return JSON.parse(JSON.stringify(await supportCommands[command].prepare(typed)({ database })));
 }
 
-describe('the operator', () => {
-  it('sees the subscriptions of a creator, of all clients or one, page by page, and no secret', async () => {
+describe('an operator', () => {
+  it('lists the subscriptions of a creator in pages, of all clients or one, without secrets', async () => {
     const one = await aClient(given.stores, given.worker);
     const other = await aClient(given.stores, given.worker, {
       creator_id: one.creatorId,
@@ -46,7 +46,7 @@ describe('the operator', () => {
     expect(rest.next).toBeNull();
   });
 
-  it('deletes one as its owner would, and sees who deleted which', async () => {
+  it('deletes a subscription like its owner, and lists who deleted which', async () => {
     const client = await aClient(given.stores, given.worker);
     const url = given.receiver.url;
     const [mine, theirs, kept] = [
@@ -78,7 +78,7 @@ describe('the operator', () => {
     ['webhooks list', { creator: uuidv7(), limit: '0' }, /must be a whole number from 1 to 1000/],
     ['webhooks delete', {}, /is missing/],
     ['webhooks delete', { id: 'ord_x' }, /must be a whk_ id or a UUID/],
-  ] as const)('%s %j is refused before anything is opened', (command, typed, complaint) => {
+  ] as const)('%s %j is rejected before it runs', (command, typed, complaint) => {
     expect(() => supportCommands[command].prepare(typed)).toThrow(complaint);
   });
 });
