@@ -30,7 +30,7 @@ afterAll(() => server.stop());
 const jwks = async () => json(await server.fetch(`${server.url}/api/auth/jwks`));
 
 describe('an access token (RFC 9068 §2)', () => {
-  it('is an at+jwt, signed ES256 by a published key, with exactly the claims that were decided', async () => {
+  it('is an at+jwt signed with ES256 by a published key, with exactly the documented claims', async () => {
     const { payload, protectedHeader } = await jwtVerify(
       tokens.access_token,
       createLocalJWKSet(await jwks()),
@@ -51,7 +51,7 @@ describe('an access token (RFC 9068 §2)', () => {
     });
   });
 
-  it('of a first-party client is for both APIs, of a third-party one never for the Creator API', async () => {
+  it('has both APIs as audience for a first-party client, and only the Store API for a third-party one', async () => {
     const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
     const ours = await dashboard.signIn('openid');
     expect(decodeJwt(ours.tokens.access_token).aud).toEqual([
@@ -64,7 +64,7 @@ describe('an access token (RFC 9068 §2)', () => {
     expect(decodeJwt(asked.tokens.access_token).aud).toEqual(['https://suite.example/store']);
   });
 
-  it('is one of its own for each issue', async () => {
+  it('is different at each issue', async () => {
     const other = await app.signIn('openid');
     expect(decodeJwt(other.tokens.access_token).jti).not.toBe(decodeJwt(tokens.access_token).jti);
   });
@@ -115,8 +115,8 @@ const forgeries = {
   'that is nonsense': () => 'eyJ.eyJ.eyJ',
 } satisfies Readonly<Record<string, () => string | Promise<string>>>;
 
-describe('what is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
-  it.each(Object.entries(forgeries))('%s is worth nothing', async (what, forge) => {
+describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
+  it.each(Object.entries(forgeries))('is rejected everywhere: %s', async (what, forge) => {
     const forged = await forge();
     expect(forged).not.toBe('');
     const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
@@ -130,7 +130,7 @@ describe('what is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
     }
   });
 
-  it('an expired one is inactive and refused, also when its record is what ended', async () => {
+  it('is inactive and rejected when the token, or only its record, has expired', async () => {
     const other = await App.registered(server);
     const { tokens: old } = await other.signIn('openid');
     await expire(server, 'AccessToken', other.clientId);

@@ -46,7 +46,7 @@ describe('a password change', () => {
   const dashboard = () =>
     App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
 
-  it('ends what our own apps keep beyond the session, and leaves apps of others connected without the tick', async () => {
+  it('ends the offline access of first-party apps, and keeps third-party apps connected unless the box is ticked', async () => {
     const { email } = await person();
     const [own, other] = [await dashboard(), await App.registered(given.server)];
     const ours = await own.signIn('openid offline_access', { email });
@@ -61,7 +61,7 @@ describe('a password change', () => {
     await expect(other.refresh(theirs.tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
   });
 
-  it('offers, ticked, to disconnect all apps, and says how many', async () => {
+  it('offers a ticked box to disconnect all apps, with their number', async () => {
     const { email } = await person();
     const other = await App.registered(given.server);
     const { tokens, browser: elsewhere } = await other.signIn('openid offline_access', { email });
@@ -74,11 +74,11 @@ describe('a password change', () => {
     expect(shown.text).toContain('all other apps were disconnected');
     await expect(other.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await browser.get(`${given.server.url}/account/apps`)).text).toContain('No app is connected.');
-    const again = await other.authorize('openid', { email, browser: elsewhere });
-    expect(again.steps).toContain('login');
+    const repeated = await other.authorize('openid', { email, browser: elsewhere });
+    expect(repeated.steps).toContain('login');
   });
 
-  it('gives the browser another session cookie, and the one before opens nothing', async () => {
+  it('replaces the session cookie of the browser, and the previous cookie is invalid', async () => {
     const { email } = await person();
     const browser = new Browser(given.server);
     await afterPassword(given.server, email, browser);
@@ -112,8 +112,8 @@ describe('a password change', () => {
   });
 });
 
-describe('switching a second factor on', () => {
-  it('ends what our own apps keep: they proved a password alone', async () => {
+describe('enabling a second factor', () => {
+  it('ends the offline access of first-party apps, which was given with a password alone', async () => {
     const { email } = await person();
     const own = await App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
     const { tokens, browser } = await own.signIn('openid offline_access', { email });
@@ -143,7 +143,7 @@ describe('a browser session', () => {
 });
 
 describe('the name of a person', () => {
-  it('is in UserInfo with the scope profile, and follows what the account page says', async () => {
+  it('is in UserInfo with the scope profile, and changes with the account page', async () => {
     const { email } = await person('member', 'Ada Example');
     const app = await App.registered(given.server);
     const { tokens, browser } = await app.signIn('openid profile email', { email });
@@ -166,7 +166,7 @@ describe('the name of a person', () => {
 });
 
 describe('user redact', () => {
-  it('erases what identifies the person, ends their access for good, and can be repeated', async () => {
+  it('replaces the personal data, ends all access permanently, and is idempotent', async () => {
     const { email, userId } = await person('member', 'Grace Example');
     const app = await App.registered(given.server);
     const { tokens } = await app.signIn('openid offline_access', { email });

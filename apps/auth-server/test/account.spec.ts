@@ -38,14 +38,14 @@ const accessStatus = async (token: string) =>
 
 describe('the account pages', () => {
   it.each(['/account', '/account/apps', '/account/browsers', '/account/security'])(
-    'ask a stranger at %s to sign in, and come back',
+    'redirect from %s to the sign-in without a session, and back after it',
     async (path) => {
       const { shown } = await account(await person(), path);
       expect([shown.status, shown.url.pathname]).toEqual([200, path]);
     },
   );
 
-  it('leave no authorization behind', async () => {
+  it('leave no token family behind after the sign-in', async () => {
     const email = await person();
     await account(email, '/account');
     const rows = await server.database.rows(
@@ -59,7 +59,7 @@ describe('the account pages', () => {
     expect(rows).toEqual([]);
   });
 
-  it('are for nobody who was disabled', async () => {
+  it('are closed to a disabled user', async () => {
     const email = await person();
     const { browser } = await account(email, '/account');
     await server.database.run(
@@ -69,7 +69,7 @@ describe('the account pages', () => {
     expect((await browser.get(`${server.url}/account`)).text).not.toContain('Connected apps');
   });
 
-  it('end somewhere harmless when the sign-in is cancelled, whatever page was asked for', async () => {
+  it('show a signed-out page when the sign-in is cancelled, whatever page was requested', async () => {
     const browser = new Browser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const cancelled = await browser.submit(formOf(page, '/abort'));
@@ -88,22 +88,25 @@ describe('the account pages', () => {
     '/account/security/second-factor',
     '/account/security/second-factor/remove',
     '/account/security/recovery-codes',
-  ])('take no form at %s without its token, with another session’s, or from another site', async (action) => {
-    const { browser, shown } = await account(await person(), '/account/security');
-    const { browser: other, shown: othersPage } = await account(await person(), '/account/security');
-    const csrf = formOf(shown, '/password').hidden['csrf'] ?? '';
-    const othersCsrf = formOf(othersPage, '/password').hidden['csrf'] ?? '';
-    expect(csrf).not.toBe(othersCsrf);
-    const refused: Shown[] = [
-      await browser.submit({ action, hidden: {} }),
-      await browser.submit({ action, hidden: { csrf: othersCsrf } }),
-      await other.submit({ action, hidden: { csrf } }),
-      await browser.submit({ action, hidden: { csrf } }, {}, { origin: 'https://evil.example' }),
-    ];
-    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-  });
+  ])(
+    'reject a form at %s without its token, with the token of another session, or from another site',
+    async (action) => {
+      const { browser, shown } = await account(await person(), '/account/security');
+      const { browser: other, shown: othersPage } = await account(await person(), '/account/security');
+      const csrf = formOf(shown, '/password').hidden['csrf'] ?? '';
+      const othersCsrf = formOf(othersPage, '/password').hidden['csrf'] ?? '';
+      expect(csrf).not.toBe(othersCsrf);
+      const rejected: Shown[] = [
+        await browser.submit({ action, hidden: {} }),
+        await browser.submit({ action, hidden: { csrf: othersCsrf } }),
+        await other.submit({ action, hidden: { csrf } }),
+        await browser.submit({ action, hidden: { csrf } }, {}, { origin: 'https://evil.example' }),
+      ];
+      expect(rejected.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    },
+  );
 
-  it('cannot be framed and are kept by no cache', async () => {
+  it('cannot be framed and are never cached', async () => {
     const { shown } = await account(await person(), '/account/apps');
     expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -112,7 +115,7 @@ describe('the account pages', () => {
 });
 
 describe('connected apps', () => {
-  it('are listed with what they may do, and stop at once when they are disconnected', async () => {
+  it('are listed with their permissions, and lose access immediately when they are disconnected', async () => {
     const email = await person();
     const app = await App.registered(server, { client_name: 'Tour <b>Planner</b>' });
     const { tokens } = await app.signIn('openid orders:read offline_access', { email });
@@ -131,11 +134,11 @@ describe('connected apps', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect(await accessStatus(othersTokens.access_token)).toBe(200);
     const { steps } = await app.authorize('openid orders:read', { email });
-    expect(steps).toEqual(['login', 'consent']); // asked again
+    expect(steps).toEqual(['login', 'consent']); // the consent is gone
     expect(await auditEventsOf(server, { email })).toContain('app_disconnected');
   });
 
-  it('of somebody else are neither listed nor ended', async () => {
+  it('of another user are neither listed nor disconnected', async () => {
     const [mine, theirs] = [await person(), await person()];
     const app = await App.registered(server, { client_name: 'Their app' });
     const { tokens } = await app.signIn('openid offline_access', { email: theirs });
@@ -152,7 +155,7 @@ describe('connected apps', () => {
 });
 
 describe('browsers', () => {
-  it('are listed and signed out one by one; what the session alone carried ends, offline tokens live on', async () => {
+  it('are listed and signed out one by one, which ends the tokens of the session and keeps offline access', async () => {
     const email = await person();
     const app = await App.registered(server);
     const bound = await app.signIn('openid', { email });
@@ -165,11 +168,11 @@ describe('browsers', () => {
     expect(done.forms).toEqual([]);
     expect(await accessStatus(bound.tokens.access_token)).toBe(401);
     expect(await accessStatus(offline.tokens.access_token)).toBe(200);
-    const again = await app.authorize('openid', { email, browser: bound.browser });
-    expect(again.steps).toContain('login');
+    const repeated = await app.authorize('openid', { email, browser: bound.browser });
+    expect(repeated.steps).toContain('login');
   });
 
-  it('stay signed out when a request that was under way saves the session again', async () => {
+  it('stay signed out when a request in progress saves the session again', async () => {
     const email = await person();
     const { browser } = await account(email, '/account');
     const other = await account(email, '/account/browsers');
@@ -195,7 +198,7 @@ describe('browsers', () => {
     expect((await other.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
   });
 
-  it('of somebody else cannot be signed out', async () => {
+  it('of another user cannot be signed out', async () => {
     const theirs = await account(await person(), '/account/browsers');
     const [row] = await server.database.rows<{ uid: string }>({
       name: 'test.newest-browser',
@@ -221,7 +224,7 @@ describe('the password', () => {
       ...fields,
     });
 
-  it('is changed by the person, and every other browser is signed out', async () => {
+  it('is changed by the person, which signs out every other browser', async () => {
     const email = await person();
     const elsewhere = await account(email, '/account');
     const { browser, shown } = await account(email, '/account/security');
@@ -253,7 +256,7 @@ describe('the password', () => {
     expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
-  it('that was wrong is written down, once', async () => {
+  it('that is wrong is audited once', async () => {
     const email = await person();
     const { browser, shown } = await account(email, '/account/security');
     await change(browser, shown, { current_password: 'wrong' });
@@ -267,7 +270,7 @@ describe('the password', () => {
     ]);
   });
 
-  it('ends a sign-in with the old one that was still under way', async () => {
+  it('invalidates a sign-in in progress with the old password when it is changed', async () => {
     const email = await person();
     const late = new Browser(server);
     const page = await late.get(`${server.url}/account`);
@@ -277,7 +280,7 @@ describe('the password', () => {
     expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
   });
 
-  it('leaves the browser in which it was changed signed in, also for apps', async () => {
+  it('keeps the browser in which it was changed signed in, also for apps', async () => {
     const email = await person();
     const app = await App.registered(server);
     const { browser, shown } = await account(email, '/account/security');
@@ -285,7 +288,7 @@ describe('the password', () => {
     expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
   });
 
-  it('stays when the session was ended meanwhile', async () => {
+  it('is not changed when the session was ended concurrently', async () => {
     const email = await person();
     const { browser, shown } = await account(email, '/account/security');
     const other = await account(email, '/account/browsers');

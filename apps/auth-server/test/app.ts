@@ -70,7 +70,7 @@ export class App {
     return new App(configuration, clientId, redirectUri, server);
   }
 
-  /** The address a person is sent to, and what checks the answer. */
+  /** The authorization URL, and the checks of its response. */
   async request(scope: string, parameters: Readonly<Record<string, string>> = {}) {
     const verifier = client.randomPKCECodeVerifier();
     const state = client.randomState();
@@ -85,7 +85,7 @@ export class App {
     return { url: url.href, verifier, state };
   }
 
-  /** Signs in and consents; answers where the browser was sent in the end. */
+  /** Signs in and consents. Returns the URL that the browser was finally sent to. */
   async authorize(
     scope: string,
     options: {
@@ -114,7 +114,7 @@ export class App {
     return { shown, browser, steps, verifier, state };
   }
 
-  /** The whole way to tokens. */
+  /** Signs in, consents and exchanges the code for tokens. */
   async signIn(scope: string, options: Parameters<App['authorize']>[1] = {}) {
     const authorized = await this.authorize(scope, options);
     const tokens = await client.authorizationCodeGrant(this.configuration, authorized.shown.url, {

@@ -1,6 +1,6 @@
 import type { RunningServer } from './running-server.js';
 
-/** Of whom or what; what is left out does not narrow. */
+/** Filters of audit records; an omitted one matches everything. */
 interface Of {
   readonly email?: string;
   readonly clientId?: string;
@@ -13,7 +13,7 @@ interface AuditRecord {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** What was written down, the oldest first. */
+/** Reads audit records, the oldest first. */
 export function auditRecords(
   { database }: Pick<RunningServer, 'database'>,
   { email, clientId, event }: Of,

@@ -26,7 +26,7 @@ const insert = (text: string, values: readonly unknown[] = []) =>
   given.server.database.run({ name: `test.${text.length}`, text }, values);
 
 describe('ops audit', () => {
-  it('tells who did what, from where and with what, the newest last', async () => {
+  it('prints user, client, event, address and user agent, the newest last', async () => {
     const app = await App.registered(given.server);
     await app.signIn('orders:read', { email: 'owner@harbour.example' });
     const { events } = await audit({ user: 'OWNER@harbour.example' });
@@ -48,7 +48,7 @@ describe('ops audit', () => {
     expect(signIns.every(({ event }) => event === 'signed_in')).toBe(true);
   });
 
-  it('is paged by a key, also where many records share a moment', async () => {
+  it('is paged by a key, also when many records have the same time', async () => {
     await insert(
       `INSERT INTO audit_log (at, event, client_id, details)
        SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
@@ -76,16 +76,16 @@ describe('ops audit', () => {
     [{ limit: '1001' }, 'must be a whole number from 1 to 1000'],
     [{ before: 'x' }, 'must be what an earlier page gave'],
     [{ user: 'nobody@no.example' }, 'There is no user nobody@no.example.'],
-  ])('refuses %j', async (given, complaint) => {
+  ])('rejects %j', async (given, complaint) => {
     await expect(audit(given)).rejects.toThrow(complaint);
   });
 
-  it('is of a log that only grows', async () => {
+  it('reads a log that only grows', async () => {
     for (const text of ['UPDATE audit_log SET ip = NULL', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
       await expect(insert(text)).rejects.toThrow('audit_log only grows');
   });
 
-  it('finds what it looks for by an index, whichever the filter', async () => {
+  it('uses an index for each filter', async () => {
     await insert(
       `INSERT INTO audit_log (at, event, user_id, client_id)
        SELECT timestamptz '2021-01-01' + number * interval '1 second', 'code_issued',

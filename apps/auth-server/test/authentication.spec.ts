@@ -18,7 +18,7 @@ const asksPassword = async (url: string, browser: Browser) =>
   (await browser.get(url)).forms.some(({ action }) => action.endsWith('/login'));
 
 describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
-  it('gets its state and the issuer back, with the code (RFC 6749 §4.1.2, RFC 9207 §2)', async () => {
+  it('gets its state, the issuer and the code in the response (RFC 6749 §4.1.2, RFC 9207 §2)', async () => {
     const { shown, state } = await app.authorize('openid');
     expect(Object.fromEntries(shown.url.searchParams)).toEqual({
       code: expect.any(String),
@@ -44,14 +44,14 @@ describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
     expect(Number(exp) - Number(iat)).toBe(3600);
   });
 
-  it('without openid brings no ID token (§3.1.2.1)', async () => {
+  it('gets no ID token without the scope openid (§3.1.2.1)', async () => {
     const { tokens } = await app.signIn('orders:read');
     expect(tokens.id_token).toBeUndefined();
   });
 });
 
 describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
-  it('none shows no page: a code with a session, login_required without, consent_required without consent', async () => {
+  it('none shows no page: it returns a code, login_required without a session, or consent_required without consent', async () => {
     const { browser } = await app.signIn('openid');
     const silent = await app.signIn('openid', { browser, parameters: { prompt: 'none' } });
     expect(silent.steps).toEqual([]);
@@ -66,20 +66,20 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     expect(unasked.shown.url.searchParams.get('error')).toBe('consent_required');
   });
 
-  it('none together with another is invalid_request', async () => {
+  it('none with another value is invalid_request', async () => {
     const { shown } = await app.authorize('openid', { parameters: { prompt: 'none login' } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });
 
-  it('login asks for the password again, with a new auth_time', async () => {
+  it('login requires the password, and sets a new auth_time', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.people.owner.user_id, 1000);
-    const again = await app.signIn('openid', { browser, parameters: { prompt: 'login' } });
-    expect(again.steps).toEqual(['login']);
-    expect(Date.now() / 1000 - Number(again.tokens.claims()?.auth_time)).toBeLessThan(60);
+    const repeated = await app.signIn('openid', { browser, parameters: { prompt: 'login' } });
+    expect(repeated.steps).toEqual(['login']);
+    expect(Date.now() / 1000 - Number(repeated.tokens.claims()?.auth_time)).toBeLessThan(60);
   });
 
-  it('consent asks for consent again', async () => {
+  it('consent shows the consent page even with a stored consent', async () => {
     const thirdParty = await App.registered(server);
     const { browser } = await thirdParty.signIn('orders:read');
     expect((await thirdParty.signIn('orders:read', { browser })).steps).toEqual([]);
@@ -87,26 +87,26 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     expect(asked.steps).toEqual(['consent']);
   });
 
-  it('of another kind is invalid_request', async () => {
+  it('with an unknown value is invalid_request', async () => {
     const { shown } = await app.authorize('openid', { parameters: { prompt: 'dance' } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });
 });
 
 describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
-  it('asks again whoever signed in longer ago, and says when in auth_time', async () => {
+  it('requires a new sign-in when the last is older, and returns auth_time', async () => {
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid', { max_age: '600' });
     await ageSignIns(server, server.people.owner.user_id, 500);
     expect(await asksPassword(url, browser)).toBe(false);
     await ageSignIns(server, server.people.owner.user_id, 500);
-    const again = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
-    expect(again.steps).toEqual(['login']);
-    const claims = decodeJwt(again.tokens.id_token ?? '');
+    const repeated = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
+    expect(repeated.steps).toEqual(['login']);
+    const claims = decodeJwt(repeated.tokens.id_token ?? '');
     expect(Math.abs(Date.now() / 1000 - Number(claims['auth_time']))).toBeLessThan(60);
   });
 
-  it('says in auth_time when the person really signed in', async () => {
+  it('returns the time of the real sign-in as auth_time', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.people.owner.user_id, 500);
     const { tokens, steps } = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
@@ -115,14 +115,14 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     expect(age).toBeGreaterThan(499);
   });
 
-  it('0 always asks, like prompt=login', async () => {
+  it('0 always requires a sign-in, like prompt=login', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.people.owner.user_id, 2);
     const { steps } = await app.signIn('openid', { browser, parameters: { max_age: '0' } });
     expect(steps).toEqual(['login']);
   });
 
-  it('with prompt=none tells login_required instead of asking', async () => {
+  it('with prompt=none returns login_required instead of a page', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.people.owner.user_id, 1000);
     const { shown } = await app.authorize('openid', {
@@ -138,14 +138,14 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
   });
 });
 
-describe('hints about the person', () => {
-  it('login_hint stands in the sign-in form', async () => {
+describe('a hint about the person', () => {
+  it('login_hint is the initial value of the sign-in form', async () => {
     const { url } = await app.request('openid', { login_hint: 'owner@harbour.example' });
     const page = await new Browser(server).get(url);
     expect(page.text).toContain('value="owner@harbour.example"');
   });
 
-  it('id_token_hint of somebody else asks to sign in again, or tells login_required', async () => {
+  it('id_token_hint of another user requires a new sign-in, or returns login_required', async () => {
     const { tokens } = await app.signIn('openid', { email: 'owner@meridian.example' });
     const { browser } = await app.signIn('openid');
     const hint = { id_token_hint: tokens.id_token ?? '' };
@@ -155,7 +155,7 @@ describe('hints about the person', () => {
     expect(shown.url.searchParams.get('error')).toBe('login_required');
   });
 
-  it('somebody else signs in only after the one before was signed out', async () => {
+  it('does not let another user sign in before the first is signed out', async () => {
     const { browser, shown, verifier } = await app.authorize('openid');
     expect(shown.url.searchParams.has('code')).toBe(true);
     const { url } = await app.request('openid', { prompt: 'login' });
@@ -171,7 +171,7 @@ describe('hints about the person', () => {
       redirect_uri: app.redirectUri,
       code_verifier: verifier,
     });
-    // The first one's unused code ended with their session.
+    // The unused code of the first user ended with the session.
     expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' });
   });
 });

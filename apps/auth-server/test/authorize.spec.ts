@@ -32,7 +32,7 @@ const query = (parameters: Parameters) => {
 };
 const ask = (parameters: Parameters) =>
   new Browser(server).get(`${server.url}/api/auth/oauth2/authorize?${query(parameters).toString()}`);
-/** The implicit grant's answers are told in the fragment (OAuth 2.0 Multiple Response Types §5). */
+/** Responses of the implicit grant are in the fragment (OAuth 2.0 Multiple Response Types §5). */
 const answerOf = ({ url }: Shown) => new URLSearchParams(url.search || url.hash.slice(1));
 
 describe('PKCE at authorize', () => {
@@ -43,7 +43,7 @@ describe('PKCE at authorize', () => {
     ['with a challenge of 42 characters', { code_challenge: challenge.slice(1) }],
     ['with a challenge of 129 characters', { code_challenge: 'x'.repeat(129) }],
     ['with a challenge of other characters', { code_challenge: `${challenge.slice(1)}*` }],
-  ])('refuses a request %s (RFC 7636 §4.4.1, RFC 9700 §2.1.1)', async (_, parameters) => {
+  ])('rejects a request %s (RFC 7636 §4.4.1, RFC 9700 §2.1.1)', async (_, parameters) => {
     const shown = await ask(parameters);
     expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
     expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
@@ -68,16 +68,16 @@ describe('scope', () => {
   });
 });
 
-describe('requests that are refused', () => {
+describe('an invalid authorization request', () => {
   it.each(['token', 'id_token', 'code id_token', 'code token', 'none', 'nonsense'])(
-    'response_type %s is unsupported_response_type (RFC 9700 §2.1.2)',
+    'with response_type %s is unsupported_response_type (RFC 9700 §2.1.2)',
     async (response_type) => {
       const shown = await ask({ response_type, nonce: 'n' });
       expect(answerOf(shown).get('error')).toBe('unsupported_response_type');
     },
   );
 
-  it('without response_type are invalid_request (RFC 6749 §3.1.1)', async () => {
+  it('without response_type is invalid_request (RFC 6749 §3.1.1)', async () => {
     expect(answerOf(await ask({ response_type: undefined })).get('error')).toBe('invalid_request');
   });
 
@@ -93,14 +93,14 @@ describe('requests that are refused', () => {
     'prompt',
     'creator',
     'max_age',
-  ])('with %s twice bring no code (RFC 6749 §3.1)', async (name) => {
+  ])('with %s twice returns no code (RFC 6749 §3.1)', async (name) => {
     const value = query({ nonce: 'n', prompt: 'none', creator: 'c', max_age: '10' }).get(name) ?? '';
     const shown = await ask({ [name]: [value, value] });
     expect(shown.forms.some(({ action }) => action.endsWith('/login'))).toBe(false);
     expect(answerOf(shown).has('code')).toBe(false);
-    const isRefused = shown.status === 400 || answerOf(shown).get('error') === 'invalid_request';
-    expect(isRefused).toBe(true);
-    // Which of two addresses is meant nobody knows: then there is no redirect at all.
+    const isRejected = shown.status === 400 || answerOf(shown).get('error') === 'invalid_request';
+    expect(isRejected).toBe(true);
+    // With two redirect URIs the right one is unknown, so there is no redirect.
     if (name === 'redirect_uri' || name === 'client_id') expect(shown.url.origin).toBe(server.url);
   });
 
@@ -108,7 +108,7 @@ describe('requests that are refused', () => {
     ['unknown', 'nobody'],
     ['missing', undefined],
     ['deleted', 'deleted'],
-  ])('of a client that is %s are told on a page, not at the address they name', async (what, client_id) => {
+  ])('of a client that is %s gets an error page, not a redirect', async (what, client_id) => {
     let id = client_id;
     if (what === 'deleted') {
       const made = await registration(await register(server));
@@ -122,14 +122,14 @@ describe('requests that are refused', () => {
     expect(shown.headers.get('content-type')).toContain('text/html');
   });
 
-  it('show no markup that a client put into them', async () => {
+  it('never shows markup of the client on its error page', async () => {
     const shown = await ask({ client_id: '<script>alert(1)</script>', state: '"><script>' });
     expect(shown.status).toBe(400);
     expect(shown.text).not.toContain('<script');
   });
 });
 
-describe('redirect addresses (RFC 9700 §4.1.3): errors never redirect to one that is not registered', () => {
+describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)', () => {
   it.each([
     ['a suffix', `${thirdPartyRedirect}/more`],
     ['a trailing slash', `${thirdPartyRedirect}/`],
@@ -168,7 +168,7 @@ describe('redirect addresses (RFC 9700 §4.1.3): errors never redirect to one th
     }
   });
 
-  it('takes any port of a loopback address, and nothing else that differs (RFC 8252 §7.3)', async () => {
+  it('a redirect URI on a loopback address matches with any port, but with no other difference (RFC 8252 §7.3)', async () => {
     const redirect_uris = [
       'http://127.0.0.1/callback',
       'http://[::1]:1000/callback',
@@ -197,14 +197,14 @@ describe('redirect addresses (RFC 9700 §4.1.3): errors never redirect to one th
     }
   });
 
-  it('of a web client on https take no other port', async () => {
+  it('a redirect URI with https does not match with another port', async () => {
     const shown = await ask({ redirect_uri: 'https://app.example:8443/callback' });
     expect(shown.status).toBe(400);
   });
 });
 
-describe('ways to ask', () => {
-  it('do not take a request object by value or address (JAR is off)', async () => {
+describe('request parameters', () => {
+  it('do not accept a request object by value or by reference (JAR is off)', async () => {
     expect(answerOf(await ask({ request: 'e30.e30.' })).get('error')).toBe('request_not_supported');
     const byAddress = await ask({ request_uri: 'https://evil.example/request' });
     expect(answerOf(byAddress).get('error') ?? String(byAddress.status)).toMatch(
@@ -216,23 +216,26 @@ describe('ways to ask', () => {
     ['resource', 'https://other.example/'],
     ['claims', '{"id_token":{"email":null}}'],
     ['unheard_of', 'x'],
-  ])('pass over a parameter nobody knows: %s (RFC 6749 §3.1)', async (name, value) => {
+  ])('ignore an unknown parameter: %s (RFC 6749 §3.1)', async (name, value) => {
     expect((await ask({ [name]: value })).url.pathname).toMatch(/^\/interaction\//);
   });
 });
 
 describe('response_mode', () => {
-  it.each(['form_post', 'fragment', 'jwt'])('%s is refused: answers go in the query', async (mode) => {
-    const app = await App.registered(server);
-    const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
-    const shown = await new Browser(server).get(url);
-    expect(shown.text).not.toContain('<script');
-    expect(shown.url.searchParams.get('code')).toBeNull();
-    expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);
-  });
+  it.each(['form_post', 'fragment', 'jwt'])(
+    '%s is rejected, since the response mode is query',
+    async (mode) => {
+      const app = await App.registered(server);
+      const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
+      const shown = await new Browser(server).get(url);
+      expect(shown.text).not.toContain('<script');
+      expect(shown.url.searchParams.get('code')).toBeNull();
+      expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);
+    },
+  );
 });
 
-it('tells the app that a state is too large to be kept, without sending it back (RFC 6749 §4.1.2.1)', async () => {
+it('reports a too large state to the app without returning it (RFC 6749 §4.1.2.1)', async () => {
   const { url } = await app.request('orders:read', { state: 'x'.repeat(2_049) });
   const response = await server.fetch(url, { redirect: 'manual' });
   const sent = new URL(response.headers.get('location') ?? '');

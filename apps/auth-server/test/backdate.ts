@@ -2,10 +2,7 @@ import type { RunningServer } from './running-server.js';
 
 type Stored = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
 
-/**
- * Lets what was issued to a client be over its time, as if the clock had gone on: by more than clocks may
- * differ.
- */
+/** Expires a client's codes or tokens, by more than the tolerance for clock differences. */
 export async function expire(server: RunningServer, model: Stored, clientId: string): Promise<void> {
   await server.database.run(
     {
@@ -18,7 +15,7 @@ export async function expire(server: RunningServer, model: Stored, clientId: str
   );
 }
 
-/** Lets a person have signed in this much longer ago, in every browser. */
+/** Moves a person's sign-ins in all browsers into the past. */
 export async function ageSignIns(server: RunningServer, userId: string, seconds: number): Promise<void> {
   await server.database.run(
     {
@@ -37,10 +34,7 @@ export async function ageSignIns(server: RunningServer, userId: string, seconds:
   );
 }
 
-/**
- * Lets a person's password have been changed after whatever was signed in up to now, which is noted in whole
- * seconds.
- */
+/** Moves a password change to at least a second after all sign-ins, whose times are in whole seconds. */
 export async function passwordChanged(server: RunningServer, email: string): Promise<void> {
   await server.database.run(
     {
@@ -51,7 +45,7 @@ export async function passwordChanged(server: RunningServer, email: string): Pro
   );
 }
 
-/** Lets the family of a client's refresh tokens have begun this much longer ago. */
+/** Moves the start of a client's token families into the past. */
 export async function ageFamilies(server: RunningServer, clientId: string, seconds: number): Promise<void> {
   await server.database.run(
     {
@@ -64,7 +58,7 @@ export async function ageFamilies(server: RunningServer, clientId: string, secon
   );
 }
 
-/** How many seconds the newest refresh token of a client has left. */
+/** Remaining seconds of a client's newest refresh token. */
 export async function refreshTokenSecondsLeft(server: RunningServer, clientId: string): Promise<number> {
   const row = await server.database.row<{ left: number }>(
     {

@@ -31,7 +31,7 @@ const lies = {
   forwarded: 'for=203.0.113.9;host=evil.example;proto=http',
 };
 
-it('takes a target with scheme and host, and is who it is whatever they say (RFC 9112 §3.2.2)', async () => {
+it('accepts a request target with scheme and host, and ignores both (RFC 9112 §3.2.2)', async () => {
   const { hostname, port } = new URL(server.direct);
   const text = await new Promise<string>((resolve, reject) => {
     const path = 'http://evil.example/api/auth/.well-known/openid-configuration';
@@ -55,7 +55,7 @@ it('counts and times requests by route', async () => {
 });
 
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
-  it('is the same at all four addresses, whatever Host, X-Forwarded-* or Forwarded a client sends', async () => {
+  it('is the same at all four URLs, whatever Host, X-Forwarded-* or Forwarded the client sends', async () => {
     const documents = await Promise.all(places.map((path) => get(path, lies)));
     const honest = await get(places[0] ?? '', {});
     for (const document of documents) {
@@ -89,7 +89,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
     });
   });
 
-  it('also when those headers reach the server itself, which trusts only its own settings', async () => {
+  it('is the same when those headers reach the server itself, which only trusts its settings', async () => {
     for (const path of places) {
       const document = await json(await fetch(`${server.direct}${path}`, { headers: { ...lies, host: '' } }));
       expect(document.issuer).toBe(`${server.url}/api/auth`);
@@ -97,7 +97,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
     }
   });
 
-  it('names scopes, claims and the openid scope that a client may ask for', async () => {
+  it('lists the scopes, claims and the openid scope that a client may request', async () => {
     const { scopes_supported, subject_types_supported } = JSON.parse((await get(places[0] ?? '', {})).text);
     expect(scopes_supported).toEqual(
       expect.arrayContaining(['openid', 'profile', 'email', 'offline_access', 'orders:create']),
@@ -106,8 +106,8 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
   });
 });
 
-describe('redirects and addresses in answers', () => {
-  it('are the issuer’s, whatever a client claims: authorize, registration', async () => {
+describe('redirects and URLs in responses', () => {
+  it('have the issuer’s host at authorize and registration, whatever host the client sends', async () => {
     const { url } = await app.request('orders:read');
     const sent = await get(url.slice(server.url.length), lies);
     expect(sent.status).toBe(303);
@@ -121,8 +121,8 @@ describe('redirects and addresses in answers', () => {
   });
 });
 
-describe('the address a client is counted by', () => {
-  it('is the one the gateway saw, not one that the client names', async () => {
+describe('the client address for quotas', () => {
+  it('is the one that the gateway saw, not one that the client sends', async () => {
     await server.fetch(`${server.url}/api/auth/oauth2/token`, {
       method: 'POST',
       headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' },
@@ -133,7 +133,7 @@ describe('the address a client is counted by', () => {
 });
 
 describe('cookies (RFC 6265bis §4.1.3)', () => {
-  it('are kept to this host, to TLS, from scripts and from other sites', async () => {
+  it('are limited to this host and TLS, HttpOnly and SameSite', async () => {
     const { url } = await app.request('openid');
     const browser = new Browser(server);
     const before = await server.fetch(url, { redirect: 'manual' });

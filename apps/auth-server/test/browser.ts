@@ -1,13 +1,10 @@
-/** The one site that is visited. */
+/** The site under test. */
 export interface Site {
   readonly url: string;
   readonly fetch: typeof fetch;
 }
 
-/**
- * A browser without scripts: keeps cookies by path, follows redirects on one origin, sends the forms it is
- * shown.
- */
+/** A browser without scripts: keeps cookies by path, follows redirects within one origin, submits forms. */
 export class Browser {
   private readonly cookies = new Map<string, { value: string; path: string }>();
 
@@ -21,7 +18,7 @@ export class Browser {
     return this.follow(url, { method: 'GET' });
   }
 
-  /** Sends a form with the hidden fields it came with. */
+  /** Submits a form with its hidden fields. */
   async submit(
     form: Form,
     fields: Readonly<Record<string, string>> = {},
@@ -71,7 +68,7 @@ export class Browser {
     throw new Error('Too many redirects.');
   }
 
-  /** What it sends along to an address. */
+  /** The cookies for a URL. */
   cookieHeader(target: URL): string {
     return [...this.cookies]
       .filter(([, { path }]) => target.pathname.startsWith(path))
@@ -97,7 +94,7 @@ export interface Form {
 }
 
 export interface Shown {
-  /** Where the browser ended; of another origin when it was sent away. */
+  /** The final URL; of another origin after a redirect there. */
   readonly url: URL;
   readonly status: number;
   readonly headers: Headers;
@@ -105,7 +102,7 @@ export interface Shown {
   readonly forms: readonly Form[];
 }
 
-/** The form whose action ends with this. */
+/** The form whose action has this ending. */
 export function formOf(shown: Shown, action: string): Form {
   const form = shown.forms.find((candidate) => candidate.action.endsWith(action));
   if (form === undefined) throw new Error(`No form ${action} at ${shown.url.href} (${shown.status}).`);
@@ -118,7 +115,7 @@ function formsOf(text: string): Form[] {
   );
 }
 
-/** What a form sends when nobody touches it: hidden fields and the choice made beforehand. */
+/** The initial values of a form: hidden fields and preselected options. */
 function sentAnyway(form: string): Record<string, string> {
   const inputs = form.matchAll(/<input ?type="(hidden|radio)" name="([^"]*)" value="([^"]*)"([^>]*)>/g);
   return Object.fromEntries(

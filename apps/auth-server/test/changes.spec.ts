@@ -20,8 +20,8 @@ afterAll(() => server.stop());
 const run = (name: string, text: string, values: readonly unknown[] = []) =>
   server.database.run({ name: `test.${name}`, text }, values);
 
-describe('what changes about a person', () => {
-  it('shows at the next refresh: another role, and nothing once they left the creator’s organisation', async () => {
+describe('a change of a user', () => {
+  it('takes effect at the next refresh: a new role, or no token after leaving the creator’s organisation', async () => {
     const app = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
     const { tokens } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     const { user_id } = server.people.meridian;
@@ -34,7 +34,7 @@ describe('what changes about a person', () => {
     });
   });
 
-  it('ends sign-in, refresh and UserInfo of somebody who was disabled', async () => {
+  it('ends sign-in, refresh and UserInfo when the user is disabled', async () => {
     const { user_id, email } = await makeUser(server.database, {
       email: 'leaver@harbour.example',
       password,
@@ -54,7 +54,7 @@ describe('what changes about a person', () => {
 });
 
 describe('creators', () => {
-  it('are told of in the commit that registers or changes them', async () => {
+  it('are published in the commit that registers or changes them', async () => {
     const outbox = new Outbox();
     const uuid = '01920000-0000-7000-8000-000000000001';
     const creator = {
@@ -65,8 +65,8 @@ describe('creators', () => {
       settlementCurrency: 'EUR',
     } as const;
     const registered = await registerCreator(server.database, outbox, creator);
-    const again = await registerCreator(server.database, outbox, { ...creator, name: 'Another name' });
-    expect(again).toMatchObject({ uuid, id: registered.id, name: 'A creator' });
+    const repeated = await registerCreator(server.database, outbox, { ...creator, name: 'Another name' });
+    expect(repeated).toMatchObject({ uuid, id: registered.id, name: 'A creator' });
     const changed = await changeCreator(server.database, outbox, {
       creator: registered.id,
       paymentMethod: 'pm_declined',
@@ -76,15 +76,15 @@ describe('creators', () => {
         name: 'test.outbox',
         text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
       },
-      [[registered.message_id, again.message_id, changed.message_id]],
+      [[registered.message_id, repeated.message_id, changed.message_id]],
     );
-    const told = rows.map(({ body }) => parseMessage(body));
-    expect(told.map(({ type }) => type)).toEqual([
+    const published = rows.map(({ body }) => parseMessage(body));
+    expect(published.map(({ type }) => type)).toEqual([
       'creator.registered',
       'creator.registered',
       'creator.changed',
     ]);
-    expect(told[2]?.data).toMatchObject({
+    expect(published[2]?.data).toMatchObject({
       creator: { id: uuid, version: 2, payment_method: 'pm_declined', settlement_currency: 'EUR' },
     });
     await expect(
@@ -95,7 +95,7 @@ describe('creators', () => {
     ).rejects.toThrow('There is no creator crt_x.');
   });
 
-  it('and users and clients with a given id or e-mail are made once', async () => {
+  it('and users and clients with a given id or e-mail address are created once', async () => {
     const { database, secrets } = server;
     const user = {
       email: 'Twice@Harbour.example',
@@ -129,7 +129,7 @@ describe('creators', () => {
   });
 });
 
-describe('a user who is there already', () => {
+describe('user create for an existing user', () => {
   const given = {
     email: 'steady@harbour.example',
     name: 'Steady Example',
@@ -146,7 +146,7 @@ describe('a user who is there already', () => {
       [given.email],
     );
 
-  it('keeps the password as it is stored when it is the same, and gets another one when it is not', async () => {
+  it('keeps the stored hash of an equal password, and replaces a different one', async () => {
     const made = await makeUser(server.database, given);
     const before = await stored();
     expect(await makeUser(server.database, given)).toEqual(made);
@@ -174,17 +174,17 @@ describe('a user who is there already', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('stays an operator', async () => {
+  it('keeps the role of a global admin', async () => {
     const { email } = server.people.operator;
     await expect(makeUser(server.database, { ...given, email })).rejects.toThrow('already');
     await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');
-    const again = await makeUser(server.database, { email, password, role: 'global_admin' });
-    expect(again).toEqual(server.people.operator);
+    const repeated = await makeUser(server.database, { email, password, role: 'global_admin' });
+    expect(repeated).toEqual(server.people.operator);
   });
 });
 
 describe('expired records', () => {
-  it('go in batches, with the registration tokens of clients nobody ever used', async () => {
+  it('are deleted in batches, with the registration tokens of clients that were never authorized', async () => {
     const used = await App.registered(server);
     await used.signIn('orders:read');
     const unused = await App.registered(server);

@@ -7,7 +7,7 @@ import { serverWithOperator } from './operator.js';
 
 const given = serverWithOperator();
 
-/** What the audit log has, the newest last. */
+/** The audit log, the newest record last. */
 const written = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
   (await given.operator.run('audit', flags)).events;
 const isDenied = async (token: string) =>
@@ -21,7 +21,7 @@ describe('client commands', () => {
       confidential: true,
     });
 
-  it('client secret: the new one opens, the old one no longer', async () => {
+  it('client secret: only the new secret is accepted', async () => {
     const { client_id: CLIENT, client_secret: before } = await confidential();
     const old = await App.known(given.server, CLIENT, thirdPartyRedirect, before);
     const { tokens } = await old.signIn('openid offline_access');
@@ -38,7 +38,7 @@ describe('client commands', () => {
     ).rejects.toThrow('is public');
   });
 
-  it('client delete: its tokens are refused at once, and nobody can use it', async () => {
+  it('client delete: its tokens are rejected immediately, and the client cannot be used', async () => {
     const { clientId: CLIENT, ...app } = await App.registered(given.server);
     const known = await App.known(given.server, CLIENT, app.redirectUri);
     const { tokens } = await known.signIn('orders:read offline_access');
@@ -55,7 +55,7 @@ describe('client commands', () => {
     );
   });
 
-  it('client list: every client once, a page at a time', async () => {
+  it('client list: returns every client once, page by page', async () => {
     const seen: string[] = [];
     let after: string | null = '';
     while (after !== null) {
@@ -79,7 +79,7 @@ describe('client create', () => {
   const count = async () =>
     (await written({ client: warehouse.id })).filter(({ event }) => event === 'client_registered').length;
 
-  it('repeated with the same options changes nothing and does not print the secret again', async () => {
+  it('with the same options changes nothing and does not print the secret again', async () => {
     const first = await given.operator.run('client create', warehouse);
     expect(first).toEqual({ client_id: warehouse.id, client_secret: expect.any(String) });
     expect(await given.operator.run('client create', warehouse)).toEqual({ client_id: warehouse.id });
@@ -95,19 +95,16 @@ describe('client create', () => {
     ['--first-party', { 'first-party': true }],
     ['--resource-server', { 'resource-server': true }],
     ['no --confidential', { confidential: false }],
-  ])(
-    'with the id of a client that exists and %s is an error, and the client stays as it is',
-    async (_, other) => {
-      await given.operator.run('client create', warehouse);
-      await expect(given.operator.run('client create', { ...warehouse, ...other })).rejects.toThrow(
-        'There is a client warehouse already, and it is not as given here.',
-      );
-      expect(await given.operator.run('client create', warehouse)).toEqual({ client_id: warehouse.id });
-      expect(await count()).toBe(1);
-    },
-  );
+  ])('with an existing id and %s is an error, and the client stays unchanged', async (_, other) => {
+    await given.operator.run('client create', warehouse);
+    await expect(given.operator.run('client create', { ...warehouse, ...other })).rejects.toThrow(
+      'There is a client warehouse already, and it is not as given here.',
+    );
+    expect(await given.operator.run('client create', warehouse)).toEqual({ client_id: warehouse.id });
+    expect(await count()).toBe(1);
+  });
 
-  it('leaves the account pages their own id', async () => {
+  it('rejects the reserved id of the account pages', async () => {
     await expect(
       given.operator.run('client create', {
         name: 'Evil',

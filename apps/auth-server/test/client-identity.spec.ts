@@ -92,7 +92,7 @@ describe('a client that changes itself (RFC 7592)', () => {
       },
     ],
   ])(
-    'by another %s loses its consents, tokens and webhook subscriptions, and is audited',
+    'to another %s loses its consents, tokens and webhook subscriptions, and is audited',
     async (_, changes, after) => {
       const made = await registered();
       const app = await App.known(server, made.client_id, thirdPartyRedirect);
@@ -117,7 +117,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     },
   );
 
-  it('by another path only keeps its consents and tokens', async () => {
+  it('to another path of the redirect URI keeps its consents and tokens', async () => {
     const made = await registered();
     const app = await App.known(server, made.client_id, thirdPartyRedirect);
     const { tokens } = await app.signIn('orders:read offline_access');
@@ -127,7 +127,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     expect(await consentsOf(made.client_id)).toHaveLength(1);
   });
 
-  it('while a person reads its consent page is not allowed by that page', async () => {
+  it('while its consent page is open does not get a consent from that page', async () => {
     const made = await registered();
     const app = await App.known(server, made.client_id, thirdPartyRedirect);
     const browser = new Browser(server);
@@ -138,19 +138,19 @@ describe('a client that changes itself (RFC 7592)', () => {
       password: 'correct horse battery staple',
     });
     expect((await put(made, { client_name: 'Label Backup' })).status).toBe(200);
-    const refused = await browser.submit(formOf(consent, '/consent'), {});
-    expect(refused.status).toBe(403);
+    const rejected = await browser.submit(formOf(consent, '/consent'), {});
+    expect(rejected.status).toBe(403);
     expect(await consentsOf(made.client_id)).toEqual([]);
   });
 
-  it('while the operator deletes it gets 401 and stays deleted (§2)', async () => {
+  it('during its deletion by the operator gets 401 and stays deleted (§2)', async () => {
     const made = await registered();
     const [deletion, change] = await server.database
       .transaction(async (tx) => {
         await tx.row(clientLocked, [made.client_id]);
         const deletion = given.operator.run('client delete', { CLIENT: made.client_id });
         await waitForLockWaits(1);
-        const change = put(made); // has read the client, and waits behind the deletion
+        const change = put(made); // has read the client, and waits for the deletion
         await waitForLockWaits(2);
         return [deletion, change] as const;
       })
@@ -161,7 +161,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     expect(await server.database.rows(clientLocked, [made.client_id])).toEqual([]);
   });
 
-  it('again and again while people allow it never keeps a consent for an identity they did not see', async () => {
+  it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
     const made = await registered();
     const app = await App.known(server, made.client_id, thirdPartyRedirect);
     let token = made;
@@ -174,7 +174,7 @@ describe('a client that changes itself (RFC 7592)', () => {
       token = await registration(response);
       const left = await consentsOf(made.client_id);
       if (left.length === 0) continue;
-      // What is left was given after the change, for the new name.
+      // The remaining consents were given after the change, for the new name.
       const [record] = (
         await auditRecords(server, { event: 'consent_given', clientId: made.client_id })
       ).slice(-1);
@@ -238,7 +238,7 @@ describe('the consent page', () => {
     expect(text).toContain('Unverified app');
   });
 
-  it('marks no app that the operator made', async () => {
+  it('does not mark an app that the operator created', async () => {
     const { client_id } = await given.operator.run('client create', {
       name: 'Partner',
       'redirect-uri': [thirdPartyRedirect],
@@ -247,7 +247,7 @@ describe('the consent page', () => {
     expect(text).not.toContain('Unverified app');
   });
 
-  it('says which data a webhook subscription is sent', async () => {
+  it('lists the data that webhook subscriptions receive', async () => {
     const { text } = await consentPageOf(await App.registered(server), 'webhooks:create');
     expect(text).toContain('your orders with their tracking numbers, and stock changes of your products');
   });
@@ -255,7 +255,7 @@ describe('the consent page', () => {
 
 describe('client create --first-party outside development', () => {
   it.each(['http://127.0.0.1:8976/callback', 'com.example.dashboard:/callback'])(
-    'rejects the redirect address %s',
+    'rejects the redirect URI %s',
     async (uri) => {
       const production = { ...given.operator.context, development: false };
       await expect(
@@ -271,7 +271,7 @@ describe('client create --first-party outside development', () => {
     },
   );
 
-  it('is allowed in development, where only this computer reaches the server', async () => {
+  it('accepts it in development, where the server is only reachable from this computer', async () => {
     await expect(
       given.operator.run('client create', {
         name: 'Desk',

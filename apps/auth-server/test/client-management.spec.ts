@@ -57,7 +57,7 @@ describe('client management (RFC 7592)', () => {
     expect((await manage('GET', url, next.registration_access_token)).status).toBe(401);
   });
 
-  it('gives another registration token at a change, and the one before is worth nothing (§2.2)', async () => {
+  it('returns a new registration token after a change, and rejects the previous one (§2.2)', async () => {
     const made = await registered();
     const url = made.registration_client_uri;
     const next = await registration(
@@ -89,7 +89,7 @@ describe('client management (RFC 7592)', () => {
   it.each([
     ['no token', undefined],
     ['a made-up token', 'x'.repeat(43)],
-  ])('asks for the registration token: %s is refused', async (_, token) => {
+  ])('requires the registration token: %s is rejected', async (_, token) => {
     const made = await registered();
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await manage(method, made.registration_client_uri, token);
@@ -100,7 +100,7 @@ describe('client management (RFC 7592)', () => {
     );
   });
 
-  it('an access token, of whomever, is no registration token', async () => {
+  it('rejects any access token as registration token', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('openid');
     const url = `${server.url}/api/auth/oauth2/register/${app.clientId}`;
@@ -119,29 +119,29 @@ describe('client management (RFC 7592)', () => {
     ['a long name', { client_name: 'x'.repeat(101) }],
     ['the id of another', { client_id: 'another' }],
     ['another secret', { client_secret: 'chosen' }],
-  ])('a change is held to the same rules: %s is refused', async (_, changes) => {
+  ])('validates a change like a registration: %s is rejected', async (_, changes) => {
     const made = await registered();
     const url = made.registration_client_uri;
-    const refused = await manage(
+    const rejected = await manage(
       'PUT',
       url,
       made.registration_access_token,
       changed(made.client_id, changes),
     );
-    expect(refused.status).toBe(400);
+    expect(rejected.status).toBe(400);
     const own = await manage('GET', url, made.registration_access_token);
     expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
   });
 
-  it('the operator’s clients cannot be read by anybody', async () => {
+  it('never returns clients of the operator', async () => {
     const url = `${server.url}/api/auth/oauth2/register/${server.people.dashboard.client_id}`;
     const made = await registered();
     expect((await manage('GET', url, made.registration_access_token)).status).toBe(401);
   });
 });
 
-describe('what is stored', () => {
-  it('holds nothing in the clear that could be used: code, refresh token, session, registration token, secret', async () => {
+describe('the stored data', () => {
+  it('contain no usable code, refresh token, session, registration token or secret in clear text', async () => {
     const made = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
     const app = await App.known(server, made.client_id, thirdPartyRedirect, made.client_secret);
     const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
@@ -170,7 +170,7 @@ describe('what is stored', () => {
     }
   });
 
-  it('encrypts client secrets, and hashes passwords with argon2id', async () => {
+  it('contain client secrets encrypted, and passwords as argon2id hashes', async () => {
     const app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const row = await server.database.row<{ payload: Record<string, unknown> }>(
       { name: 'test.client', text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1` },

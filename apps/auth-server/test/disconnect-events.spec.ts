@@ -12,27 +12,28 @@ import { firstPartyRedirect, password } from './running-server.js';
 const given = serverWithOperator();
 
 const readOutbox = statement(
-  'test.told-of-client',
+  'test.messages-of-client',
   `SELECT body::text FROM outbox WHERE body -> 'data' ->> 'client_id' = $1 ORDER BY position`,
 );
-/** What the other services will be told of a client. */
-async function told(clientId: string) {
+/** The messages about a client that are published to the other services. */
+async function publishedMessages(clientId: string) {
   const rows = await given.server.database.rows<{ body: string }>(readOutbox, [clientId]);
   return rows.map(({ body }) => parseMessage(body));
 }
-const typesTold = async (clientId: string) => (await told(clientId)).map(({ type }) => type);
+const publishedTypes = async (clientId: string) =>
+  (await publishedMessages(clientId)).map(({ type }) => type);
 const disconnectedFrom = async (clientId: string) =>
-  (await told(clientId)).map(({ type, data }) => [type, data]);
+  (await publishedMessages(clientId)).map(({ type, data }) => [type, data]);
 
 let people = 0;
-/** Somebody of the organisation. */
+/** Creates a member of the organisation. */
 async function person(organisation = 'org_harbour'): Promise<string> {
-  const email = `told-${String(++people)}@suite.example`;
+  const email = `disconnect-${String(++people)}@suite.example`;
   await makeUser(given.server.database, { email, password, organisation, role: 'member' });
   return email;
 }
 
-/** A third-party app with which these people are connected. */
+/** A third-party app that these people have connected. */
 async function appOf(emails: readonly string[], creator?: string): Promise<App> {
   const app = await App.registered(given.server);
   const picked = creator === undefined ? {} : { creator };
@@ -57,7 +58,7 @@ const waiting = statement(
   'test.waiting',
   `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
-/** Until so many statements wait for what another transaction holds. */
+/** Waits until this many statements wait for a lock. */
 const waitingForLocks = (count: number) =>
   eventually(
     async () => (await given.server.database.row<{ count: number }>(waiting))?.count === count || undefined,
@@ -73,15 +74,15 @@ const endings = [
   ['leaving the organisation', (_app: App, email: string) => leave(email)],
 ] as const;
 
-describe('an app that nobody has connected to a creator any more', () => {
-  it.each(endings)('is told of once, when the last person ends it by %s', async (_, end) => {
+describe('client.disconnected', () => {
+  it.each(endings)('is published once when the last person ends the connection by %s', async (_, end) => {
     const [one, other] = [await person(), await person()];
     const app = await appOf([one, other]);
     await end(app, one);
-    expect(await typesTold(app.clientId)).toEqual([]);
+    expect(await publishedTypes(app.clientId)).toEqual([]);
     const before = Date.now();
     await end(app, other);
-    const messages = await told(app.clientId);
+    const messages = await publishedMessages(app.clientId);
     expect(messages).toMatchObject([
       {
         type: 'client.disconnected',
@@ -92,23 +93,23 @@ describe('an app that nobody has connected to a creator any more', () => {
   });
 
   it.each(endings)(
-    'is told of although somebody has a consent who is not there any more: %s',
+    'is published although a consent remains of a user who lost access: %s',
     async (_, end) => {
       const [gone, disabled, last] = [await person(), await person(), await person()];
       const app = await appOf([gone, disabled, last]);
       await leave(gone);
       await disable(disabled);
-      expect(await typesTold(app.clientId)).toEqual([]);
+      expect(await publishedTypes(app.clientId)).toEqual([]);
       await end(app, last);
-      expect(await typesTold(app.clientId)).toEqual(['client.disconnected']);
+      expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
     },
   );
 
-  it('is told of once for each creator, and for none that somebody else has it connected to', async () => {
+  it('is published once per creator, and not for creators to which another person still connects the app', async () => {
     const { first, second } = given.server.people;
     const [one, other] = [await person('org_meridian'), await person('org_meridian')];
     const app = await appOf([one], first.uuid);
-    // A native app would be asked again; this one is when it asks for more.
+    // A native app needs consent each time; this one needs it for further scopes.
     await app.signIn('orders:read shipping:read offline_access', { email: one, creator: second.uuid });
     await app.signIn('orders:read', { email: other, creator: first.uuid });
     await disconnect(app, one);
@@ -117,7 +118,7 @@ describe('an app that nobody has connected to a creator any more', () => {
     ]);
   });
 
-  it('is told of by one of two people who end it at the same time', async () => {
+  it('is published once when two people disconnect concurrently', async () => {
     const emails = [await person(), await person()];
     const app = await appOf(emails);
     const lock = statement(
@@ -131,15 +132,15 @@ describe('an app that nobody has connected to a creator any more', () => {
       await waitingForLocks(2);
     });
     await Promise.all(both);
-    expect(await typesTold(app.clientId)).toEqual(['client.disconnected']);
+    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
   });
 
-  it('is not left with access by an authorization that was under way: it asks anew, and its end is told anew', async () => {
+  it('leaves no access through an authorization in progress, which needs a new consent, whose end is published too', async () => {
     const email = await person();
     const app = await appOf([email]);
     const under: Promise<unknown>[] = [];
     await given.server.database.transaction(async (tx) => {
-      await tx.run(lockTokens, [app.clientId]); // holds the disconnection up at its very end
+      await tx.run(lockTokens, [app.clientId]); // blocks the disconnection at its last statement
       under.push(disconnect(app, email));
       await waitingForLocks(1);
       under.push(app.signIn('orders:read offline_access', { email }));
@@ -147,10 +148,10 @@ describe('an app that nobody has connected to a creator any more', () => {
     });
     await Promise.all(under);
     await disconnect(app, email);
-    expect(await typesTold(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
-  it('gets nothing by a refresh that was under way when the person left', async () => {
+  it('leaves no access through a refresh in progress when the person leaves the organisation', async () => {
     const email = await person();
     const app = await App.registered(given.server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
@@ -159,74 +160,74 @@ describe('an app that nobody has connected to a creator any more', () => {
       await tx.run(lockTokens, [app.clientId]);
       under.push(leave(email));
       await waitingForLocks(1);
-      const refused = { error: 'invalid_grant' };
-      under.push(expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject(refused));
+      const expectedError = { error: 'invalid_grant' };
+      under.push(expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject(expectedError));
       await waitingForLocks(2);
     });
     await Promise.all(under);
   });
 
-  it('is told of again when it was connected anew in between, and not when nothing was', async () => {
+  it('is published a second time only if the app was connected again in between', async () => {
     const email = await person();
     const app = await appOf([email]);
     await disable(email);
     await disable(email);
     await leave(email);
-    expect(await typesTold(app.clientId)).toEqual(['client.disconnected']);
+    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
     await enable(email);
     await given.operator.run('user role', { USER: email, role: 'member', organisation: 'org_harbour' });
     await disconnect(app, email);
-    expect(await typesTold(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
-  it('is not told of while the consent stands: after a new password, another role, or when tokens end', async () => {
+  it('is not published while the consent exists: after a new password, a new role or the end of tokens', async () => {
     const email = await person();
     const app = await App.registered(given.server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     await app.post('revoke', { token: tokens.refresh_token ?? '' });
     await given.operator.run('user role', { USER: email, role: 'admin', organisation: 'org_harbour' });
     await given.operator.run('user password', { USER: email, password: 'quite another horse' });
-    expect(await typesTold(app.clientId)).toEqual([]);
+    expect(await publishedTypes(app.clientId)).toEqual([]);
   });
 
-  it('is not told of when it is ours: nobody consents to it, so nobody is missed', async () => {
+  it('is not published for a first-party app, which needs no consent', async () => {
     const email = await person();
     const { client_id } = given.server.people.dashboard;
     const dashboard = await App.known(given.server, client_id, firstPartyRedirect);
     await dashboard.signIn('orders:read offline_access', { email });
     await dashboard.signIn('orders:read offline_access', { email, parameters: { prompt: 'consent' } });
     await disable(email);
-    expect(await typesTold(client_id)).toEqual([]);
+    expect(await publishedTypes(client_id)).toEqual([]);
   });
 
-  it('is not told of without a creator', async () => {
+  it('is not published for a connection without a creator', async () => {
     const email = await person();
     await leave(email);
     const app = await appOf([email]);
     await disconnect(app, email);
-    expect(await typesTold(app.clientId)).toEqual([]);
+    expect(await publishedTypes(app.clientId)).toEqual([]);
   });
 });
 
-describe('a client that is deleted', () => {
-  it('by the operator is told of once, with all its connections', async () => {
+describe('client.deleted', () => {
+  it('is published once when the operator deletes a client with connections', async () => {
     const app = await appOf([await person(), await person()]);
     await given.operator.run('client delete', { CLIENT: app.clientId });
     await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(/no client/);
     expect(await disconnectedFrom(app.clientId)).toEqual([['client.deleted', { client_id: app.clientId }]]);
   });
 
-  it('by the operator is told of when it is first-party, too', async () => {
+  it('is published when the operator deletes a first-party client', async () => {
     const { client_id } = await given.operator.run('client create', {
       name: 'Old dashboard',
       'redirect-uri': [firstPartyRedirect],
       'first-party': true,
     });
     await given.operator.run('client delete', { CLIENT: client_id });
-    expect(await typesTold(client_id)).toEqual(['client.deleted']);
+    expect(await publishedTypes(client_id)).toEqual(['client.deleted']);
   });
 
-  it('by itself is told of once (RFC 7592 §2.3), however often it asks', async () => {
+  it('is published once when a client deletes itself repeatedly (RFC 7592 §2.3)', async () => {
     const made = await registration(await register(given.server, { redirect_uris: [thirdPartyRedirect] }));
     const ask = () =>
       given.server.fetch(made.registration_client_uri, {
@@ -235,10 +236,10 @@ describe('a client that is deleted', () => {
       });
     const statuses = (await Promise.all([ask(), ask(), ask()])).map(({ status }) => status);
     expect(statuses).toContain(204);
-    expect(await typesTold(made.client_id)).toEqual(['client.deleted']);
+    expect(await publishedTypes(made.client_id)).toEqual(['client.deleted']);
   });
 
-  it('because it was never authorized is not told of: it had access to nothing', async () => {
+  it('is not published when a client expires that was never authorized', async () => {
     const never = await App.registered(given.server);
     const used = await appOf([await person()]);
     const age = statement(
@@ -251,50 +252,49 @@ describe('a client that is deleted', () => {
     const ids = left.clients.map(({ client_id }: { client_id: string }) => client_id);
     expect(ids).toContain(used.clientId);
     expect(ids).not.toContain(never.clientId);
-    expect(await typesTold(never.clientId)).toEqual([]);
+    expect(await publishedTypes(never.clientId)).toEqual([]);
   });
 });
 
-describe('what ends access and what tells of it', () => {
-  /** Has PostgreSQL refuse a row, as it does when it goes away just then. */
-  async function refusing(table: string, condition: string, work: () => Promise<void>): Promise<void> {
+describe('the end of access and its message', () => {
+  /** Makes PostgreSQL reject a row, as a failure at that moment would. */
+  async function withRejectedRows(
+    table: string,
+    condition: string,
+    work: () => Promise<void>,
+  ): Promise<void> {
     await given.server.database.run(
       statement(
         'test.refuse',
-        `CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
+        `CREATE FUNCTION reject_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rejected'; END $$`,
       ),
     );
     await given.server.database.run(
       statement(
-        `test.refuse-${table}`,
-        `CREATE TRIGGER refuse_row BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse_row()`,
+        `test.reject-${table}`,
+        `CREATE TRIGGER reject_row BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION reject_row()`,
       ),
     );
     try {
       await work();
     } finally {
-      await given.server.database.run(statement('test.refuse-no-more', 'DROP FUNCTION refuse_row CASCADE'));
+      await given.server.database.run(statement('test.stop-rejecting', 'DROP FUNCTION reject_row CASCADE'));
     }
   }
 
   it.each([
     ['audit_log', "NEW.event IN ('user_disabled', 'client_deleted', 'user_role_changed')"],
     ['outbox', "NEW.type LIKE 'client.%'"],
-  ])(
-    'are one commit: nothing is ended and nobody told when %s cannot be written',
-    async (table, condition) => {
-      const email = await person();
-      const app = await App.registered(given.server);
-      const { tokens } = await app.signIn('orders:read offline_access', { email });
-      await refusing(table, condition, async () => {
-        await expect(disable(email)).rejects.toThrow('refused');
-        await expect(leave(email)).rejects.toThrow('refused');
-        await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(
-          'refused',
-        );
-      });
-      expect(await typesTold(app.clientId)).toEqual([]);
-      await app.refresh(tokens.refresh_token ?? '');
-    },
-  );
+  ])('are one commit: neither happens when %s cannot be written', async (table, condition) => {
+    const email = await person();
+    const app = await App.registered(given.server);
+    const { tokens } = await app.signIn('orders:read offline_access', { email });
+    await withRejectedRows(table, condition, async () => {
+      await expect(disable(email)).rejects.toThrow('rejected');
+      await expect(leave(email)).rejects.toThrow('rejected');
+      await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow('rejected');
+    });
+    expect(await publishedTypes(app.clientId)).toEqual([]);
+    await app.refresh(tokens.refresh_token ?? '');
+  });
 });

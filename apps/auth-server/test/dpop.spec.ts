@@ -28,7 +28,7 @@ afterAll(() => server.stop());
 
 const at = (path: string) => `${server.url}/api/auth/oauth2/${path}`;
 
-/** A proof (RFC 9449 §4.2). Claims and header members given here win; undefined leaves one out. */
+/** A proof (RFC 9449 §4.2). Given claims and header members override the defaults; undefined omits one. */
 async function proof(
   claims: JWTPayload & { htm: string; htu: string },
   { header = {}, by = keys }: { header?: object; by?: GenerateKeyPairResult } = {},
@@ -74,7 +74,7 @@ describe('a key-bound access token (RFC 9449)', () => {
     });
   });
 
-  it('works for openid-client at UserInfo, with the proof alone', async () => {
+  it('works for openid-client at UserInfo with a proof', async () => {
     const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
     const { shown, verifier, state } = await app.authorize('openid offline_access');
     const checks = { pkceCodeVerifier: verifier, expectedState: state };
@@ -94,7 +94,7 @@ describe('a key-bound access token (RFC 9449)', () => {
     expect(next.token_type).toBe('dpop');
   });
 
-  it('is no bearer token (§7.2)', async () => {
+  it('is not accepted as a bearer token (§7.2)', async () => {
     const { access_token } = await boundTokens();
     const ath = athOf(access_token);
     const response = await userInfo(
@@ -105,7 +105,7 @@ describe('a key-bound access token (RFC 9449)', () => {
     expect([400, 401]).toContain(response.status);
   });
 
-  it('is shown as such by introspection (§6.2)', async () => {
+  it('is shown as key-bound by introspection (§6.2)', async () => {
     const { access_token } = await boundTokens();
     expect(await client.tokenIntrospection(app.configuration, access_token)).toMatchObject({
       active: true,
@@ -127,12 +127,12 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     ...changes,
   });
 
-  it('that is right is taken once: the same again is a replay (§11.1)', async () => {
+  it('that is valid is accepted once, and is a replay the second time (§11.1)', async () => {
     const dpop = await proof(good());
     expect((await userInfo(token, dpop)).status).toBe(200);
-    const again = await userInfo(token, dpop);
-    expect(again.status).toBe(401);
-    expect(again.headers.get('www-authenticate')).toMatch(/^DPoP /);
+    const repeated = await userInfo(token, dpop);
+    expect(repeated.status).toBe(401);
+    expect(repeated.headers.get('www-authenticate')).toMatch(/^DPoP /);
   });
 
   it.each([
@@ -145,13 +145,13 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     ['without a time', { iat: undefined }],
     ['from an hour ago', { iat: Math.floor(Date.now() / 1000) - 3600 }],
     ['from an hour ahead', { iat: Math.floor(Date.now() / 1000) + 3600 }],
-  ])('%s is refused', async (_, changes) => {
+  ])('%s is rejected', async (_, changes) => {
     const response = await userInfo(token, await proof(good(changes)));
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^DPoP /);
   });
 
-  it('of another key, of another type, or with a private key in it is refused', async () => {
+  it('of another key, of another type, or with a private key is rejected', async () => {
     const proofs = [
       await proof(good(), { by: otherKeys }),
       await proof(good(), { header: { typ: 'JWT' } }),
@@ -163,7 +163,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     for (const dpop of proofs) expect((await userInfo(token, dpop)).status).toBe(401);
   });
 
-  it('signed with the public key as a secret, or not signed, is refused (§11.6)', async () => {
+  it('signed with the public key as secret, or unsigned, is rejected (§11.6)', async () => {
     const jwk = await exportJWK(keys.publicKey);
     const secret = new TextEncoder().encode(JSON.stringify(jwk));
     const symmetric = await new SignJWT(good({ jti: randomUUID(), iat: Math.floor(Date.now() / 1000) }))
@@ -177,7 +177,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
 });
 
 describe('a proof at the token endpoint (RFC 9449 §5)', () => {
-  it('of another method or address, or a replayed one, is invalid_dpop_proof, and the code stays good', async () => {
+  it('for another method or URL, or replayed, is invalid_dpop_proof, and the code stays valid', async () => {
     const { shown, verifier } = await app.authorize('openid');
     const exchange = async (dpop: string) => {
       const response = await app.post(
@@ -203,7 +203,7 @@ describe('a proof at the token endpoint (RFC 9449 §5)', () => {
     expect((await exchange(once)).status).toBe(400);
   });
 
-  it('is asked for at each refresh of a public client, by the same key', async () => {
+  it('is required by the same key at each refresh of a public client', async () => {
     const { refresh_token } = await boundTokens();
     expect((await refresh(refresh_token)).body.error).toMatch(/^invalid_(request|grant|dpop_proof)$/);
     const foreign = await refresh(refresh_token, await proof(atToken(), { by: otherKeys }));

@@ -15,9 +15,7 @@ afterAll(() => server.stop());
 const isActive = async (app: App, token: string) =>
   (await client.tokenIntrospection(app.configuration, token)).active;
 
-/**
- * What is promised of requests that arrive together is asked of the server itself: a gateway may spread them.
- */
+/** Concurrent requests are sent to the server directly, since the gateway may spread them over time. */
 const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
   const answers = await arriveTogether(server.direct, count, {
     openingPath: '/api/auth/jwks',
@@ -28,7 +26,7 @@ const together = async (app: App, count: number, form: Readonly<Record<string, s
 };
 
 describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
-  it('lets exactly one of 16 exchanges succeed that are sent through the gateway at once', async () => {
+  it('lets exactly one of 16 concurrent exchanges through the gateway succeed', async () => {
     const app = await App.registered(server);
     for (let round = 0; round < 5; round += 1) {
       const { shown, verifier } = await app.authorize('orders:read');
@@ -48,7 +46,7 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
   });
 
   it.each([4, 8, 16])(
-    'lets exactly one of %i exchanges of a code succeed, and what it got is good',
+    'lets exactly one of %i concurrent exchanges succeed, and its tokens stay valid',
     async (count) => {
       const app = await App.registered(server);
       for (let round = 0; round < 10; round += 1) {
@@ -72,7 +70,7 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     },
   );
 
-  it('lets exactly one of four refreshes succeed, and what it got is good', async () => {
+  it('lets exactly one of four concurrent refreshes succeed, and its tokens stay valid', async () => {
     const app = await App.registered(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {
@@ -83,14 +81,14 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     }
   });
 
-  it('takes a request for one of several at once if its connection was opened before the winner’s answer left', async () => {
+  it('treats a request as a race if its connection was opened before the winner’s response was sent', async () => {
     const app = await App.registered(server);
     const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
     const won = await app.refresh(used);
     const late = (age: string) =>
       fetch(`${server.direct}/api/auth/oauth2/token`, {
         method: 'POST',
-        headers: { 'x-connection-age': age }, // the gateway's word
+        headers: { 'x-connection-age': age }, // set by the gateway
         body: new URLSearchParams({
           grant_type: 'refresh_token',
           client_id: app.clientId,
@@ -105,12 +103,12 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
 });
 
 describe('reuse (RFC 9700 §4.14.2)', () => {
-  it('is seen right after the answer, over a new connection through the gateway, every time', async () => {
+  it('is always detected right after the response, also over a new connection through the gateway', async () => {
     const app = await App.registered(server);
     for (let round = 0; round < 25; round += 1) {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
       const won = await app.refresh(used);
-      const stranger = fetchTrusting(server.ca); // has no connection yet
+      const stranger = fetchTrusting(server.ca); // a new connection
       const replayed = await stranger.fetch(`${server.url}/api/auth/oauth2/token`, {
         method: 'POST',
         body: new URLSearchParams({
@@ -125,7 +123,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     }
   });
 
-  it('of a refresh token ends its family at once, and no other family of the same person and app', async () => {
+  it('of a refresh token immediately ends its family, and no other family of the same person and app', async () => {
     const app = await App.registered(server);
     const { tokens: first, browser } = await app.signIn('orders:read offline_access');
     const { tokens: other } = await app.signIn('orders:read offline_access', { browser });
@@ -140,24 +138,24 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     await expect(app.refresh(other.refresh_token ?? '')).resolves.toHaveProperty('access_token');
   });
 
-  it('of a code ends what it was exchanged for (RFC 6749 §4.1.2)', async () => {
+  it('of a code ends the tokens of its exchange (RFC 6749 §4.1.2)', async () => {
     const app = await App.registered(server);
     const { tokens, shown, verifier } = await app.signIn('orders:read offline_access');
-    const again = await app.post('token', {
+    const repeated = await app.post('token', {
       grant_type: 'authorization_code',
       code: shown.url.searchParams.get('code') ?? '',
       redirect_uri: app.redirectUri,
       code_verifier: verifier,
     });
-    expect(again.status).toBe(400);
-    expect(await again.json()).toMatchObject({ error: 'invalid_grant' });
+    expect(repeated.status).toBe(400);
+    expect(await repeated.json()).toMatchObject({ error: 'invalid_grant' });
     expect(await isActive(app, tokens.access_token)).toBe(false);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 });
 
 describe('revocation (RFC 7009)', () => {
-  it('keeps the truth in PostgreSQL and tells Redis again when Redis has lost it', async () => {
+  it('is authoritative in PostgreSQL, and is published again when Redis has lost it', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read');
     const { jti } = decodeJwt(tokens.access_token);
@@ -165,14 +163,14 @@ describe('revocation (RFC 7009)', () => {
     await server.redis.client.del(`deny:${jti}`);
     server.redis.client.disconnect(true);
     await eventually(async () => {
-      const told = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
-      return told === 1 || undefined;
+      const exists = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
+      return exists === 1 || undefined;
     });
   });
 });
 
 describe('the audit log', () => {
-  it('has the token that was revoked and the family that ended', async () => {
+  it('contains revoked tokens and ended families', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     await client.tokenRevocation(app.configuration, tokens.access_token);

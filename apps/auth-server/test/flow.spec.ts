@@ -20,7 +20,7 @@ const resourceServer = () => {
 const dashboard = () => App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
 
 describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
-  it('goes from registration to a token that UserInfo, introspection and revocation take', async () => {
+  it('leads from registration to a token that UserInfo, introspection and revocation accept', async () => {
     const app = await App.registered(server);
     const { tokens, steps } = await app.signIn('openid profile email offline_access orders:read');
     expect(steps).toEqual(['login', 'consent']);
@@ -77,11 +77,11 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     await expect(
       client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
     ).rejects.toMatchObject({ status: 401 });
-    // Revoking an access token ends just that one (RFC 7009 §2.1 leaves the choice).
+    // Revoking an access token ends only that token (RFC 7009 §2.1 allows both).
     await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toMatchObject({ token_type: 'bearer' });
   });
 
-  it('tells the app access_denied, with state and iss, when the person says no', async () => {
+  it('returns access_denied with state and iss to the app when the person declines', async () => {
     const app = await App.registered(server);
     const { url, state } = await app.request('orders:read');
     const browser = new Browser(server);
@@ -98,7 +98,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('consent_refused');
   });
 
-  it('writes down who signed in and then did not consent', async () => {
+  it('audits a person who signed in and did not consent', async () => {
     const app = await App.registered(server);
     const { url } = await app.request('orders:read');
     const browser = new Browser(server);
@@ -112,7 +112,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('sign_in_cancelled');
   });
 
-  it('signs in by an e-mail address in any case', async () => {
+  it('accepts an e-mail address in any case', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read', { email: 'OWNER@Harbour.Example' });
     expect(decodeJwt(tokens.access_token).sub).toBe(server.people.owner.user_id);
@@ -120,13 +120,13 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
 });
 
 describe('consent', () => {
-  it('is remembered for user, client and creator, across browsers', async () => {
+  it('is stored for user, client and creator, across browsers', async () => {
     const app = await App.registered(server);
     await app.signIn('openid orders:read');
     expect((await app.signIn('orders:read')).steps).toEqual(['login']);
   });
 
-  it('is asked again for a new scope, for prompt=consent, and each time for a native app (RFC 8252 §8.6)', async () => {
+  it('is required for a new scope, for prompt=consent, and each time for a native app (RFC 8252 §8.6)', async () => {
     const app = await App.registered(server);
     const { browser } = await app.signIn('orders:read');
     expect((await app.signIn('orders:read orders:create', { browser })).steps).toEqual(['consent']);
@@ -138,7 +138,7 @@ describe('consent', () => {
     expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
   });
 
-  it('lets somebody with several creators pick one, and asks again when several were picked before', async () => {
+  it('lets a person select one of several creators, and requires the choice again when several have a consent', async () => {
     const app = await App.registered(server);
     const email = 'owner@meridian.example';
     const { first, second } = server.people;
@@ -147,9 +147,9 @@ describe('consent', () => {
       org_id: 'org_meridian',
       creator_id: second.uuid,
     });
-    const again = await app.signIn('orders:read', { email });
-    expect(again.steps).toEqual(['login']);
-    expect(decodeJwt(again.tokens.access_token).creator_id).toBe(second.uuid);
+    const repeated = await app.signIn('orders:read', { email });
+    expect(repeated.steps).toEqual(['login']);
+    expect(decodeJwt(repeated.tokens.access_token).creator_id).toBe(second.uuid);
     const other = await app.signIn('orders:read', {
       email,
       creator: first.uuid,
@@ -162,7 +162,7 @@ describe('consent', () => {
     ]);
   });
 
-  it('does not connect to a creator of somebody else', async () => {
+  it('does not connect to a creator of another organisation', async () => {
     const app = await App.registered(server);
     const { shown } = await app.authorize('orders:read', { creator: server.people.first.uuid });
     expect(shown.url.pathname).toMatch(/^\/interaction\//);
@@ -170,7 +170,7 @@ describe('consent', () => {
 });
 
 describe('first-party clients', () => {
-  it('that are native apps ask no consent either, on any loopback port', async () => {
+  it('need no consent as native apps either, on any loopback port', async () => {
     const redirectUri = 'http://127.0.0.1:50000/callback';
     const { client_id } = await createClient(
       server.database,
@@ -189,7 +189,7 @@ describe('first-party clients', () => {
     expect(shown.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);
   });
 
-  it('ask no consent and get a token for both APIs, for the oldest creator', async () => {
+  it('need no consent and get a token for both APIs, for the oldest creator', async () => {
     const app = await dashboard();
     const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     expect(steps).toEqual(['login']);
@@ -200,7 +200,7 @@ describe('first-party clients', () => {
     });
   });
 
-  it('may name the creator by UUID or id, of those the user acts for only', async () => {
+  it('may name a creator by UUID or id, but only one that the user acts for', async () => {
     const app = await dashboard();
     const email = 'owner@meridian.example';
     const { second, harbour } = server.people;
@@ -212,13 +212,13 @@ describe('first-party clients', () => {
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });
 
-  it('give a global admin a role and no organisation, and a user without one neither', async () => {
+  it('get a role without an organisation for a global admin, and neither for a user without an organisation', async () => {
     const app = await dashboard();
     const operator = await app.signIn('openid', { email: 'operator@platform.example' });
     expect(decodeJwt(operator.tokens.access_token)).toMatchObject({ org_role: 'global_admin' });
     expect(decodeJwt(operator.tokens.access_token)).not.toHaveProperty('org_id');
-    const nobody = await app.signIn('openid', { email: 'nobody@nowhere.example' });
-    expect(decodeJwt(nobody.tokens.access_token)).not.toHaveProperty('org_role');
-    expect(decodeJwt(nobody.tokens.access_token)).not.toHaveProperty('creator_id');
+    const withoutOrganisation = await app.signIn('openid', { email: 'nobody@nowhere.example' });
+    expect(decodeJwt(withoutOrganisation.tokens.access_token)).not.toHaveProperty('org_role');
+    expect(decodeJwt(withoutOrganisation.tokens.access_token)).not.toHaveProperty('creator_id');
   });
 });

@@ -3,7 +3,7 @@ import { severableProxy, type SeverableProxy, storeUrl } from '@fulfilment/testi
 import { App } from './app.js';
 import { auditEventsOf } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
-import { forgetNetworkFailures } from './guess-windows.js';
+import { deleteNetworkFailures } from './guess-windows.js';
 import { makeUser } from './make-user.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 import { afterPassword, nextCode, protectedPerson } from './second-factors.js';
@@ -30,11 +30,11 @@ async function person(): Promise<string> {
   return email;
 }
 async function attempt(email: string, typed: string, browser = new Browser(server)): Promise<number> {
-  await forgetNetworkFailures(server);
+  await deleteNetworkFailures(server);
   const { url } = await app.request('orders:read', { prompt: 'login' });
   return (await browser.submit(formOf(await browser.get(url), '/login'), { email, password: typed })).status;
 }
-/** By as many strangers. */
+/** Failed guesses, each from another network. */
 async function attempts(emails: readonly string[]): Promise<number[]> {
   const statuses = [];
   for (const email of emails) statuses.push(await attempt(email, 'wrong'));
@@ -56,7 +56,7 @@ describe('spellings of one e-mail address', () => {
 });
 
 describe('a browser that signed in before', () => {
-  it('signs in while strangers keep the account locked, and has no more guesses than they', async () => {
+  it('signs in while others keep the account locked, and has no more guesses than they have', async () => {
     const email = await person();
     const own = new Browser(server);
     expect(await attempt(email, password, own)).toBe(200);
@@ -84,7 +84,7 @@ describe('a browser that signed in before', () => {
     expect(await attempt(email, password, own)).toBe(429);
   });
 
-  it('keeps the cookie from scripts, other sites and plain http, and remembers several accounts', async () => {
+  it('has a cookie that is HttpOnly, SameSite and Secure, and that holds several accounts', async () => {
     const [one, two] = [await person(), await person()];
     const { url } = await app.request('orders:read');
     const browser = new Browser(server);
@@ -107,7 +107,7 @@ describe('a browser that signed in before', () => {
   });
 });
 
-describe('an attack on the sign-in of somebody who is signed in', () => {
+describe('an attack on the sign-in of a signed-in user', () => {
   it('does not keep the owner from changing the password', async () => {
     const email = await person();
     const own = new Browser(server);
@@ -121,7 +121,7 @@ describe('an attack on the sign-in of somebody who is signed in', () => {
 });
 
 describe('consecutive wrong codes of a second factor', () => {
-  it('lock the app at 100 (NIST SP 800-63B §3.2.2): a right code is rejected until a recovery code', async () => {
+  it('lock the app at 100 (NIST SP 800-63B §3.2.2): a correct code is rejected until a recovery code is used', async () => {
     const { email, totp, codes } = await protectedPerson(server);
     await server.database.run(
       {
@@ -131,7 +131,7 @@ describe('consecutive wrong codes of a second factor', () => {
       [email],
     );
     const enter = async (code: string) => {
-      await forgetNetworkFailures(server);
+      await deleteNetworkFailures(server);
       const browser = new Browser(server);
       return browser.submit(formOf(await afterPassword(server, email, browser), '/second-factor'), { code });
     };
@@ -145,8 +145,8 @@ describe('consecutive wrong codes of a second factor', () => {
   });
 });
 
-describe('while Redis is away', () => {
-  it('guesses at passwords and at codes stay limited', async () => {
+describe('while Redis is down', () => {
+  it('guesses at passwords and codes stay limited', async () => {
     const { email: protectedEmail } = await protectedPerson(server);
     const email = await person();
     redis.sever();
@@ -154,7 +154,7 @@ describe('while Redis is away', () => {
       expect(await attempts(Array.from({ length: allowed + 2 }, () => email))).toEqual(locked);
       const statuses = [];
       for (let count = 0; count < allowed + 1; count += 1) {
-        await forgetNetworkFailures(server);
+        await deleteNetworkFailures(server);
         const browser = new Browser(server);
         const page = await afterPassword(server, protectedEmail, browser);
         statuses.push((await browser.submit(formOf(page, '/second-factor'), { code: '123123' })).status);

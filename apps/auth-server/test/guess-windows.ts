@@ -3,18 +3,15 @@ import type { RunningServer } from './running-server.js';
 
 type Stores = Pick<RunningServer, 'database'>;
 
-/** For tests about an account's count, which the network's would end first. */
-export async function forgetNetworkFailures({ database }: Stores): Promise<void> {
+/** For tests of an account's limit, since the network's limit would be reached first. */
+export async function deleteNetworkFailures({ database }: Stores): Promise<void> {
   await database.run({
     name: 'test.forget-networks',
     text: `UPDATE guess_counts SET failed = 0 WHERE starts_with(subject, 'address:')`,
   });
 }
 
-/**
- * Time passes: every window is over, and its counted records are in the audit log. Failures that were counted
- * expire.
- */
+/** Ends all windows: failures expire, and counted records are written to the audit log. */
 export async function endGuessWindows({ database }: Stores): Promise<void> {
   await database.run({
     name: 'test.end-windows',

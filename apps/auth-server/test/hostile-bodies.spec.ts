@@ -116,7 +116,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
   );
 });
 
-/** Sends a form that a page showed, with other fields. */
+/** Submits the form of a page with other fields. */
 function sendForm({ action, hidden }: ReturnType<typeof formOf>, cookie: string) {
   return (fields: Readonly<Record<string, string>>): Promise<number> =>
     post(new URL(action, server.url).pathname, new URLSearchParams({ ...hidden, ...fields }).toString(), {

@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const told = (by: App, token: string, parameters: Record<string, string> = {}) =>
+const introspect = (by: App, token: string, parameters: Record<string, string> = {}) =>
   client.tokenIntrospection(by.configuration, token, parameters);
 const inactive = { active: false };
 
 describe('introspection (RFC 7662)', () => {
-  it('tells a resource server all there is to an access token of anybody (§2.2)', async () => {
+  it('returns all claims of any access token to a resource server (§2.2)', async () => {
     const claims = decodeJwt(tokens.access_token);
-    expect(await told(resourceServer, tokens.access_token)).toEqual({
+    expect(await introspect(resourceServer, tokens.access_token)).toEqual({
       active: true,
       iss: `${server.url}/api/auth`,
       sub: server.people.owner.user_id,
@@ -45,9 +45,12 @@ describe('introspection (RFC 7662)', () => {
     });
   });
 
-  it('tells a public client about its own tokens, access and refresh', async () => {
-    expect(await told(app, tokens.access_token)).toMatchObject({ active: true, client_id: app.clientId });
-    expect(await told(app, tokens.refresh_token ?? '')).toMatchObject({
+  it('returns the claims of a public client’s own access and refresh tokens', async () => {
+    expect(await introspect(app, tokens.access_token)).toMatchObject({
+      active: true,
+      client_id: app.clientId,
+    });
+    expect(await introspect(app, tokens.refresh_token ?? '')).toMatchObject({
       active: true,
       client_id: app.clientId,
       sub: server.people.owner.user_id,
@@ -56,7 +59,7 @@ describe('introspection (RFC 7662)', () => {
   });
 
   it('returns {"active": false} to a resource server for a refresh token of another client, and audits it', async () => {
-    expect(await told(resourceServer, tokens.refresh_token ?? '')).toEqual(inactive);
+    expect(await introspect(resourceServer, tokens.refresh_token ?? '')).toEqual(inactive);
     await endGuessWindows(server);
     expect(
       await auditRecords(server, { event: 'introspection_rejected', clientId: resourceServer.clientId }),
@@ -76,8 +79,8 @@ describe('introspection (RFC 7662)', () => {
     'returns {"active": false} to a client that registered itself (%s) for the tokens of another client (§4)',
     async (token_endpoint_auth_method) => {
       const stranger = await App.registered(server, { token_endpoint_auth_method });
-      expect(await told(stranger, tokens.access_token)).toEqual(inactive);
-      expect(await told(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
+      expect(await introspect(stranger, tokens.access_token)).toEqual(inactive);
+      expect(await introspect(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
     },
   );
 
@@ -88,21 +91,21 @@ describe('introspection (RFC 7662)', () => {
       server.secrets,
     );
     const reports = await App.known(server, client_id, thirdPartyRedirect, client_secret);
-    expect(await told(reports, tokens.access_token)).toEqual(inactive);
+    expect(await introspect(reports, tokens.access_token)).toEqual(inactive);
   });
 
-  it('shows a confidential client its own tokens, access and refresh', async () => {
+  it('returns the claims of a confidential client’s own access and refresh tokens', async () => {
     const own = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const { tokens: issued } = await own.signIn('offline_access');
     for (const token of [issued.access_token, issued.refresh_token ?? ''])
-      expect(await told(own, token)).toMatchObject({ active: true, client_id: own.clientId });
+      expect(await introspect(own, token)).toMatchObject({ active: true, client_id: own.clientId });
   });
 
   it.each(['access_token', 'refresh_token', 'nonsense'])(
-    'finds either kind whatever the hint: %s (§2.1)',
+    'finds both kinds of token, whatever the hint: %s (§2.1)',
     async (token_type_hint) => {
       for (const token of [tokens.access_token, tokens.refresh_token ?? ''])
-        expect(await told(app, token, { token_type_hint })).toMatchObject({ active: true });
+        expect(await introspect(app, token, { token_type_hint })).toMatchObject({ active: true });
     },
   );
 
@@ -114,8 +117,8 @@ describe('introspection (RFC 7662)', () => {
     ['an ID token', () => tokens.id_token ?? ''],
     ['an id', () => decodeJwt(tokens.access_token).jti ?? ''],
     ['a very long one', () => 'x'.repeat(20_000)],
-  ])('says no more than inactive of %s (§2.2)', async (_, token) => {
-    expect(await told(resourceServer, token())).toEqual(inactive);
+  ])('returns only {"active": false} for %s (§2.2)', async (_, token) => {
+    expect(await introspect(resourceServer, token())).toEqual(inactive);
   });
 
   it('without a token is invalid_request, and never cached', async () => {
@@ -134,18 +137,18 @@ describe('introspection (RFC 7662)', () => {
     expect(await response.json()).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('says inactive of tokens that are over', async () => {
+  it('returns {"active": false} for expired tokens', async () => {
     const brief = await App.registered(server);
     const { tokens: old } = await brief.signIn('offline_access');
     await expire(server, 'AccessToken', brief.clientId);
     await expire(server, 'RefreshToken', brief.clientId);
-    expect(await told(brief, old.access_token)).toEqual(inactive);
-    expect(await told(brief, old.refresh_token ?? '')).toEqual(inactive);
+    expect(await introspect(brief, old.access_token)).toEqual(inactive);
+    expect(await introspect(brief, old.refresh_token ?? '')).toEqual(inactive);
   });
 
-  it('says inactive of a refresh token that was used', async () => {
+  it('returns {"active": false} for a used refresh token', async () => {
     const { tokens: own } = await app.signIn('offline_access');
     await app.refresh(own.refresh_token ?? '');
-    expect(await told(app, own.refresh_token ?? '')).toEqual(inactive);
+    expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
   });
 });

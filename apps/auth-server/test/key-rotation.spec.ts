@@ -29,7 +29,7 @@ const rotations = () =>
   });
 
 describe('three rotations in a row', () => {
-  it('refuse no token: neither the new one at an API that knows only older keys, nor any from before', async () => {
+  it('reject no token: neither a new one at an API with older keys, nor earlier ones', async () => {
     const app = await App.registered(server);
     const api = new TokenVerifier({
       authUrl: server.config.AUTH_URL,
@@ -64,7 +64,7 @@ describe('three rotations in a row', () => {
 });
 
 describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
-  it('is refused: the running services could not open the key it made', async () => {
+  it('is rejected, since the running services could not open the new key', async () => {
     const before = await states();
     const stranger = new SigningKeys(server.database, new SecretBox([randomBytes(32)]));
     await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY does not open the signing keys.');
@@ -73,7 +73,7 @@ describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
 });
 
 describe('the schedule', () => {
-  it('rotates once however many replicas look, and writes it down', async () => {
+  it('rotates once, however many replicas check, and audits it', async () => {
     const before = await rotations();
     const due = inDays(91);
     const answers = await Promise.all([1, 2, 3, 4].map(() => keysAt(due).rotateWhenDue(90)));
@@ -83,7 +83,7 @@ describe('the schedule', () => {
     expect((await rotations()).slice(before.length)).toEqual([{ actor: 'schedule', active, ip: null }]);
   });
 
-  it('runs in the service, without a restart', async () => {
+  it('runs in the service without a restart', async () => {
     const before = await rotations();
     await server.database.run({
       name: 'test.age-keys',
@@ -105,12 +105,12 @@ describe('the schedule', () => {
     expect(await keysAt(later).rotateWhenDue(0.0001)).toHaveLength(2);
   });
 
-  it('does nothing before the day, and nothing at all when it is off', async () => {
+  it('does nothing before the configured days, and nothing when it is off', async () => {
     expect(await keysAt(inDays(270)).rotateWhenDue(90)).toBeUndefined();
     expect(await keysAt(inDays(9000)).rotateWhenDue(0)).toBeUndefined();
   });
 
-  it('keeps what was retired published for 30 days, longer than any token or session lives', async () => {
+  it('keeps retired keys published for 30 days, longer than any token or session', async () => {
     const retired = (await states()).filter((state) => state.endsWith('retiring'));
     expect(retired.length).toBeGreaterThan(0);
     await keysAt(inDays(20)).deleteRetired();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the public keys (RFC 7517)', () => {
-  it('may be read from any origin, may be cached, and hold nothing private', async () => {
+  it('can be read from any origin, can be cached, and contain nothing private', async () => {
     const response = await server.fetch(`${server.url}/api/auth/jwks`, {
       headers: { origin: 'https://a.example' },
     });
@@ -26,7 +26,7 @@ describe('the public keys (RFC 7517)', () => {
       for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) expect(key).not.toHaveProperty(secret);
   });
 
-  it.each(['ES256', 'RS256'])('verify what was signed, ID tokens with %s too (RFC 7518 §3)', async (alg) => {
+  it.each(['ES256', 'RS256'])('verify access tokens, and ID tokens with %s (RFC 7518 §3)', async (alg) => {
     const app = await App.registered(server, { id_token_signed_response_alg: alg });
     const { tokens } = await app.signIn('openid offline_access');
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
@@ -40,7 +40,7 @@ describe('the public keys (RFC 7517)', () => {
 });
 
 describe('key rotation', () => {
-  it('takes effect without a restart, with a key that was published before, and refuses no token', async () => {
+  it('takes effect without a restart, with a key that was already published, and rejects no token', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('openid offline_access');
     const published = await json(await server.fetch(`${server.url}/api/auth/jwks`));
@@ -48,7 +48,7 @@ describe('key rotation', () => {
     await new SigningKeys(server.database, server.secrets).rotate();
     const rotatedAtMs = Date.now();
     await eventually(() => server.oidc.provider !== before || undefined);
-    expect(Date.now() - rotatedAtMs).toBeLessThan(1_000); // this replica was told nothing: it noticed
+    expect(Date.now() - rotatedAtMs).toBeLessThan(1_000); // found by polling, without a notification
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     const { kid } = decodeProtectedHeader(refreshed.access_token);
     expect(kid).not.toBe(decodeProtectedHeader(tokens.access_token).kid);
@@ -58,7 +58,7 @@ describe('key rotation', () => {
     }
   });
 
-  it('is one set of keys however many replicas start together', async () => {
+  it('creates one set of keys when several replicas start concurrently', async () => {
     await server.database.run({ name: 'test.no-keys', text: 'DELETE FROM signing_keys' });
     const replicas = [1, 2, 3].map(() => new SigningKeys(server.database, server.secrets));
     await Promise.all(replicas.map((keys) => keys.ensure()));

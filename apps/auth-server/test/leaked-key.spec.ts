@@ -11,7 +11,7 @@ import { serverWithOperator } from './operator.js';
 
 const given = serverWithOperator();
 
-/** The private key that signs access tokens now, as a thief has it. */
+/** The active private key, as an attacker would have it. */
 async function leakedKey() {
   const { keys } = await new SigningKeys(given.server.database, given.server.secrets).load();
   const leaked = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active')?.jwk;
@@ -60,7 +60,7 @@ it('the runbook’s steps after a leaked signing key end forged tokens within a 
   ]);
 });
 
-it('keys remove rejects the key that signs, and replaces the next one', async () => {
+it('keys remove rejects the active key, and replaces a removed next key', async () => {
   const { operator } = given;
   const { keys } = await operator.run('keys list');
   const [active, next] = ['active', 'next'].map((state) =>

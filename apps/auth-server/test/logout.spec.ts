@@ -24,7 +24,7 @@ const isSignedIn = async (browser: Browser) =>
   (await dashboard.authorize('openid', { browser })).steps.length === 0;
 
 describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
-  it('ends the tokens of the session at every API; those of offline_access live on', async () => {
+  it('ends the tokens of the session at every API, and keeps offline access', async () => {
     const { tokens: bound, browser } = await dashboard.signIn('openid');
     const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
     const done = await signOut(browser);
@@ -51,7 +51,7 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     });
   });
 
-  it('is never done by a link: the person is asked, and may stay (§6)', async () => {
+  it('needs a confirmation of the person, never only a link (§6)', async () => {
     const { browser, tokens } = await dashboard.signIn('openid');
     const page = await ask(browser, { id_token_hint: tokens.id_token ?? '' });
     expect(page.text).toContain('Sign out?');
@@ -61,7 +61,7 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  it('is not taken without the form’s own token (CSRF)', async () => {
+  it('is rejected without the form’s token (CSRF)', async () => {
     const { browser } = await dashboard.signIn('openid');
     const form = formOf(await ask(browser), '/end-session/confirm');
     const forged = await browser.submit({ ...form, hidden: { xsrf: 'guessed' } }, { logout: 'yes' });
@@ -71,7 +71,7 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
 });
 
 describe('after signing out (§3)', () => {
-  it('the browser goes to the address the client registered, with the state it sent', async () => {
+  it('redirects to the client’s registered URI, with the state', async () => {
     const { browser, tokens } = await app.signIn('openid');
     const back = await signOut(browser, {
       id_token_hint: tokens.id_token ?? '',
@@ -81,7 +81,7 @@ describe('after signing out (§3)', () => {
     expect(back.url.href).toBe(`${afterwards}?state=the-state`);
   });
 
-  it('the client may be named by client_id instead of a hint', async () => {
+  it('accepts client_id in place of a hint', async () => {
     const { browser } = await app.signIn('openid');
     const back = await signOut(browser, { client_id: app.clientId, post_logout_redirect_uri: afterwards });
     expect(back.url.href).toBe(afterwards);
@@ -91,7 +91,7 @@ describe('after signing out (§3)', () => {
     ['that is not registered', { post_logout_redirect_uri: 'https://evil.example/' }],
     ['with more behind it', { post_logout_redirect_uri: `${afterwards}/more` }],
     ['that is a redirect address only', { post_logout_redirect_uri: thirdPartyRedirect }],
-  ])('it goes to no address %s', async (_, parameters) => {
+  ])('never redirects to a URI %s', async (_, parameters) => {
     const { browser } = await app.signIn('openid');
     const shown = await ask(browser, { client_id: app.clientId, ...parameters });
     expect(shown.status).toBe(400);
@@ -99,7 +99,7 @@ describe('after signing out (§3)', () => {
     expect(shown.forms).toEqual([]);
   });
 
-  it('it stays here when no client is named', async () => {
+  it('shows our own page when no client is named', async () => {
     const { browser } = await app.signIn('openid');
     const page = await ask(browser, { post_logout_redirect_uri: afterwards });
     const shown =
@@ -107,7 +107,7 @@ describe('after signing out (§3)', () => {
     expect(shown.url.origin).toBe(server.url);
   });
 
-  it('a hint that is forged, or of another client, is refused', async () => {
+  it('rejects a hint that is forged, or of another client', async () => {
     const { browser, tokens } = await app.signIn('openid');
     const [header, payload] = (tokens.id_token ?? '').split('.');
     const forged = { id_token_hint: `${header}.${payload}.${'x'.repeat(86)}` };

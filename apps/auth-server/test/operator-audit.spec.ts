@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.drop());
 
-/** The operator's program of a service as it is started, in this process. */
+/** Runs the operator program of a service in this process. */
 async function operate(...args: string[]): Promise<void> {
   const [argv, database] = [process.argv, process.env['DATABASE_URL']];
   process.argv = [...argv.slice(0, 2), ...args];
@@ -55,7 +55,7 @@ const records = () =>
     text: 'SELECT operator, command, subjects, options, outcome, ended_at IS NOT NULL AS ended FROM operator_audit ORDER BY position',
   });
 
-it('every command is recorded with its operator, ids and outcome, reading the record too, and never a secret or an e-mail', async () => {
+it('audits every command, also those that only read, with operator, ids and outcome, and without secrets or e-mail addresses', async () => {
   await operate('thing', 'create', 'abc', '--secret', 'typed-secret', '--as', 'ann');
   await operate('thing', 'break', 'owner@harbour.example', '--as', 'bea');
   await operate('operator-audit', '--as', 'cleo');
@@ -79,7 +79,7 @@ it('every command is recorded with its operator, ids and outcome, reading the re
   ).toEqual([{ client_id: 'abc', details: { actor: 'operator', operator: 'ann' } }]);
 });
 
-it('a command without an operator’s name does nothing outside development', async () => {
+it('rejects a command without an operator’s name outside development', async () => {
   const before = await records();
   const [operator, baseUrl] = [process.env['OPERATOR'], process.env['BASE_URL']];
   delete process.env['OPERATOR'];

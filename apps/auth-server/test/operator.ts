@@ -15,7 +15,7 @@ const commands = {
   ...auditCommands,
 };
 
-/** The operator's program on a running server's stores, without a process of its own. */
+/** Runs operator commands on a running server's stores, in this process. */
 function operatorOf(server: RunningServer) {
   const closings: (() => Promise<void>)[] = [];
   const context = operatorContext({
@@ -26,7 +26,7 @@ function operatorOf(server: RunningServer) {
   });
   return {
     context,
-    /** What the program prints, read again. @param given operands and flags by their names */
+    /** The parsed output of a command. @param given operands and flags by name */
     run: async (
       command: keyof typeof commands,
       given: Readonly<Record<string, unknown>> = {},
@@ -43,7 +43,7 @@ function operatorOf(server: RunningServer) {
 
 type Operator = ReturnType<typeof operatorOf>;
 
-/** A server of the file's own, and the operator on it. To be called where hooks may be. */
+/** Starts a server for the spec file, with its operator. Call it where hooks are allowed. */
 export function serverWithOperator() {
   let server: RunningServer | undefined;
   let operator: Operator | undefined;

@@ -24,15 +24,15 @@ afterEach(async () => {
   postgres.restore();
   redis.restore();
   await eventually(() => server.redis.client.status === 'ready' || undefined);
-  await eventually(async () => (await refused('/api/auth/oauth2/userinfo', 503)) || undefined);
+  await eventually(async () => (await isRejected('/api/auth/oauth2/userinfo', 503)) || undefined);
 });
 afterAll(async () => {
   await server.stop();
   await Promise.all([postgres.stop(), redis.stop()]);
 });
 
-/** Whether an endpoint answers anything else. */
-async function refused(path: string, but: number): Promise<boolean> {
+/** Whether the status of an endpoint differs from the given one. */
+async function isRejected(path: string, but: number): Promise<boolean> {
   const response = await server.fetch(`${server.url}${path}`, { headers: { authorization: 'Bearer x' } });
   await response.body?.cancel();
   return response.status !== but;
@@ -43,7 +43,7 @@ const failOpen = async () => {
 };
 
 describe('while Redis is away', () => {
-  it('people sign in, tokens are refreshed, introspected and revoked, and an alert is counted', async () => {
+  it('sign-in, refresh, introspection and revocation work, and a metric counts the failures', async () => {
     const before = await failOpen();
     redis.takeAway();
     const { tokens } = await app.signIn('openid offline_access orders:read');
@@ -64,26 +64,26 @@ describe('while Redis is away', () => {
     await expect(app.refresh(next.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('revocations are kept, and told to the APIs as soon as it is back', async () => {
+  it('revocations are stored, and published to the APIs as soon as Redis is back', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
     const { jti } = decodeJwt(tokens.access_token);
     redis.takeAway();
     await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
     redis.restore();
     await eventually(async () => {
-      const told = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
-      return told === 1 || undefined;
+      const exists = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
+      return exists === 1 || undefined;
     });
   });
 });
 
-describe('while PostgreSQL is away', () => {
+describe('while PostgreSQL is down', () => {
   const form = (fields: Readonly<Record<string, string>>): RequestInit => ({
     method: 'POST',
     body: new URLSearchParams({ client_id: app.clientId, ...fields }),
   });
 
-  it('every endpoint is 503 temporarily_unavailable with Retry-After, and tells nothing of itself', async () => {
+  it('every endpoint is 503 temporarily_unavailable with Retry-After, without internal details', async () => {
     const { tokens } = await app.signIn('openid offline_access');
     postgres.takeAway();
     const bearer = { headers: { authorization: `Bearer ${tokens.access_token}` } };
@@ -112,7 +112,7 @@ describe('while PostgreSQL is away', () => {
     expect(await json(register)).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  it('every page is a 503 page with Retry-After, and goes on where it was when it is back', async () => {
+  it('every page is a 503 page with Retry-After, and continues when PostgreSQL is back', async () => {
     const { url } = await (await App.registered(server)).request('orders:read');
     const browser = new Browser(server);
     const page = await browser.get(url);
@@ -142,7 +142,7 @@ describe('while PostgreSQL is away', () => {
     expect(back.url.searchParams.get('code')).toEqual(expect.any(String));
   });
 
-  it('metadata and keys are there all the same', async () => {
+  it('metadata and keys are available', async () => {
     postgres.takeAway();
     for (const path of ['/.well-known/openid-configuration', '/api/auth/jwks'])
       expect((await server.fetch(`${server.url}${path}`)).status).toBe(200);
@@ -151,7 +151,7 @@ describe('while PostgreSQL is away', () => {
 
 describe('when PostgreSQL dies in the middle of a refresh', () => {
   it.each(Array.from({ length: 14 }, (_, index) => index + 1))(
-    'after its packet %i, one refresh token works afterwards: the one the client has',
+    'after its packet %i, the refresh token that the client has still works',
     async (packets) => {
       const { tokens } = await app.signIn('offline_access orders:read');
       const held = tokens.refresh_token ?? '';
@@ -179,7 +179,7 @@ describe('when PostgreSQL dies in the middle of a refresh', () => {
 
 describe('when PostgreSQL dies in the middle of a code exchange', () => {
   it.each(Array.from({ length: 14 }, (_, index) => index + 1))(
-    'after its packet %i, the client has working tokens, or a code that still works',
+    'after its packet %i, the client has valid tokens or a code that still works',
     async (packets) => {
       const { shown, verifier } = await app.authorize('offline_access orders:read');
       const exchange = async () => {

@@ -6,10 +6,7 @@ import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page }
 import { App, thirdPartyRedirect } from './app.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
-/**
- * The pages as people meet them: in a real browser, by keyboard, on small screens, in the dark, without
- * JavaScript.
- */
+/** Tests of the pages in a real browser: by keyboard, on small screens, in dark mode, without JavaScript. */
 const email = 'owner@meridian.example';
 const settings: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
@@ -32,9 +29,9 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Types like somebody who has no mouse. */
+/** Uses a page with only the keyboard. */
 async function fillByKeyboard(page: Page, values: readonly string[]): Promise<void> {
-  await page.locator('input:focus').waitFor(); // the page puts it where one types
+  await page.locator('input:focus').waitFor(); // the page focuses its first input
   for (const [index, value] of values.entries()) {
     if (index > 0) await page.keyboard.press('Tab');
     await page.keyboard.type(value);
@@ -42,7 +39,7 @@ async function fillByKeyboard(page: Page, values: readonly string[]): Promise<vo
   await page.keyboard.press('Enter');
 }
 
-/** What axe finds wrong by WCAG 2.2 A and AA, and whether the page scrolls sideways. */
+/** Violations of WCAG 2.2 A and AA that axe finds, and whether the page scrolls horizontally. */
 async function faultsOf(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
   const violations = javaScriptEnabled === false ? [] : await axeViolations(page);
   const sideways = await page
@@ -85,7 +82,7 @@ describe.each(settings)('on %s', (_, options) => {
     await context.close();
   });
 
-  it('somebody signs in, picks a creator and consents with the keyboard alone', async () => {
+  it('a person signs in, selects a creator and consents with only the keyboard', async () => {
     const { url } = await app.request('openid orders:read offline_access', { prompt: 'consent' });
     await page.goto(url);
     await fillByKeyboard(page, [email, 'wrong']);
@@ -101,12 +98,12 @@ describe.each(settings)('on %s', (_, options) => {
     await page.keyboard.press('Enter');
     const answer = new URL((await sentBack).url()).searchParams;
     expect(answer.get('code')).toEqual(expect.any(String));
-    // The wrong password, and that no app is at home.
+    // The 401 of the wrong password, and the redirect to an app that is not running.
     expect(complaints.filter((text) => !/401|ERR_NAME/.test(text))).toEqual([]);
     expect(strangers).toEqual([]);
   });
 
-  it('every page can be read and used by everybody', async () => {
+  it('every page is accessible', async () => {
     const faults: unknown[] = [];
     const look = async (path?: string): Promise<void> => {
       if (path !== undefined) await page.goto(`${server.url}${path}`);
@@ -132,7 +129,7 @@ describe.each(settings)('on %s', (_, options) => {
     expect(strangers).toEqual([]);
   });
 
-  it('a global admin sets up the second factor that is required, and signs in with it', async () => {
+  it('a global admin sets up the required second factor and signs in with it', async () => {
     await server.database.run({ name: 'test.no-factor', text: 'DELETE FROM second_factors' });
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
@@ -184,7 +181,7 @@ describe('another site', () => {
     expect(await framed?.getByRole('heading').count()).toBe(0);
     await page.getByRole('button').click();
     await page.waitForURL(`${server.url}/**`);
-    // Without its cookie the form was nobody's: it led here, and did nothing.
+    // Without the session cookie the form only redirects to the sign-in.
     await page.getByRole('heading', { name: 'Browsers' }).waitFor();
     expect(await page.getByRole('status').count()).toBe(0);
     await context.close();

@@ -11,14 +11,14 @@ const given = serverWithOperator();
 
 const harbour = { organisation: 'org_harbour', role: 'member' } as const;
 const newUser = (email: string) => given.operator.run('user create', { email, password, ...harbour });
-/** What is written down about the operator's doing, the newest last. */
+/** Audit records of the operator's commands, the newest last. */
 const written = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
   (await given.operator.run('audit', flags)).events;
 const isDenied = async (token: string) =>
   (await given.server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
 
 describe('user disable', () => {
-  it('ends sessions and tokens at once, and the person stays out until user enable', async () => {
+  it('ends sessions and tokens immediately, and prevents sign-in until user enable', async () => {
     const email = 'leaver@harbour.example';
     await newUser(email);
     const app = await App.registered(given.server);
@@ -32,8 +32,8 @@ describe('user disable', () => {
       active: false,
     });
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-    const again = await app.authorize('openid', { email, browser });
-    expect(again).toMatchObject({ steps: ['login'], shown: { status: 401 } });
+    const repeated = await app.authorize('openid', { email, browser });
+    expect(repeated).toMatchObject({ steps: ['login'], shown: { status: 401 } });
     await given.operator.run('user disable', { USER: email });
     await given.operator.run('user enable', { USER: email });
     expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
@@ -46,7 +46,7 @@ describe('user disable', () => {
     expect(records[0]).toMatchObject({ email, ip: null, details: { actor: 'operator', ...harbour } });
   });
 
-  it('of nobody is an error that says so', async () => {
+  it('reports an unknown user', async () => {
     await expect(given.operator.run('user disable', { USER: 'no@body.example' })).rejects.toThrow(
       'There is no user no@body.example.',
     );
@@ -54,7 +54,7 @@ describe('user disable', () => {
 });
 
 describe('user password', () => {
-  it('signs the person out everywhere; only the new one opens', async () => {
+  it('signs the person out everywhere, and only the new password is accepted', async () => {
     const email = 'forgetful@harbour.example';
     await newUser(email);
     const app = await App.registered(given.server);
@@ -68,7 +68,7 @@ describe('user password', () => {
     expect((await written({ user: email, event: 'password_changed' })).length).toBe(2);
   });
 
-  it('is also what user create with another password does', async () => {
+  it('has the same effect as user create with another password', async () => {
     const email = 'again@harbour.example';
     await newUser(email);
     const app = await App.registered(given.server);
@@ -79,7 +79,7 @@ describe('user password', () => {
 });
 
 describe('user role', () => {
-  it('ends the access tokens that say the old one; the next refresh says the new one', async () => {
+  it('ends the access tokens with the old role, and the next refresh has the new one', async () => {
     const email = 'promoted@harbour.example';
     await newUser(email);
     const app = await App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
@@ -102,7 +102,7 @@ describe('user role', () => {
     expect((await written({ user: email, event: 'user_role_changed' })).length).toBe(3);
   });
 
-  it('keeps members of an organisation and global admins apart', async () => {
+  it('rejects a user who would be global admin and a member of an organisation', async () => {
     const member = await newUser('member@harbour.example');
     await expect(
       given.operator.run('user role', { USER: member.user_id, role: 'global_admin' }),
@@ -115,7 +115,7 @@ describe('user role', () => {
 });
 
 describe('creator change', () => {
-  it('tells of each change in its commit, with a version that grows', async () => {
+  it('publishes each change in its commit, with an increasing version', async () => {
     const made = await given.operator.run('creator create', {
       organisation: 'org_harbour',
       name: 'The Mole',
@@ -135,17 +135,17 @@ describe('creator change', () => {
     const ids = [made, ...changed].map(({ message_id }) => message_id);
     const rows = await given.server.database.rows<{ body: string }>(
       {
-        name: 'test.told',
+        name: 'test.published',
         text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
       },
       [ids],
     );
-    const told = rows.map(({ body }) => parseMessage(body));
-    expect(told.map(({ type }) => type)).toEqual([
+    const published = rows.map(({ body }) => parseMessage(body));
+    expect(published.map(({ type }) => type)).toEqual([
       'creator.registered',
       ...changed.map(() => 'creator.changed'),
     ]);
-    expect(told.map(({ data }) => data)).toMatchObject([
+    expect(published.map(({ data }) => data)).toMatchObject([
       { creator: { version: 1, payment_method: null, payment_terms_accepted: false } },
       { creator: { version: 2, payment_method: 'pm_ok', payment_terms_accepted: true, name: 'The Mole' } },
       { creator: { version: 3, name: 'The Moles', tax_interview_completed: false, payment_method: 'pm_ok' } },
@@ -162,13 +162,13 @@ describe('creator change', () => {
   it.each([
     [{ CREATOR: 'crt_x' }, 'say what to change'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
-  ])('refuses %j', async (flags, complaint) => {
+  ])('rejects %j', async (flags, complaint) => {
     await expect(given.operator.run('creator change', flags)).rejects.toThrow(complaint);
   });
 });
 
 describe('creator redact', () => {
-  it('erases name and payment method, publishes creator.changed in the same commit, and is audited once', async () => {
+  it('removes name and payment method, publishes creator.changed in the same commit, and is audited once', async () => {
     const { id: CREATOR, uuid } = await given.operator.run('creator create', {
       organisation: 'org_harbour',
       name: 'The Badger',
@@ -216,7 +216,7 @@ describe('creator redact', () => {
   });
 
   it.each(['crt_x', '01900000-0000-7000-8000-000000000001'])(
-    'rejects %s, which is no creator',
+    'rejects the unknown creator %s',
     async (CREATOR) => {
       await expect(given.operator.run('creator redact', { CREATOR })).rejects.toThrow(
         `There is no creator ${CREATOR}.`,
@@ -226,7 +226,7 @@ describe('creator redact', () => {
 });
 
 describe('user reset-second-factor', () => {
-  it('lets somebody sign in who lost app and codes, and signs every browser out', async () => {
+  it('lets a person sign in who lost app and recovery codes, and signs out every browser', async () => {
     const email = 'lost-phone@harbour.example';
     await newUser(email);
     const app = await App.registered(given.server);
@@ -242,9 +242,9 @@ describe('user reset-second-factor', () => {
     expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: true,
     });
-    const again = await app.authorize('openid', { email, browser });
-    expect(again.steps).toContain('login');
-    expect(again.shown.url.searchParams.has('code')).toBe(true);
+    const repeated = await app.authorize('openid', { email, browser });
+    expect(repeated.steps).toContain('login');
+    expect(repeated.shown.url.searchParams.has('code')).toBe(true);
     expect((await written({ user: email })).map(({ event }) => event)).toContain('second_factor_removed');
     expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: false,

@@ -38,7 +38,7 @@ const opened = (requestUri: string, browser = new Browser(server), clientId = ap
   );
 
 describe('pushed authorization requests (RFC 9126)', () => {
-  it('are answered with an address for the authorize endpoint (§2.2)', async () => {
+  it('return a request URI for the authorize endpoint (§2.2)', async () => {
     const { status, body, headers } = await pushed();
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -48,7 +48,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('are rejected when a parameter, or all together, are too large to be kept (§2.3)', async () => {
+  it('are rejected when a parameter, or all together, are too large (§2.3)', async () => {
     expect((await pushed({ state: 'x'.repeat(2_048) })).status).toBe(201);
     const long = await pushed({ state: 'x'.repeat(2_049) });
     expect([long.status, long.body]).toEqual([
@@ -65,7 +65,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
     ]);
   });
 
-  it('lead to tokens, keep offline_access, and serve once', async () => {
+  it('lead to tokens, keep offline_access, and are accepted once', async () => {
     const url = await client.buildAuthorizationUrlWithPAR(app.configuration, {
       redirect_uri: app.redirectUri,
       scope: 'orders:read offline_access',
@@ -83,8 +83,8 @@ describe('pushed authorization requests (RFC 9126)', () => {
     });
     expect(tokens.scope).toBe('orders:read offline_access');
     expect(tokens.refresh_token).toEqual(expect.any(String));
-    const again = await browser.get(url.href);
-    expect(again.url.searchParams.get('error') ?? again.status).toBe(400);
+    const repeated = await browser.get(url.href);
+    expect(repeated.url.searchParams.get('error') ?? repeated.status).toBe(400);
   });
 
   it.each([
@@ -101,20 +101,20 @@ describe('pushed authorization requests (RFC 9126)', () => {
       { request_uri: 'urn:x' },
       /^(invalid_request|request_uri_not_supported)$/,
     ],
-  ])('%s are refused at once (§2.3)', async (_, parameters, error) => {
+  ])('%s are rejected immediately (§2.3)', async (_, parameters, error) => {
     const { status, body } = await pushed(parameters);
     expect(status).toBe(400);
     expect(body.error).toMatch(error);
     expect(body).not.toHaveProperty('request_uri');
   });
 
-  it('of a client that does not say who it is are invalid_client (§2)', async () => {
+  it('without client authentication are invalid_client (§2)', async () => {
     const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const { status, body } = await pushed({}, confidential);
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
-  it('of another client, or that nobody pushed, open nothing and send nobody away (§4)', async () => {
+  it('of another client, or with an invented URI, show an error page without a redirect (§4)', async () => {
     const { body } = await pushed();
     const other = await App.registered(server);
     for (const shown of [

@@ -18,7 +18,7 @@ afterAll(() => server.stop());
 
 const quotas = ['token', 'register', 'authorization', 'documents'];
 const afresh = () => server.redis.client.del(quotas.map((name) => `rate:${name}:127.0.0.1`));
-/** The answers that were refused, of half as many again as the quota holds. */
+/** Sends 1.5 times the quota. Returns the rejected responses. */
 async function burst(path: string, init: () => RequestInit = () => ({})): Promise<Response[]> {
   await afresh();
   const answers = await Promise.all(
@@ -26,14 +26,14 @@ async function burst(path: string, init: () => RequestInit = () => ({})): Promis
       server.fetch(`${server.url}${path}`, { redirect: 'manual', ...init() }),
     ),
   );
-  const refused = answers.filter(({ status }) => status === 429);
-  expect(refused.length).toBeGreaterThanOrEqual(quota / 2 - 3); // some come back while it lasts
-  expect(refused.length).toBeLessThanOrEqual(quota / 2);
-  for (const { headers } of refused) {
+  const rejected = answers.filter(({ status }) => status === 429);
+  expect(rejected.length).toBeGreaterThanOrEqual(quota / 2 - 3); // the bucket refills during the burst
+  expect(rejected.length).toBeLessThanOrEqual(quota / 2);
+  for (const { headers } of rejected) {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(headers.get('cache-control')).toBe('no-store');
   }
-  return refused;
+  return rejected;
 }
 
 const post = (): RequestInit => ({ method: 'POST', body: new URLSearchParams({ client_id: 'x' }) });
@@ -53,10 +53,11 @@ describe('a burst (RFC 6585 §4)', () => {
     ['GET metadata', '/.well-known/oauth-authorization-server/api/auth', undefined],
     ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
   ])('at %s %s is 429 with Retry-After, in both forms of an error', async (_, path, init) => {
-    const [refused] = await burst(path, init);
-    expect(refused?.headers.get('access-control-allow-origin')).toBe('*'); // a page can read how long to wait
-    expect(refused?.headers.get('access-control-expose-headers')).toContain('Retry-After');
-    expect(await refused?.json()).toMatchObject({
+    const [rejected] = await burst(path, init);
+    // A browser app can read Retry-After.
+    expect(rejected?.headers.get('access-control-allow-origin')).toBe('*');
+    expect(rejected?.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    expect(await rejected?.json()).toMatchObject({
       error: 'temporarily_unavailable',
       error_description: expect.any(String),
       statusCode: 429,
@@ -73,13 +74,13 @@ describe('a burst (RFC 6585 §4)', () => {
     ['the account pages', '/account', undefined],
     ['a form of the account pages', '/account/security/password', post],
   ])('at %s is 429 with Retry-After, on a page', async (_, path, init) => {
-    const [refused] = await burst(path, init);
-    expect(refused?.headers.get('content-type')).toContain('text/html');
-    expect(refused?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-    expect(await refused?.text()).toContain('Too many requests');
+    const [rejected] = await burst(path, init);
+    expect(rejected?.headers.get('content-type')).toContain('text/html');
+    expect(rejected?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(await rejected?.text()).toContain('Too many requests');
   });
 
-  it('at one endpoint leaves the token endpoint alone, and the other way round', async () => {
+  it('at one endpoint does not affect the token endpoint, nor the reverse', async () => {
     await burst('/api/auth/oauth2/userinfo');
     expect((await app.post('token', { grant_type: 'x' })).status).toBe(400);
     await burst('/api/auth/oauth2/token', post);
@@ -118,7 +119,7 @@ describe('a confidential client', () => {
     ['introspect', 'client_secret_basic', basic, 200],
     ['revoke', 'client_secret_post', inForm, 200],
   ] as const)(
-    'that has authenticated at %s by %s has a quota of its own, whatever its neighbours do',
+    'that has authenticated at %s by %s has its own quota, independent of its network',
     async (endpoint, method, init, taken) => {
       await afresh();
       const one = await confidential(method);
@@ -134,7 +135,7 @@ describe('a confidential client', () => {
     },
   );
 
-  it('counts for its network while its secret is wrong, or not seen before', async () => {
+  it('counts for its network while its secret is wrong or new', async () => {
     await afresh();
     const known = await confidential('client_secret_basic');
     expect(await send('token', basic(known))).toBe(400);
@@ -157,13 +158,13 @@ describe('a confidential client', () => {
     });
     expect(deleted.status).toBe(204);
     await burst('/api/auth/oauth2/token', post);
-    expect(await send('token', basic(client))).toBe(401); // the first is a surprise
+    expect(await send('token', basic(client))).toBe(401); // the first still counts for the client
     expect(await send('token', basic(client))).toBe(429);
   });
 });
 
-describe('below its limits', () => {
-  it('nobody is told to wait', async () => {
+describe('a client within its limits', () => {
+  it('gets no Retry-After', async () => {
     await afresh();
     const answer = await server.fetch(`${server.url}/.well-known/openid-configuration`);
     expect(answer.status).toBe(200);
@@ -173,7 +174,7 @@ describe('below its limits', () => {
 });
 
 it.each(['/oauth2/Token', '/oauth2/token/', '/OAUTH2/token', '/oauth2/REGISTER', '/oauth2/%74oken'])(
-  'a path has one spelling: %s is nobody’s, so no quota is passed by',
+  'only one spelling of a path exists, so %s cannot bypass a quota',
   async (path) => {
     const answer = await server.fetch(`${server.url}/api/auth${path}`, { method: 'POST' });
     expect(answer.status).toBe(404);

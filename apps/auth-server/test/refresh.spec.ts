@@ -18,7 +18,7 @@ const signedIn = async (scope: string) => {
 };
 
 describe('a refresh (RFC 6749 §6)', () => {
-  it('gives new tokens for the same person and client, and another refresh token (RFC 9700 §4.14.2)', async () => {
+  it('returns new tokens for the same person and client, with a new refresh token (RFC 9700 §4.14.2)', async () => {
     const { app, tokens, refreshToken } = await signedIn('openid offline_access orders:read');
     const next = await app.refresh(refreshToken);
     expect(next.refresh_token).toEqual(expect.any(String));
@@ -32,7 +32,7 @@ describe('a refresh (RFC 6749 §6)', () => {
     expect(next.claims()?.auth_time).toBe(tokens.claims()?.auth_time);
   });
 
-  it('narrows the scope of that access token, and the next has all of it again', async () => {
+  it('can narrow the scope of one access token, and the next has the whole scope', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read webhooks:read');
     const narrow = await app.refresh(refreshToken, { scope: 'orders:read' });
     expect(narrow.scope).toBe('orders:read');
@@ -45,7 +45,7 @@ describe('a refresh (RFC 6749 §6)', () => {
     ]);
   });
 
-  it('never widens the scope, and the token stays good for a right request', async () => {
+  it('never widens the scope, and the refresh token stays valid', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     await expect(app.refresh(refreshToken, { scope: 'orders:read orders:create' })).rejects.toMatchObject({
       error: 'invalid_scope',
@@ -53,14 +53,14 @@ describe('a refresh (RFC 6749 §6)', () => {
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('by another client is refused, and ends nothing (RFC 6749 §10.4)', async () => {
+  it('by another client is rejected, and ends nothing (RFC 6749 §10.4)', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     const thief = await App.registered(server);
     await expect(thief.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('is not had with an access token, a code or an ID token', async () => {
+  it('is not possible with an access token, a code or an ID token', async () => {
     const { app, tokens } = await signedIn('openid offline_access orders:read');
     const { shown } = await app.authorize('openid offline_access');
     for (const other of [
@@ -75,8 +75,8 @@ describe('a refresh (RFC 6749 §6)', () => {
   });
 });
 
-describe('the life of a refresh token (RFC 9700 §4.14.2)', () => {
-  it('is 30 days, and begins anew with each refresh', async () => {
+describe('the lifetime of a refresh token (RFC 9700 §4.14.2)', () => {
+  it('is 30 days, and restarts with each refresh', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     const first = await refreshTokenSecondsLeft(server, app.clientId);
     expect(Math.abs(first - 30 * day)).toBeLessThan(60);
@@ -92,7 +92,7 @@ describe('the life of a refresh token (RFC 9700 §4.14.2)', () => {
     expect(Math.abs((await refreshTokenSecondsLeft(server, app.clientId)) - 5 * day)).toBeLessThan(60);
   });
 
-  it('once over, is invalid_grant', async () => {
+  it('makes a refresh invalid_grant when it is over', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     await expire(server, 'RefreshToken', app.clientId);
     await expect(app.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
@@ -100,12 +100,12 @@ describe('the life of a refresh token (RFC 9700 §4.14.2)', () => {
 });
 
 describe('offline_access (OpenID Connect Core §11)', () => {
-  it('alone is enough for a refresh token, and without it there is none', async () => {
+  it('is required and sufficient for a refresh token', async () => {
     expect((await signedIn('offline_access orders:read')).refreshToken).not.toBe('');
     expect((await signedIn('openid orders:read')).refreshToken).toBe('');
   });
 
-  it('is of no use to a client that did not register for refresh_token', async () => {
+  it('gives no refresh token to a client that did not register refresh_token', async () => {
     const app = await App.registered(server, { grant_types: ['authorization_code'] });
     const { tokens } = await app.signIn('offline_access orders:read');
     expect(tokens.refresh_token).toBeUndefined();

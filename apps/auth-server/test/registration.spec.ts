@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 const elevenAddresses = Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`);
 
 describe('registration (RFC 7591)', () => {
-  it('answers a public client with what it is, and no secret', async () => {
+  it('returns the metadata of a public client, without a secret', async () => {
     const response = await register(server);
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -33,7 +33,7 @@ describe('registration (RFC 7591)', () => {
     expect(body).not.toHaveProperty('first_party');
   });
 
-  it('gives a confidential client a secret that works, and both grants when none is named', async () => {
+  it('returns a working secret to a confidential client, and both grant types by default', async () => {
     const response = await register(server, {
       token_endpoint_auth_method: 'client_secret_post',
       grant_types: undefined,
@@ -70,7 +70,7 @@ describe('registration (RFC 7591)', () => {
     ['an insecure way after sign-out', { post_logout_redirect_uris: ['http://app.example/out'] }],
     ['a script after sign-out', { post_logout_redirect_uris: ['javascript:alert(1)'] }],
     ['eleven ways after sign-out', { post_logout_redirect_uris: elevenAddresses }],
-  ])('refuses %s', async (_, metadata) => {
+  ])('rejects %s', async (_, metadata) => {
     const response = await register(server, metadata);
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({ error: 'invalid_client_metadata' });
@@ -99,7 +99,7 @@ describe('registration (RFC 7591)', () => {
     ['a scheme without a dot', ['myapp:/callback']],
     ['a relative one', ['/callback']],
     ['one that is no string', [7]],
-  ])('refuses redirect addresses: %s', async (_, redirect_uris) => {
+  ])('rejects redirect URIs: %s', async (_, redirect_uris) => {
     const response = await register(server, { redirect_uris });
     expect(response.status).toBe(400);
     expect(['invalid_redirect_uri', 'invalid_client_metadata']).toContain((await json(response)).error);
@@ -125,7 +125,7 @@ describe('registration (RFC 7591)', () => {
     expect(await json(response)).toMatchObject({ error: 'invalid_redirect_uri' });
   });
 
-  it('makes a client that is sent anywhere but to https a native one, and cleans its name', async () => {
+  it('makes a client native if a redirect URI is not https, and cleans its name', async () => {
     const response = await register(server, {
       redirect_uris: ['http://127.0.0.1/callback'],
       client_name: ' A\u202ebad\u0007 name ',
@@ -136,7 +136,7 @@ describe('registration (RFC 7591)', () => {
     expect(body).not.toHaveProperty('logo_uri');
   });
 
-  it('answers a browser’s preflight, and bad JSON', async () => {
+  it('responds to a browser’s preflight, and to invalid JSON', async () => {
     const preflight = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'OPTIONS',
       headers: { origin: 'https://tool.example', 'access-control-request-method': 'POST' },
@@ -152,7 +152,7 @@ describe('registration (RFC 7591)', () => {
     expect(await bad.json()).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('passes over what it does not know, and tells nobody’s server that it is registered (§2)', async () => {
+  it('ignores unknown metadata, and fetches no URL of the client (§2)', async () => {
     const response = await register(server, {
       backchannel_logout_uri: 'http://127.0.0.1:1/logout',
       software_statement: 'e30.e30.',
@@ -167,7 +167,7 @@ describe('registration (RFC 7591)', () => {
       expect(body).not.toHaveProperty(member);
   });
 
-  it('takes ten addresses, and a name of 100 characters as people count them (RFC 7591 §3.2.1)', async () => {
+  it('accepts ten redirect URIs, and a name of 100 characters (RFC 7591 §3.2.1)', async () => {
     const response = await register(server, {
       redirect_uris: elevenAddresses.slice(1),
       client_name: '🎵'.repeat(100),
@@ -211,7 +211,7 @@ describe('registration (RFC 7591)', () => {
     ['null', 'application/json', 'null'],
     ['a form', 'application/x-www-form-urlencoded', 'client_name=x'],
     ['too much', 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
-  ])('refuses a body that is %s (§3.2.2)', async (_, type, body) => {
+  ])('rejects a body that is %s (§3.2.2)', async (_, type, body) => {
     const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'POST',
       headers: { 'content-type': type },

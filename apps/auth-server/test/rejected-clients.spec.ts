@@ -44,7 +44,7 @@ describe('failed client authentication', () => {
     for (const endpoint of endpoints)
       for (const secret of ['wrong', 'also wrong']) await authenticate(endpoint, one.client_id, secret);
     await authenticate('token', other.client_id, 'wrong');
-    expect(await auditRecords(server, { event })).toEqual([]); // the window is not over
+    expect(await auditRecords(server, { event })).toEqual([]); // the window has not ended
     const countedBefore = await eventsCounted();
     await endGuessWindows(server);
     await endGuessWindows(server);
@@ -71,7 +71,7 @@ describe('failed client authentication', () => {
     expect(records).toEqual([{ event, email: null, details: { count: 5, since } }]);
   });
 
-  it('is not what a client that authenticates has, also when its request is otherwise wrong', async () => {
+  it('is not audited for a client that authenticates, even if its request is otherwise invalid', async () => {
     const { client_id, client_secret = '' } = await confidential();
     expect(
       (await send('token', { client_id, client_secret, grant_type: 'refresh_token', refresh_token: 'x' }))

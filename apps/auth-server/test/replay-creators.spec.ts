@@ -6,18 +6,18 @@ import { serverWithOperator } from './operator.js';
 
 const given = serverWithOperator();
 
-it('tells every creator again as it stands, page by page', async () => {
+it('replayCreators yields the current state of every creator, page by page', async () => {
   const register = (name: string) =>
     given.operator.run('creator create', { organisation: 'org_harbour', name, 'payment-method': 'pm_ok' });
   for (const name of ['One', 'Two', 'Three']) await register(name);
   const { uuid } = await register('Four');
   await given.operator.run('creator change', { CREATOR: uuid, name: 'Fourth' });
-  const told = [];
+  const published = [];
   for await (const page of replayCreators(given.server.database, systemClock, 2)) {
     expect(page.length).toBeLessThanOrEqual(2);
-    told.push(...page);
+    published.push(...page);
   }
-  const creators = told.flatMap((message) =>
+  const creators = published.flatMap((message) =>
     messages.replayCreator.is(message) ? [message.data.creator] : [],
   );
   expect(new Set(creators.map(({ id }) => id)).size).toBe(creators.length);

@@ -23,7 +23,7 @@ const isDenied = async (token: string) =>
   (await server.redis.client.exists(`deny:${decodeJwt(token).jti}`)) === 1;
 
 describe('revocation (RFC 7009)', () => {
-  it('of an access token ends that one, everywhere, and leaves the refresh token (§2.1)', async () => {
+  it('of an access token ends only that token, everywhere, and keeps the refresh token (§2.1)', async () => {
     const { app, tokens, refreshToken } = await signedIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     expect(await isActive(app, tokens.access_token)).toBe(false);
@@ -34,7 +34,7 @@ describe('revocation (RFC 7009)', () => {
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('of a refresh token beside refreshes with it is never refused, and ends the family', async () => {
+  it('of a refresh token during refreshes with it is never rejected, and ends the family', async () => {
     const app = await App.registered(server);
     for (let round = 0; round < 12; round += 1) {
       const { tokens } = await app.signIn('openid offline_access');
@@ -49,7 +49,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  it('by signing out is not undone by requests that were under way', async () => {
+  it('by signing out is not undone by requests in progress', async () => {
     const app = await App.registered(server);
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid');
@@ -64,12 +64,12 @@ describe('revocation (RFC 7009)', () => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
-  it('is told again within two seconds to a Redis that was emptied', async () => {
+  it('is published again within two seconds after Redis lost its data', async () => {
     const { app, tokens } = await signedIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
-    const told = ['deny-list:told', `deny:${decodeJwt(tokens.access_token).jti}`];
-    await eventually(async () => (await server.redis.client.exists(...told)) === 2 || undefined);
-    await server.redis.client.del(...told);
+    const keys = ['deny-list:told', `deny:${decodeJwt(tokens.access_token).jti}`];
+    await eventually(async () => (await server.redis.client.exists(...keys)) === 2 || undefined);
+    await server.redis.client.del(...keys);
     const startedAt = performance.now();
     await eventually(async () => (await isDenied(tokens.access_token)) || undefined);
     expect(performance.now() - startedAt).toBeLessThan(2_500);
@@ -87,7 +87,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it.each(['access_token', 'refresh_token', 'nonsense'])(
-    'finds either kind whatever the hint: %s (§2.1)',
+    'finds both kinds of token, whatever the hint: %s (§2.1)',
     async (token_type_hint) => {
       const { app, tokens, refreshToken } = await signedIn();
       await client.tokenRevocation(app.configuration, tokens.access_token, { token_type_hint });
@@ -97,7 +97,7 @@ describe('revocation (RFC 7009)', () => {
     },
   );
 
-  it('of what is no token, or was revoked before, is 200 (§2.2)', async () => {
+  it('of an unknown or already revoked token is 200 (§2.2)', async () => {
     const { app, tokens } = await signedIn();
     for (const token of [
       'garbage',

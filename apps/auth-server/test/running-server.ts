@@ -27,8 +27,8 @@ export const firstPartyRedirect = 'https://dashboard.example/callback';
 export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
 
 /**
- * A whole auth-server behind the real gateway, on stores of the test's own, with people and clients in it.
- * @param lines by which it reaches its stores, for tests that take them away
+ * Starts auth-server behind the real gateway on its own stores, with users and clients.
+ * @param lines proxies to its stores, for tests of outages
  */
 export async function runningServer(
   overrides: Readonly<Record<string, string>> = {},
@@ -47,7 +47,7 @@ export async function runningServer(
     PORT: port,
     INTERNAL_PORT: 0,
     DATABASE_URL: databaseUrl,
-    // Counters of its own.
+    // Separate rate-limit counters.
     REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`,
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
@@ -89,11 +89,11 @@ export async function runningServer(
   const oidc = server.app.get(OidcServer);
   await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
   return {
-    /** The gateway's address, which is the issuer's. */
+    /** URL of the gateway, which is the issuer's. */
     url,
-    /** The server's own, as only the gateway knows it. */
+    /** URL of the server without the gateway. */
     direct: `http://${direct}`,
-    /** As a client outside: through the gateway, trusting its authority alone. */
+    /** Fetches through the gateway, trusting only its certificate authority. */
     fetch: gateway.fetch,
     ca: gateway.ca,
     config,
@@ -112,7 +112,7 @@ export async function runningServer(
   };
 }
 
-/** The same store, by way of the line that a test can cut. */
+/** The URL of a store through a proxy that a test can cut. */
 function throughLine(storeUrl: string, line: SeverableProxy | undefined): string {
   const url = new URL(storeUrl);
   if (line !== undefined) url.host = new URL(line.url).host;
@@ -139,7 +139,7 @@ async function population(database: Database, secrets: SecretBox) {
     owner: await user('owner@harbour.example', 'org_harbour', 'owner'),
     meridian: await user('owner@meridian.example', 'org_meridian', 'owner'),
     operator: await user('operator@platform.example', undefined, 'global_admin'),
-    nobody: await user('nobody@nowhere.example'),
+    withoutOrganisation: await user('nobody@nowhere.example'),
     dashboard: await createClient(
       database,
       {

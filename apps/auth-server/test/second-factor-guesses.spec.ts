@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { auditRecords } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
-import { endGuessWindows, forgetNetworkFailures } from './guess-windows.js';
+import { endGuessWindows, deleteNetworkFailures } from './guess-windows.js';
 import { runningServer, type RunningServer } from './running-server.js';
 import { afterPassword, nextCode, person, protectedPerson } from './second-factors.js';
 
@@ -10,12 +10,12 @@ beforeAll(async () => {
   server = await runningServer({ SIGN_IN_FAILURES: '5/900' });
 });
 afterAll(() => server.stop());
-// Only the account's count is looked at here: the address's would lock the password page first.
-const forgetAddress = () => forgetNetworkFailures(server);
-beforeEach(forgetAddress);
+// These tests are about the account's limit; the network's limit would lock the password page first.
+const deleteAddressFailures = () => deleteNetworkFailures(server);
+beforeEach(deleteAddressFailures);
 
-describe('a wrong password where the second factor is changed', () => {
-  it('at set-up, renewal and turning off is refused, and written down once each', async () => {
+describe('a wrong password when the second factor is changed', () => {
+  it('is rejected at set-up, renewal and removal, and audited once each', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
     const stranger = await person(server);
     const browser = new Browser(server);
@@ -37,7 +37,7 @@ describe('a wrong password where the second factor is changed', () => {
     ]);
   });
 
-  it('is locked after too many, and written down as that', async () => {
+  it('is locked after too many failures, and audited as locked', async () => {
     const { email, browser } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
     const statuses: number[] = [];
@@ -58,10 +58,10 @@ describe('a wrong password where the second factor is changed', () => {
 });
 
 describe('guessing codes', () => {
-  it('is locked after too many, and a right password gives no more guesses', async () => {
+  it('is locked after too many failures, and the correct password gives no further guesses', async () => {
     const { email, totp } = await protectedPerson(server);
     const guess = async (code: string) => {
-      await forgetAddress();
+      await deleteAddressFailures();
       const browser = new Browser(server);
       const page = await afterPassword(server, email, browser);
       return browser.submit(formOf(page, '/second-factor'), { code });

@@ -33,18 +33,18 @@ describe('a second factor (RFC 6238)', () => {
     expect(setup.text).toContain('class="qr"');
     const code = authenticator(setup).generate();
     for (const typed of ['000000', 'abc']) {
-      const again = await browser.submit(formOf(setup, '/second-factor'), { code: typed });
-      expect(again.status).toBe(401);
-      expect(again.text).not.toContain('<code>');
+      const wrongCode = await browser.submit(formOf(setup, '/second-factor'), { code: typed });
+      expect(wrongCode.status).toBe(401);
+      expect(wrongCode.text).not.toContain('<code>');
     }
     const shown = await browser.submit(formOf(setup, '/second-factor'), { code });
     expect(new Set(recoveryCodes(shown)).size).toBe(10);
     expect((await browser.get(`${server.url}/account/security`)).text).toContain('10 recovery codes');
-    const again = await browser.get(`${server.url}/account/security/second-factor`);
-    expect(again.url.pathname).toBe('/account/security'); // its secret is never shown again
+    const confirmed = await browser.get(`${server.url}/account/security/second-factor`);
+    expect(confirmed.url.pathname).toBe('/account/security'); // its secret is never shown again
   });
 
-  it('signs every other browser out in the commit that switches it on', async () => {
+  it('signs out every other browser in the commit that enables it', async () => {
     const email = await person(server);
     const elsewhere = new Browser(server);
     await afterPassword(server, email, elsewhere);
@@ -65,29 +65,29 @@ describe('a second factor (RFC 6238)', () => {
     expect((await browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
   });
 
-  it('is asked for after the password, and nobody is signed in before it is proved', async () => {
+  it('is required after the password, and the person is not signed in before it is verified', async () => {
     const { email, totp } = await protectedPerson(server);
     const browser = new Browser(server);
     const asked = await afterPassword(server, email, browser);
     expect(asked.text).toContain('Enter your code');
-    const meanwhile = await browser.get(`${server.url}/account/security`);
-    expect(meanwhile.text).toContain('id="password"'); // still a stranger
+    const during = await browser.get(`${server.url}/account/security`);
+    expect(during.text).toContain('id="password"'); // the sign-in page: not signed in yet
     const own = new Browser(server);
     const page = await afterPassword(server, email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(signedIn.url.pathname).toBe('/account/security');
   });
 
-  it('is worth nothing once the password it came after was changed', async () => {
+  it('is rejected once the password of this sign-in was changed', async () => {
     const { email, totp } = await protectedPerson(server);
     const browser = new Browser(server);
     const page = await afterPassword(server, email, browser);
     await passwordChanged(server, email);
-    const refused = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
-    expect(refused.text).toContain('id="password"');
+    const rejected = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
+    expect(rejected.text).toContain('id="password"');
   });
 
-  it('takes each code once, also from two browsers at the same time', async () => {
+  it('accepts each code once, also from two browsers concurrently', async () => {
     const { email, totp } = await protectedPerson(server);
     const code = nextCode(totp);
     const tries = await Promise.all(
@@ -101,7 +101,7 @@ describe('a second factor (RFC 6238)', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
-  it('takes each recovery code once, however it is typed', async () => {
+  it('accepts each recovery code once, in upper or lower case, with or without its hyphen', async () => {
     const { email, codes } = await protectedPerson(server);
     const [first = ''] = codes;
     for (const [typed, status] of [
@@ -114,7 +114,7 @@ describe('a second factor (RFC 6238)', () => {
     }
   });
 
-  it('makes prompt=none answer login_required while a session has the password alone', async () => {
+  it('makes prompt=none return login_required while a session has only the password', async () => {
     const email = await person(server);
     const browser = new Browser(server);
     await afterPassword(server, email, browser);
@@ -137,7 +137,7 @@ describe('a second factor (RFC 6238)', () => {
     expect((await silent()).get('error')).toBe('login_required');
   });
 
-  it('shows another secret each time, so that nobody who saw one knows the one in use', async () => {
+  it('shows a new secret each time, so that an earlier one is useless', async () => {
     const browser = new Browser(server);
     await afterPassword(server, await person(server), browser);
     const [seen, used] = [await setupPage(server, browser), await setupPage(server, browser)];
@@ -148,7 +148,7 @@ describe('a second factor (RFC 6238)', () => {
     expect(recoveryCodes(await confirm(used))).toHaveLength(10);
   });
 
-  it('is turned off only with the password and a code, and is not asked for any more', async () => {
+  it('is removed only with the password and a code, and is then no longer required', async () => {
     const { email, browser, totp } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/second-factor/remove');
@@ -166,7 +166,7 @@ describe('a second factor (RFC 6238)', () => {
     expect((await afterPassword(server, email)).url.pathname).toBe('/account/security');
   });
 
-  it('gets new recovery codes in place of the old, with the password and a code', async () => {
+  it('replaces its recovery codes, with the password and a code', async () => {
     const { email, browser, totp, codes } = await protectedPerson(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/recovery-codes');
@@ -185,7 +185,7 @@ describe('a second factor (RFC 6238)', () => {
     }
   });
 
-  it('stores neither the secret nor a recovery code in the clear', async () => {
+  it('stores neither the secret nor a recovery code in clear text', async () => {
     const { codes } = await protectedPerson(server);
     const rows = await server.database.rows({
       name: 'test.factors',
@@ -212,11 +212,11 @@ describe('a global admin, where a second factor is required', () => {
     expect(account.url.pathname).toBe('/account/security');
     expect(account.text).toContain('cannot be turned off');
     const csrf = formOf(account, '/password').hidden['csrf'] ?? '';
-    const refused = await browser.submit(
+    const rejected = await browser.submit(
       { action: '/account/security/second-factor/remove', hidden: { csrf } },
       { current_password: password },
     );
-    expect(refused.status).toBe(403);
+    expect(rejected.status).toBe(403);
     expect((await afterPassword(server, email)).text).toContain('Enter your code');
   });
 
@@ -231,15 +231,15 @@ describe('a global admin, where a second factor is required', () => {
     expect(other.text).toContain('id="password"');
   });
 
-  it('starts over when the password was changed before the set-up: whoever knew the old one sets nothing up', async () => {
+  it('starts over when the password was changed before the set-up, so that the old password cannot complete it', async () => {
     const email = await person(server, 'global_admin');
     const browser = new Browser(server);
     const setup = await afterPassword(server, email, browser);
     await passwordChanged(server, email);
     const code = authenticator(setup).generate();
-    const refused = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
-    expect(refused.text).toContain('id="password"');
-    expect(refused.text).not.toContain(authenticator(setup).secret.base32.slice(0, 4));
+    const rejected = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
+    expect(rejected.text).toContain('id="password"');
+    expect(rejected.text).not.toContain(authenticator(setup).secret.base32.slice(0, 4));
     expect((await browser.get(setup.url.href)).text).toContain('id="password"');
   });
 });

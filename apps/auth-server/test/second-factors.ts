@@ -5,7 +5,7 @@ import { password, type RunningServer } from './running-server.js';
 
 const halfMinuteMs = 30_000;
 let people = 0;
-/** Somebody of their own, so that one test's failures and codes are no other's. */
+/** Creates a user for one test, so that failures and codes do not affect other tests. */
 export async function person(server: RunningServer, role?: 'global_admin'): Promise<string> {
   people += 1;
   const email = `factor-${String(people)}@harbour.example`;
@@ -14,7 +14,7 @@ export async function person(server: RunningServer, role?: 'global_admin'): Prom
   return email;
 }
 
-/** Signs in with the password, as far as that goes. */
+/** Signs in with the password, up to the second factor. */
 export async function afterPassword(
   server: RunningServer,
   email: string,
@@ -24,7 +24,7 @@ export async function afterPassword(
   return browser.submit(formOf(page, '/login'), { email, password });
 }
 
-/** The app on somebody's phone. */
+/** An authenticator app with the secret of the page. */
 export function authenticator(page: Shown): TOTP {
   const key = /<code>([A-Z2-7 ]{30,})<\/code>/.exec(page.text)?.[1] ?? '';
   return new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
@@ -34,16 +34,16 @@ export function recoveryCodes(page: Shown): string[] {
   return [...page.text.matchAll(/<code>([0-9A-Z]{5}-[0-9A-Z]{5})<\/code>/g)].map(([, code = '']) => code);
 }
 
-/** Each code serves once: the next one is good already, half a minute early (RFC 6238 §5.2). */
+/** A code is accepted once; the next is already valid, half a minute early (RFC 6238 §5.2). */
 export const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
 
-/** The page with the secret, which comes after the password. */
+/** The page with the secret, after the password. */
 export async function setupPage(server: RunningServer, browser: Browser): Promise<Shown> {
   const begin = await browser.get(`${server.url}/account/security/second-factor`);
   return browser.submit(formOf(begin, '/second-factor/begin'), { current_password: password });
 }
 
-/** Somebody who has set a second factor up. */
+/** Creates a user with a second factor. */
 export async function protectedPerson(server: RunningServer) {
   const email = await person(server);
   const browser = new Browser(server);

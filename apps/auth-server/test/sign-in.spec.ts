@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { App } from './app.js';
 import { auditRecords } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
-import { endGuessWindows, forgetNetworkFailures } from './guess-windows.js';
+import { endGuessWindows, deleteNetworkFailures } from './guess-windows.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -14,13 +14,13 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const freshPage = async () => {
-  await forgetNetworkFailures(server);
+  await deleteNetworkFailures(server);
   const browser = new Browser(server);
   const { url } = await app.request('orders:read');
   return { browser, page: await browser.get(url) };
 };
 
-/** A page without what differs from one sign-in to the next. */
+/** A page without the parts that differ between sign-ins. */
 function alike(text: string, email: string): string {
   return text
     .replaceAll(email, 'EMAIL')
@@ -29,7 +29,7 @@ function alike(text: string, email: string): string {
 }
 
 describe('the sign-in page', () => {
-  it('cannot be framed, runs no script, and lets only the way to the app through', async () => {
+  it('cannot be framed, runs no script, and allows form redirects only to the app', async () => {
     const { page } = await freshPage();
     expect(page.headers.get('content-security-policy')).toMatch(
       /default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/app\.example; frame-ancestors 'none'; base-uri 'none'/,
@@ -47,18 +47,18 @@ describe('the sign-in page', () => {
     expect(page.text).not.toContain('<script');
   });
 
-  it('answers a wrong password and an unknown name with the same page and 401', async () => {
+  it('shows the same page with 401 for a wrong password and for an unknown name', async () => {
     const answers: string[] = [];
     for (const email of ['owner@harbour.example', 'nobody@harbour.example']) {
       const { browser, page } = await freshPage();
       const shown = await browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       expect(shown.status).toBe(401);
       answers.push(alike(shown.text, email));
-      const again = await browser.submit(formOf(shown, '/login'), {
+      const repeated = await browser.submit(formOf(shown, '/login'), {
         email: 'owner@harbour.example',
         password,
       });
-      expect(again.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
+      expect(repeated.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
     }
     expect(answers[0]).toBe(answers[1]);
   });
@@ -68,12 +68,12 @@ describe('the sign-in page', () => {
     const { browser, page } = await freshPage();
     const statuses = await Promise.all(
       Array.from({ length: 6 }, async () => {
-        await forgetNetworkFailures(server);
+        await deleteNetworkFailures(server);
         return (await browser.submit(formOf(page, '/login'), { email, password: 'wrong' })).status;
       }),
     );
     expect(statuses.filter((status) => status === 401)).toHaveLength(4);
-    await forgetNetworkFailures(server);
+    await deleteNetworkFailures(server);
     const shown = await browser.submit(formOf(page, '/login'), { email, password });
     expect(shown.status).toBe(429);
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
@@ -82,12 +82,12 @@ describe('the sign-in page', () => {
     expect(locked.map(({ details }) => details['count'])).toEqual([3]);
   });
 
-  it('answers a known and an unknown name alike when they are locked; the audit log alone says who was meant', async () => {
+  it('shows the same page for a locked known and unknown name, and only the audit log names the user', async () => {
     const answers: (string | null)[][] = [];
     for (const email of ['operator@platform.example', 'stranger@platform.example']) {
       const { browser, page } = await freshPage();
       const wrong = async () => {
-        await forgetNetworkFailures(server);
+        await deleteNetworkFailures(server);
         return browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       };
       for (let count = 0; count < 4; count += 1) expect((await wrong()).status).toBe(401);
@@ -103,8 +103,8 @@ describe('the sign-in page', () => {
     );
   });
 
-  it('lets everybody with the right password in, however many sign in at once from one address', async () => {
-    await forgetNetworkFailures(server);
+  it('accepts every correct password, however many people sign in concurrently from one address', async () => {
+    await deleteNetworkFailures(server);
     const pages = await Promise.all(Array.from({ length: 12 }, freshPage));
     const shown = await Promise.all(
       pages.map(({ browser, page }) =>
@@ -114,7 +114,7 @@ describe('the sign-in page', () => {
     expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
   });
 
-  it('locks a network from which nobody signed in after too many failures with any names', async () => {
+  it('locks a network without successful sign-ins after too many failures with any names', async () => {
     const { browser, page } = await freshPage();
     await server.database.run({ name: 'test.nobody-here', text: 'DELETE FROM network_sign_ins' });
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -130,7 +130,7 @@ describe('a form that is too large', () => {
   it.each([
     ['a field of 20 000 characters', { email: 'owner@harbour.example', password: 'x'.repeat(20_000) }],
     ['5000 fields', Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 'x']))],
-  ])('with %s is refused on a page', async (_, fields) => {
+  ])('with %s gets an error page', async (_, fields) => {
     const { browser, page } = await freshPage();
     const shown = await browser.submit(formOf(page, '/login'), fields);
     expect(shown.status).toBe(400);
@@ -139,7 +139,7 @@ describe('a form that is too large', () => {
 });
 
 describe('forms', () => {
-  it('are not taken without their token, with another’s, or from another site', async () => {
+  it('are rejected without their token, with another token, or from another site', async () => {
     const { browser, page } = await freshPage();
     const { page: other } = await freshPage();
     const form = formOf(page, '/login');
@@ -158,7 +158,7 @@ describe('forms', () => {
     expect(allowed.url.searchParams.get('code')).toEqual(expect.any(String));
   });
 
-  it('of another browser’s sign-in are not shown and not taken', async () => {
+  it('of another browser’s sign-in are neither shown nor accepted', async () => {
     const { page } = await freshPage();
     const stranger = new Browser(server);
     expect((await stranger.get(page.url.href)).status).toBe(400);
@@ -167,7 +167,7 @@ describe('forms', () => {
     expect(sent.text).toContain('has expired');
   });
 
-  it('give the browser another session at sign-in, so a planted one is worth nothing', async () => {
+  it('get a new session at sign-in, which prevents session fixation', async () => {
     const { browser, page } = await freshPage();
     const session = () => browser.cookie('__Host-session@/');
     const before = session();
@@ -179,10 +179,10 @@ describe('forms', () => {
 });
 
 describe('the audit log', () => {
-  it('has sign-ins, failures, consents and registrations, and only grows', async () => {
+  it('contains sign-ins, failures, consents and registrations, and only grows', async () => {
     const rows = await server.database.rows<{ event: string; ip: string }>({
       name: 'test.audit',
-      // What came by requests.
+      // Only events of requests.
       text: `SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`,
     });
     expect(rows.map(({ event }) => event)).toEqual(

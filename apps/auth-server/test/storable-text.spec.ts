@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** As they are written in a query or form: U+0000, no UTF-8 at all, half of a surrogate pair. */
+/** Percent-encoded: U+0000, invalid UTF-8, a lone surrogate. */
 const unreadable = ['%00', '%ff', '%ed%a0%80'];
 const oauth = (path: string, init?: RequestInit) =>
   server.fetch(`${server.url}/api/auth/oauth2/${path}`, init);
@@ -24,11 +24,12 @@ const forms: readonly (readonly [string, readonly string[]])[] = [
   ['par', ['client_id', 'redirect_uri', 'scope', 'state', 'nonce', 'login_hint', 'code_challenge']],
   ['userinfo', ['access_token']],
 ];
-const queries = ['client_id', 'redirect_uri', 'scope', 'state', 'nonce', 'login_hint', 'request_uri', 'id_token_hint', 'creator', 'prompt', 'other']; // prettier-ignore
+// prettier-ignore
+const queries = ['client_id', 'redirect_uri', 'scope', 'state', 'nonce', 'login_hint', 'request_uri', 'id_token_hint', 'creator', 'prompt', 'other'];
 
-describe('text that nobody can read', () => {
+describe('text that cannot be stored', () => {
   it.each(forms.flatMap(([endpoint, names]) => names.map((name) => [endpoint, name] as const)))(
-    'is refused by POST %s in %s',
+    'is rejected by POST %s in %s',
     async (endpoint, name) => {
       for (const value of unreadable) {
         const others = name === 'client_id' ? '' : `client_id=${app.clientId}&`;
@@ -43,7 +44,7 @@ describe('text that nobody can read', () => {
     },
   );
 
-  it.each(queries)('is refused by authorize in %s, on a page', async (name) => {
+  it.each(queries)('is rejected by authorize in %s, with an error page', async (name) => {
     for (const path of ['authorize', 'end-session']) {
       for (const value of unreadable) {
         const others = name === 'client_id' ? '' : `client_id=${app.clientId}&`;
@@ -62,13 +63,13 @@ describe('text that nobody can read', () => {
     ['contacts', ['a\0@x.example']],
     ['scope', 'orders:read\0'],
     ['oth\0er', 'x'],
-  ])('is refused by register in %j: %j', async (name, value) => {
+  ])('is rejected by register in %j: %j', async (name, value) => {
     const response = await register(server, { [name]: value });
     expect(response.status).toBe(400);
     expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
   });
 
-  it('names no client and opens nothing in a header', async () => {
+  it('in a header never authenticates a client or a token', async () => {
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', token: 'x' });
     for (const credentials of ['a\0:b', 'a%00:b', `${app.clientId}:%00`, 'a%ff:b']) {
       const headers = { authorization: `Basic ${btoa(credentials)}` };
@@ -93,7 +94,7 @@ describe('text that nobody can read', () => {
     expect(page.status).toBe(400);
   });
 
-  it('finds nothing in a path, and is told so in the form of the path', async () => {
+  it('in a path is rejected in the error form of that path', async () => {
     for (const value of unreadable) {
       for (const [path, type] of [
         [`/interaction/${value}`, 'text/html'],
@@ -105,7 +106,7 @@ describe('text that nobody can read', () => {
         [`/${value}`, 'application/json'],
       ] as const) {
         for (const method of ['GET', 'POST']) {
-          const response = await fetch(`${server.direct}${path}`, { method }); // nginx lets some of it through
+          const response = await fetch(`${server.direct}${path}`, { method }); // nginx passes some of it on
           expect([400, 401, 404]).toContain(response.status);
           if (method === 'POST') continue;
           expect(`${path} ${response.headers.get('content-type')}`).toContain(type);
@@ -115,7 +116,7 @@ describe('text that nobody can read', () => {
     }
   });
 
-  it('is named by the part of the address that it stands in', async () => {
+  it('is reported with the part of the URL that contains it', async () => {
     for (const [path, field] of [
       ['/none/%00?a=b', 'path'],
       ['/none?a=%ff', 'query'],
@@ -126,7 +127,7 @@ describe('text that nobody can read', () => {
       });
   });
 
-  it('is nobody’s e-mail, nobody’s password and no form of ours', async () => {
+  it('is never accepted as e-mail address, password or form field', async () => {
     const { url } = await app.request('orders:read');
     const browser = new Browser(server);
     const form = formOf(await browser.get(url), '/login');

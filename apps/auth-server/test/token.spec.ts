@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A code that was just issued to the app, and what exchanges it. */
+/** A code that was just issued to the app, and its token request. */
 async function issued(parameters: Readonly<Record<string, string>> = {}) {
   const { shown, verifier, browser } = await app.authorize('openid orders:read', { parameters });
   return {
@@ -39,23 +39,23 @@ describe('the verifier (RFC 7636 §4.6)', () => {
     ['with other characters', `${'x'.repeat(42)}*`],
     ['empty', ''],
     ['missing', undefined],
-  ])('is refused when it is %s, and the code stays good for its client', async (_, code_verifier) => {
+  ])('is rejected when it is %s, and the code stays valid for its client', async (_, code_verifier) => {
     const { exchange } = await issued();
     const { code_verifier: good, ...rest } = exchange;
-    const refused = await answerTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
-    expect(refused.status).toBe(400);
-    expect(['invalid_grant', 'invalid_request']).toContain(refused.body.error);
-    expect(refused.headers.get('cache-control')).toBe('no-store');
+    const rejected = await answerTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
+    expect(rejected.status).toBe(400);
+    expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
+    expect(rejected.headers.get('cache-control')).toBe('no-store');
     expect((await answerTo({ ...rest, code_verifier: good })).status).toBe(200);
   });
 
-  it('is refused when it is the challenge itself: plain is not S256 (RFC 9700 §2.1.1)', async () => {
+  it('is rejected when it is the challenge itself: plain is not S256 (RFC 9700 §2.1.1)', async () => {
     const code_challenge = createHash('sha256').update('y'.repeat(43)).digest('base64url');
     const { exchange } = await issued({ code_challenge });
     expect((await answerTo({ ...exchange, code_verifier: code_challenge })).body.error).toBe('invalid_grant');
   });
 
-  it.each([43, 128])('is taken with %i characters', async (length) => {
+  it.each([43, 128])('is accepted with %i characters', async (length) => {
     const code_verifier = '-._~Az09'.repeat(16).slice(0, length);
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
     const { exchange } = await issued({ code_challenge });
@@ -64,7 +64,7 @@ describe('the verifier (RFC 7636 §4.6)', () => {
 });
 
 describe('a code', () => {
-  it('is exchanged for what RFC 6749 §5.1 names, and never stored on the way', async () => {
+  it('is exchanged for the response of RFC 6749 §5.1, which is never cached', async () => {
     const { exchange } = await issued();
     const { status, body, headers } = await answerTo(exchange);
     expect(status).toBe(200);
@@ -79,25 +79,25 @@ describe('a code', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('of another client is refused (RFC 6749 §5.2)', async () => {
+  it('of another client is rejected (RFC 6749 §5.2)', async () => {
     const { exchange } = await issued();
-    const refused = await answerTo(exchange, await App.registered(server));
-    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
+    const rejected = await answerTo(exchange, await App.registered(server));
+    expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
     expect((await answerTo(exchange)).status).toBe(200);
   });
 
   it.each([
     ['another address', 'https://app.example/other'],
     ['no address', undefined],
-  ])('with %s than the one it was sent to is refused (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
+  ])('with %s than the one it was sent to is rejected (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
     const { exchange } = await issued();
     const { redirect_uri: _registered, ...rest } = exchange;
-    const refused = await answerTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
-    expect(refused.status).toBe(400);
-    expect(['invalid_grant', 'invalid_request']).toContain(refused.body.error);
+    const rejected = await answerTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
+    expect(rejected.status).toBe(400);
+    expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
   });
 
-  it('is over after 120 s (RFC 6749 §4.1.2)', async () => {
+  it('expires after 120 s (RFC 6749 §4.1.2)', async () => {
     const { exchange } = await issued();
     const row = await server.database.row<{ life: number }>(
       {
@@ -113,10 +113,13 @@ describe('a code', () => {
     expect((await answerTo(exchange)).body.error).toBe('invalid_grant');
   });
 
-  it.each(['', 'x', 'x'.repeat(43), '../../x', "' OR 1=1 --"])('%j is nobody’s', async (code) => {
-    const { exchange } = await issued();
-    expect((await answerTo({ ...exchange, code })).status).toBe(400);
-  });
+  it.each(['', 'x', 'x'.repeat(43), '../../x', "' OR 1=1 --"])(
+    'is invalid_grant when it is %j',
+    async (code) => {
+      const { exchange } = await issued();
+      expect((await answerTo({ ...exchange, code })).status).toBe(400);
+    },
+  );
 });
 
 describe('a token request', () => {
@@ -126,12 +129,12 @@ describe('a token request', () => {
     'implicit',
     'urn:ietf:params:oauth:grant-type:device_code',
     'x',
-  ])('knows no grant %s (RFC 9700 §2.4)', async (grant_type) => {
+  ])('rejects the grant type %s (RFC 9700 §2.4)', async (grant_type) => {
     const { status, body } = await answerTo({ grant_type, username: 'a', password: 'b' });
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
   });
 
-  it('without a grant, or with any parameter twice, is invalid_request (RFC 6749 §3.2)', async () => {
+  it('without a grant type, or with any parameter twice, is invalid_request (RFC 6749 §3.2)', async () => {
     expect((await answerTo({})).body.error).toBe('invalid_request');
     const { exchange } = await issued();
     for (const name of [...Object.keys(exchange), 'client_id']) {
@@ -158,7 +161,7 @@ describe('a token request', () => {
     expect((await answerTo(exchange)).status).toBe(200);
   });
 
-  it('with everything in the query is not read (RFC 6749 §2.3.1)', async () => {
+  it('is rejected with its parameters in the query (RFC 6749 §2.3.1)', async () => {
     const { exchange } = await issued();
     const query = new URLSearchParams({ client_id: app.clientId, ...exchange }).toString();
     const response = await server.fetch(`${server.url}/api/auth/oauth2/token?${query}`, { method: 'POST' });
@@ -178,14 +181,14 @@ describe('a token request', () => {
     expect(await json(response)).toMatchObject({ error: 'invalid_request', code: 'VALIDATION_ERROR' });
   });
 
-  it('of 60 KB is 413 when its length is not told', async () => {
+  it('of 60 KB is 413 without Content-Length', async () => {
     const body = new Blob(['grant_type=refresh_token&refresh_token=', 'x'.repeat(60_000)]).stream();
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const init = { method: 'POST', headers, body, duplex: 'half' } as const;
     expect((await fetch(`${server.direct}/api/auth/oauth2/token`, init)).status).toBe(413);
   });
 
-  it('by GET, and any path nobody has, is 404', async () => {
+  it('by GET, or to an unknown path, is 404', async () => {
     for (const path of [
       '/api/auth/oauth2/token',
       '/api/auth/nothing',
@@ -203,13 +206,13 @@ describe('a token request', () => {
 describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
   const wrongSecret = { client_secret: 'wrong' };
 
-  it('of a client nobody knows is invalid_client', async () => {
+  it('of an unknown client is invalid_client', async () => {
     const { status, body } = await answerTo({ client_id: 'nobody', grant_type: 'refresh_token' });
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
   it.each(['client_secret_basic', 'client_secret_post'])(
-    'by %s needs the secret, in the way that was registered',
+    'by %s needs the secret, and the registered method',
     async (method) => {
       const confidential = await App.registered(server, { token_endpoint_auth_method: method });
       const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id: confidential.clientId };
@@ -235,7 +238,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
     },
   );
 
-  it('by two methods at once is refused', async () => {
+  it('by two methods at once is rejected', async () => {
     const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const response = await confidential.post(
       'token',
@@ -245,7 +248,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
     expect([400, 401]).toContain(response.status);
   });
 
-  it.each(['introspect', 'revoke'])('is asked for at %s too (RFC 7662 §2.1, RFC 7009 §2.1)', async (path) => {
+  it.each(['introspect', 'revoke'])('is required at %s (RFC 7662 §2.1, RFC 7009 §2.1)', async (path) => {
     const answer = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
       method: 'POST',
       body: new URLSearchParams({ token: 'x' }),
@@ -264,7 +267,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
 
 describe('calls from browsers (CORS, RFC 9700 §2.6)', () => {
   it.each(['token', 'revoke'])(
-    'of %s are for the origins of the client’s redirect addresses',
+    'to %s are allowed for the origins of the client’s redirect URIs',
     async (path) => {
       const call = (origin: string) =>
         app.post(path, { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }, { origin });

@@ -17,7 +17,7 @@ const run = (text: string, values: readonly unknown[] = []) =>
   server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
 const events = (clientId: string) => auditEventsOf(server, { clientId });
 
-/** No audit record of this kind can be written meanwhile. */
+/** Makes audit records of an event fail while the work runs. */
 async function withoutRecordsOf(event: string, work: () => Promise<void>): Promise<void> {
   await run(`CREATE FUNCTION refuse_record() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'no room'; END $$`);
@@ -31,7 +31,7 @@ async function withoutRecordsOf(event: string, work: () => Promise<void>): Promi
 }
 
 describe('audit records of token events', () => {
-  it('are stored with the tokens or not at all: a code whose exchange failed is still good', async () => {
+  it('are stored with the tokens or not at all, and a code whose exchange failed stays valid', async () => {
     const app = await App.registered(server);
     const { shown, verifier } = await app.authorize('orders:read offline_access');
     const exchange = () =>
@@ -49,7 +49,7 @@ describe('audit records of token events', () => {
     expect(await events(app.clientId)).toContain('token_issued');
   });
 
-  it('are there when the answer is: a race that was lost, a family that ended', async () => {
+  it('are written before the response: a lost race, an ended family', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
@@ -71,7 +71,7 @@ describe('audit records of token events', () => {
     expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');
   });
 
-  it('beside what they record never stop it; a lost one is counted', async () => {
+  it('outside a transaction never fail the request, and a lost one is counted', async () => {
     const lost = async () => {
       const metric = await metrics.getSingleMetric('audit_records_lost_total')?.get();
       return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
@@ -84,8 +84,8 @@ describe('audit records of token events', () => {
   });
 });
 
-describe('the sweep', () => {
-  it('takes expired records of every model, and leaves what lives', async () => {
+describe('deleteExpiredRecords', () => {
+  it('deletes expired records of every model, and no others', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const models = [
@@ -102,7 +102,7 @@ describe('the sweep', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
   });
 
-  it('is one replica’s at a time: a second one leaves it to the first', async () => {
+  it('runs on one replica at a time', async () => {
     await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
       VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
     await server.database.transaction(async (tx) => {

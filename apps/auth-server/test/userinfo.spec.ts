@@ -21,7 +21,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     ['openid profile', { name: 'A Person' }],
     ['openid email', { email: 'owner@harbour.example', email_verified: false }],
     ['openid profile email', { name: 'A Person', email: 'owner@harbour.example', email_verified: false }],
-  ])('tells for %s what those scopes grant, and no more (§5.4)', async (scope, granted) => {
+  ])('returns for %s the claims of these scopes, and no others (§5.4)', async (scope, granted) => {
     const { tokens } = await app.signIn(scope);
     const response = await userInfo({ headers: bearer(tokens.access_token) });
     expect(response.status).toBe(200);
@@ -35,7 +35,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     });
   });
 
-  it('is asked by GET and by POST, with the token in the header or the form (§5.3.1, RFC 6750 §2.2)', async () => {
+  it('accepts GET and POST, with the token in the header or the form (§5.3.1, RFC 6750 §2.2)', async () => {
     const { tokens } = await app.signIn('openid email');
     const answers = await Promise.all([
       userInfo({ headers: bearer(tokens.access_token) }),
@@ -48,14 +48,14 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(bodies[2]).toEqual(bodies[0]);
   });
 
-  it('does not look at a token in the query (RFC 9700 §4.3.2)', async () => {
+  it('ignores a token in the query (RFC 9700 §4.3.2)', async () => {
     const { tokens } = await app.signIn('openid');
     const response = await userInfo({}, `?access_token=${tokens.access_token}`);
     expect(response.status).toBe(400);
     expect(await json(response)).not.toHaveProperty('sub');
   });
 
-  it('refuses a token in two places at once (RFC 6750 §2)', async () => {
+  it('rejects a token in two places (RFC 6750 §2)', async () => {
     const { tokens } = await app.signIn('openid');
     const response = await userInfo({
       method: 'POST',
@@ -66,7 +66,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(await json(response)).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('challenges who has no token, and says invalid_token to who has a bad one (RFC 6750 §3)', async () => {
+  it('returns a challenge without a token, and invalid_token for an invalid one (RFC 6750 §3)', async () => {
     const bad = await userInfo({ headers: bearer('nonsense') });
     expect(bad.status).toBe(401);
     expect(bad.headers.get('www-authenticate')).toMatch(/^Bearer .*error="invalid_token"/);
@@ -82,7 +82,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(await json(response)).toMatchObject({ error: 'insufficient_scope' });
   });
 
-  it('may be asked by a browser app at its own origin, and at no other (Fetch §3.3)', async () => {
+  it('allows a browser app only at its own origin (Fetch §3.3)', async () => {
     const { tokens } = await app.signIn('openid');
     for (const [origin, allowed] of [
       ['https://app.example', 'https://app.example'],
