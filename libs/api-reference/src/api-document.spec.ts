@@ -42,7 +42,7 @@ const documentOf = (...parts: ReturnType<typeof partOf>[]) =>
   });
 
 describe('the document of an API', () => {
-  it('tells of every error that the way into an operation brings', () => {
+  it('lists the errors of access, quota and input for every operation', () => {
     const { responses = {} } = partOf({}).paths['/notes/{id}']?.get ?? {};
     expect(Object.keys(responses)).toEqual(['200', '401', '403', '404', '429', '500', '503']);
     const withBody =
@@ -51,14 +51,14 @@ describe('the document of an API', () => {
     expect(withBody['413']).toMatchObject({ description: 'The body is larger than 4 KiB.' });
   });
 
-  it('asks for no token where anyone may call', () => {
+  it('requires no token for public operations', () => {
     const { security, responses } = partOf({ access: 'public' }).paths['/notes/{id}']?.get ?? {};
     expect(security).toEqual([]);
     expect(Object.keys(responses ?? {})).toEqual(['200', '404', '500', '503']);
   });
 
   it.each([
-    ['a parameter of the path that nothing is said about', { operation: { ...readNote, path: {} } }],
+    ['a path parameter without a description', { operation: { ...readNote, path: {} } }],
     ['a path that may lead nowhere without a 404', { operation: { ...readNote, errors: [] } }],
     ['a quota that there is none of', { access: { scopes: [], quota: 'other' } }],
     [
@@ -69,11 +69,11 @@ describe('the document of an API', () => {
     expect(() => partOf(changed)).toThrow();
   });
 
-  it('cannot be made of parts that say different things under one name', () => {
+  it('rejects parts that define one name differently', () => {
     expect(() => documentOf(partOf({}), partOf({ access: 'public' }))).toThrow('two paths named /notes/{id}');
   });
 
-  it('says once what several operations answer', () => {
+  it('turns responses that several operations share into components', () => {
     const document = documentOf(
       partOf({}),
       partOf({ path: '/other/{id}', operation: { ...readNote, id: 'readOther' } }),
@@ -85,7 +85,7 @@ describe('the document of an API', () => {
     });
   });
 
-  it('names the addresses of the suite that serves it', () => {
+  it('contains the addresses of the suite that serves it', () => {
     const served = withAddresses(documentOf(partOf({})), {
       baseUrl: 'https://api.example',
       authUrl: 'https://auth.example',

@@ -31,7 +31,7 @@ class UnknownCheckDto {
 }
 
 describe('the schema of a DTO', () => {
-  it('is what its decorators check, its own members first', () => {
+  it('contains the checks of its decorators, with its own members first', () => {
     const { schema, holds } = dtoSchema(OuterDto);
     expect(schema).toEqual({
       type: 'object',
@@ -46,11 +46,11 @@ describe('the schema of a DTO', () => {
     expect(holds).toEqual([InnerDto]);
   });
 
-  it('cannot be made of a member that nothing is said about', () => {
+  it('rejects a member without a description', () => {
     expect(() => dtoSchema(SilentDto)).toThrow('SilentDto.word has no @Description().');
   });
 
-  it('cannot be made of a check it does not know', () => {
+  it('rejects an unknown check', () => {
     expect(() => dtoSchema(UnknownCheckDto)).toThrow(
       'UnknownCheckDto.email is checked by isEmail, which says no schema.',
     );

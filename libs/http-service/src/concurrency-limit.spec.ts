@@ -23,7 +23,7 @@ describe('ConcurrencyInterceptor', () => {
   }
   const settle = () => new Promise(setImmediate);
 
-  it('handles no more requests at once than its limit, and the others in the order they came', async () => {
+  it('limits concurrent requests, and handles waiting ones in the order of their arrival', async () => {
     const all = requests(new ConcurrencyInterceptor(2), 5);
     await settle();
     expect(started).toEqual([0, 1]);
@@ -35,7 +35,7 @@ describe('ConcurrencyInterceptor', () => {
     expect(started).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('rejects with 503 what is more than it lets wait, and takes requests again when places are free', async () => {
+  it('rejects requests beyond the waiting limit with 503, and accepts requests when slots are free', async () => {
     const limit = new ConcurrencyInterceptor(1);
     const all = requests(limit, 102);
     await expect(all[101]?.handled).rejects.toThrow(ServiceUnavailable);

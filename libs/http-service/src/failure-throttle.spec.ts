@@ -2,7 +2,7 @@ import { RateLimited } from '@fulfilment/error-envelope';
 import { FailureThrottle } from './failure-throttle.js';
 
 describe('FailureThrottle', () => {
-  it('rejects a caller that has failed as often as it may, until the window ends, and nobody else', () => {
+  it('rejects a caller that has failed as often as it may, until the window ends, and no other caller', () => {
     let nowMs = 0;
     const throttle = new FailureThrottle({ requests: 2, windowSeconds: 60 }, () => nowMs);
     throttle.check('one');

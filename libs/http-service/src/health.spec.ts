@@ -25,7 +25,7 @@ describe('sharedReadiness', () => {
       () => nowMs,
     );
 
-  it('runs one check for all requests that arrive while it is under way', async () => {
+  it('runs one check for all requests that arrive while it runs', async () => {
     const findFailedChecks = slowCheck();
     const waiting = Array.from({ length: 100 }, () => findFailedChecks());
     nowMs = 1_500; // longer than a result is kept
@@ -35,7 +35,7 @@ describe('sharedReadiness', () => {
     expect(runs).toBe(1);
   });
 
-  it.each([true, false])('keeps a result (%s) for a second, then checks once more', async (wasUp) => {
+  it.each([true, false])('caches a result (%s) for a second, then checks once more', async (wasUp) => {
     const findFailedChecks = slowCheck();
     isUp = wasUp;
     const first = findFailedChecks();

@@ -11,7 +11,7 @@ const filled = (r: readonly number[], s: readonly number[]) => {
 describe('a P-256 signature', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-  it('is, from DER and back, what OpenSSL made', () => {
+  it('converted from DER and back equals the signature of OpenSSL', () => {
     for (let turn = 0; turn < 1_000; turn += 1) {
       const data = Buffer.from(`message ${turn}`);
       const der = sign('sha256', data, privateKey);

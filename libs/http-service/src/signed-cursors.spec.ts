@@ -7,7 +7,7 @@ const key = fc.record({ micros: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGE
 const bindings = fc.array(fc.option(fc.string(), { nil: undefined }), { minLength: 1, maxLength: 6 });
 
 describe('signed cursors', () => {
-  it('open to the key they were made of', () => {
+  it('open to the key that was sealed', () => {
     fc.assert(
       fc.property(bindings, key, (boundTo, last) => {
         expect(cursors.open(boundTo, cursors.seal(boundTo, last))).toEqual(last);
@@ -15,7 +15,7 @@ describe('signed cursors', () => {
     );
   });
 
-  it('open for nothing they were not bound to', () => {
+  it('do not open for another list, creator or filter', () => {
     fc.assert(
       fc.property(bindings, bindings, key, (boundTo, other, last) => {
         fc.pre(JSON.stringify(boundTo) !== JSON.stringify(other));
@@ -24,7 +24,7 @@ describe('signed cursors', () => {
     );
   });
 
-  it('do not open when one character is another', () => {
+  it('do not open when one character is changed', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     fc.assert(
       fc.property(key, fc.nat(), fc.constantFrom(...alphabet), (last, place, character) => {
@@ -38,13 +38,13 @@ describe('signed cursors', () => {
     );
   });
 
-  it('do not open under another secret', () => {
+  it('do not open with another secret', () => {
     const others = new SignedCursors('another cursor secret of the tests, long enough');
     const sealed = cursors.seal(['list'], { micros: 1, id: 'a' });
     expect(() => others.open(['list'], sealed)).toThrow(ValidationFailed);
   });
 
-  it('name the parameter whatever text is given', () => {
+  it('report the parameter `cursor` for any invalid text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {

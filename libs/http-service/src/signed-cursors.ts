@@ -1,19 +1,22 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The last row of a page: its time in whole microseconds since 1970, and its id for rows of one time. */
+/**
+ * Position of a page's last row: its time in whole microseconds since 1970, and its id for rows with equal
+ * times.
+ */
 export interface CursorKey {
   readonly micros: number;
   readonly id: string;
 }
 
 const signatureBytes = 16;
-/** The signature in its one spelling: the bits left over in its last letter are zero (RFC 4648 §3.5). */
+/** A canonical signature: the unused bits of its last character are zero (RFC 4648 §3.5). */
 const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
 
 /**
- * Opaque cursors, bound to what they were made for: the list, the creator, every filter and the sort.
- * A forged cursor, or one of another list, does not open.
+ * Opaque cursors that are bound to their list, creator, filters and sort order. A forged cursor, or a cursor
+ * of another list, does not open.
  */
 export class SignedCursors {
   constructor(private readonly secret: string) {}

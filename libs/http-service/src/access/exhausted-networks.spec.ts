@@ -17,7 +17,7 @@ describe('ExhaustedNetworks', () => {
     expect(allowed('198.51.100.1', 100)).toBe(100);
   });
 
-  it('allows five signature checks until the quota has a request again, however often it was exhausted meanwhile', () => {
+  it('allows five signature checks until the quota has a request again, however often it is exhausted during that time', () => {
     networks.add('198.51.100.1', decision);
     expect(allowed('198.51.100.1', 3)).toBe(3);
     networks.add('198.51.100.1', decision);

@@ -46,7 +46,7 @@ function read(metatype: new () => object, value: object, type: 'body' | 'query' 
 }
 
 describe('an integer', () => {
-  it('is taken when it is whole and within bounds, and never otherwise', () => {
+  it('is accepted when it is whole and within bounds, and rejected otherwise', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer(), fc.integer({ min: -5, max: 1005 }), fc.double()), (quantity) => {
         const good = Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= 1000;
@@ -55,17 +55,20 @@ describe('an integer', () => {
     );
   });
 
-  it.each(['1', '', true, [1], { a: 1 }, 1.5, Number.NaN, Infinity])('is never %p', (quantity) => {
-    expect(read(NumbersDto, { quantity })).toBeUndefined();
-  });
+  it.each(['1', '', true, [1], { a: 1 }, 1.5, Number.NaN, Infinity])(
+    'is rejected when it is %p',
+    (quantity) => {
+      expect(read(NumbersDto, { quantity })).toBeUndefined();
+    },
+  );
 
-  it('ends at 9007199254740991', () => {
+  it('is at most 9007199254740991', () => {
     expect(read(WideDto, JSON.parse('{"amount":9007199254740991}'))).toEqual({ amount: 9007199254740991 });
     expect(read(WideDto, JSON.parse('{"amount":9007199254740992}'))).toBeUndefined();
     expect(read(WideDto, JSON.parse('{"amount":1.0}'))).toEqual({ amount: 1 });
   });
 
-  it('comes as plain digits in a query', () => {
+  it('is written in canonical digits in a query', () => {
     fc.assert(
       fc.property(fc.integer({ min: -50, max: 150 }), (limit) => {
         const expected = limit >= 1 && limit <= 100 ? { limit } : undefined;
@@ -91,7 +94,7 @@ describe('an integer', () => {
 });
 
 describe('a text', () => {
-  it('is kept exactly as sent, its length counted in code points', () => {
+  it('is kept unchanged, and its length is counted in code points', () => {
     const graphemes = fc.string({ unit: 'grapheme', maxLength: 40 });
     fc.assert(
       fc.property(graphemes, (text) => {
@@ -117,7 +120,7 @@ describe('a text', () => {
     },
   );
 
-  it('that is a title keeps marks of direction, and has no controls that turn what stands around it', () => {
+  it('as a title may contain bidirectional marks, but no bidirectional controls', () => {
     for (const control of ['\u202e', '\u202a', '\u2066', '\u2069']) {
       expect(read(TitleDto, { title: `a${control}b` })).toBeUndefined();
       expect(read(TextDto, { text: `a${control}b` })).toBeDefined();
@@ -132,7 +135,7 @@ describe('a text', () => {
     },
   );
 
-  it('is trimmed and composed where it is a title, and so the same the second time', () => {
+  it('as a title is trimmed and converted to NFC, which is idempotent', () => {
     expect(read(TitleDto, { title: '  Cafe\u0301 ' })).toEqual({ title: 'Caf\u00e9' });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (title) => {
@@ -143,10 +146,10 @@ describe('a text', () => {
   });
 });
 
-describe('a title before it is trimmed and composed', () => {
+describe('a title before normalisation', () => {
   const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
 
-  it('is rejected by its length when it is far too long, and never normalised', () => {
+  it('is rejected without normalisation when it is far too long', () => {
     const started = process.threadCpuUsage();
     expect(read(TitleDto, { title: marks })).toBeUndefined();
     expect(read(TextDto, { text: marks })).toBeUndefined();
@@ -162,7 +165,7 @@ describe('a title before it is trimmed and composed', () => {
 });
 
 describe('a UUID', () => {
-  it('is taken in either case and becomes lower case', () => {
+  it('is accepted in either case and converted to lower case', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.boolean(), (uuid, upper) => {
         expect(read(UuidDto, { uuid: upper ? uuid.toUpperCase() : uuid })).toEqual({ uuid });
@@ -188,19 +191,19 @@ describe('a list of objects', () => {
     }
   };
 
-  it('is taken when each is one', () => {
+  it('is accepted when each element is valid', () => {
     expect(read(ListDto, { items: [good, good] })).toEqual({ items: [good, good] });
   });
 
-  it.each([1, 'x', null, true, [], [good]])('names the place of %j, which is none', (wrong) => {
+  it.each([1, 'x', null, true, [], [good]])('reports the index of the invalid element %j', (wrong) => {
     expect(errorsOf({ items: [good, wrong] })).toEqual([{ field: 'items.1', reason: 'must be an object' }]);
   });
 
-  it.each([undefined, null, 'x', { 0: good }])('is not %j', (items) => {
+  it.each([undefined, null, 'x', { 0: good }])('is rejected when it is %j', (items) => {
     expect(errorsOf({ items })).toEqual([{ field: 'items', reason: 'must be an array' }]);
   });
 
-  it('names what is wrong in one of them, and how many there may be', () => {
+  it('reports invalid members of its elements, and a wrong number of elements', () => {
     expect(errorsOf({ items: [good, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
     expect(errorsOf({ items: [] })).toMatchObject([{ field: 'items' }]);
     expect(errorsOf({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
@@ -237,7 +240,7 @@ describe('a date-time', () => {
     expect(read(MomentDto, { at })).toBeUndefined();
   });
 
-  it('is the moment that JavaScript reads', () => {
+  it('is converted to the same time that JavaScript parses', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),

@@ -4,7 +4,7 @@ import { idempotencyKeyHeader, parseIdempotencyKey } from './idempotency-key.js'
 describe('an idempotency key', () => {
   const documented = new RegExp(idempotencyKeyHeader.schema.pattern ?? '', 'u');
 
-  it('is taken exactly when the reference allows it', () => {
+  it('is accepted exactly when the API reference allows it', () => {
     const characters = fc.constantFrom('"', '!', '~', 'a', ' ', '\u007f', 'é');
     const keys = fc.oneof(
       fc.string({ unit: characters, maxLength: 6 }),
@@ -20,7 +20,7 @@ describe('an idempotency key', () => {
     );
   });
 
-  it('is the same in one pair of quotes', () => {
+  it('is the same with and without quotes', () => {
     expect(parseIdempotencyKey('"a-1"')).toBe('a-1');
     expect(parseIdempotencyKey('""a""')).toBe('"a"');
     expect(parseIdempotencyKey('""')).toBeUndefined();

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { fingerprint, keyedFingerprint } from './fingerprint.rules.js';
 
 describe('fingerprint', () => {
-  it('is the same whatever the order of members, and without absent ones', () => {
+  it('does not depend on the order of members, and ignores undefined ones', () => {
     expect(fingerprint({ a: 1, b: { c: [1, 2], d: undefined } })).toEqual(
       fingerprint({ b: { c: [1, 2] }, a: 1 }),
     );
@@ -22,7 +22,7 @@ describe('fingerprint', () => {
 describe('keyedFingerprint', () => {
   const [one, other] = [1, 2].map((byte) => createSecretKey(Buffer.alloc(32, byte)));
 
-  it('is the same whatever the order of members, and another with another key', () => {
+  it('does not depend on the order of members, but on the key', () => {
     if (one === undefined || other === undefined) throw new Error('There are two keys.');
     const secret = keyedFingerprint({ secret: 's', url: 'u' }, one);
     expect(secret).toEqual(keyedFingerprint({ url: 'u', secret: 's' }, one));

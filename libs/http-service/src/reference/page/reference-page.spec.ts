@@ -12,7 +12,7 @@ describe('the reference page', () => {
   const page = referencePage(document);
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id);
 
-  it('leads somewhere by each of its links', () => {
+  it('has a target for each of its links', () => {
     const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id = '']) => id);
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
@@ -33,12 +33,12 @@ describe('the reference page', () => {
     }
   });
 
-  it('shows how an operation is called', () => {
+  it('shows a curl command for an operation', () => {
     expect(page).toContain('curl -X POST &#39;https://localhost:8443/store/v1/orders&#39;');
     expect(page).toContain('-H &quot;Authorization: Bearer $TOKEN&quot;');
   });
 
-  it('escapes what the document says', () => {
+  it('escapes all text of the document', () => {
     const bad = '<script>alert(1)</script>';
     const escaped = referencePage({
       ...document,
