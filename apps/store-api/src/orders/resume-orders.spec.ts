@@ -20,7 +20,7 @@ const crash = statement(
   `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
    UPDATE charges SET payment_method = 'pm_card_visa' FROM crashed WHERE order_id = crashed.id`,
 );
-const owe = statement(
+const markRefundDue = statement(
   'test.owe',
   "UPDATE charges SET status = 'refund_due' WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
 );
@@ -90,7 +90,7 @@ describe('the completer while the provider does not respond', () => {
     const cancelled = await place('pm_card_visa');
     await store.database.run(copyOrders, [waiting.id, 1000, unresponsivePaymentMethod]);
     await store.database.run(crash, [crashed.id]);
-    await store.database.run(owe, [cancelled.id]);
+    await store.database.run(markRefundDue, [cancelled.id]);
     const loops = [store.app.get(ResumeOrders), store.app.get(RefundCharges)];
     for (const loop of loops) loop.start();
     await eventually(
@@ -123,7 +123,7 @@ describe('the completer while the provider does not respond', () => {
     afterEach(() => running.stop());
 
     /** Resolves after the given number of further requests to the provider. */
-    const untilAsked = async (path: string, times: number): Promise<void> => {
+    const untilRequested = async (path: string, times: number): Promise<void> => {
       const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();
       // The time includes the start of a process.
@@ -136,11 +136,11 @@ describe('the completer while the provider does not respond', () => {
       const waiting = await place(unresponsivePaymentMethod);
       const cancelled = await place('pm_card_visa');
       await store.database.run(copyOrders, [waiting.id, 50, unresponsivePaymentMethod]);
-      await store.database.run(owe, [cancelled.id]);
+      await store.database.run(markRefundDue, [cancelled.id]);
       stripe.fail('/v1/refunds', 'silent');
-      const inHand = Promise.all([untilAsked(silentPath, 20), untilAsked('/v1/refunds', 1)]);
+      const requestsStarted = Promise.all([untilRequested(silentPath, 20), untilRequested('/v1/refunds', 1)]);
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '12000' });
-      await inHand;
+      await requestsStarted;
       const terminatedAt = performance.now();
       running.terminate();
       expect(await running.ended).toBe(0);
@@ -160,9 +160,9 @@ describe('the completer while the provider does not respond', () => {
       const body = orderBody(sku, await store.quote(creator.token));
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
-      const inHand = untilAsked(silentPath, 1);
+      const requestsStarted = untilRequested(silentPath, 1);
       const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
-      await inHand;
+      await requestsStarted;
       running.terminate();
       await running.untilClosed();
       await store.database.run(crash, [due.id]);
