@@ -133,7 +133,7 @@ describe('the maintenance job', () => {
         `CREATE TABLE ${name(at)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(at)}') TO ('${following}')`,
       );
     }
-    await stores.dataSource.query(`CREATE VIEW dependent_view AS SELECT * FROM ${name(kept)}`); // locks it
+    await stores.dataSource.query(`CREATE VIEW dependent_view AS SELECT * FROM ${name(kept)}`); // blocks DROP
     await maintenance.round();
     const names = (await stores.database.rows<{ name: string }>(attached)).map((row) => row.name);
     expect(names).toHaveLength(1 + 8);

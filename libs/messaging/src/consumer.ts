@@ -44,8 +44,8 @@ export interface ConsumerTimes {
  *   was never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery
  *   count grows.
  * - On an ordered queue that is not possible, since RabbitMQ keeps the order of returned messages only while
- *   the prefetch count stays the same. Instead, the first message after connecting is set aside once it was
- *   delivered too often: all messages before it were acknowledged, so it was the one in work.
+ *   the prefetch count stays the same. Instead, the first message after connecting is dead-lettered once it
+ *   was delivered too often: all messages before it were acknowledged, so it was the one in work.
  */
 export class Consumer {
   private waiting: ConsumeMessage[] = [];
@@ -157,7 +157,7 @@ export class Consumer {
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
-  /** Messages that can neither be handled nor set aside are redelivered on a new connection. */
+  /** Messages that can neither be handled nor dead-lettered are redelivered on a new connection. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
       const [first] = batch;

@@ -22,7 +22,7 @@ const members = {
       'Of `failed`: `exhausted` after the last attempt, `expired` when it was held too long, `gone` when the receiver answered 410. Else null',
     ),
   test: z.boolean().describe('Whether it was sent for trying things out'),
-  attempt_count: z.int().min(0).describe('Attempts started'),
+  attempt_count: z.int().min(0).describe('Attempts begun'),
   next_attempt_at: z.iso.datetime().nullable().describe('When it is tried next; null when it is not'),
   last_status_code: z.int().nullable().describe("The receiver's last HTTP status; null while there is none"),
   created_at: z.iso.datetime().describe('When it was made'),
@@ -98,7 +98,7 @@ export const deliveryDetailShape = z
       .array(attemptShape)
       .max(maxAttempts)
       .describe(
-        `The newest ${maxAttempts} attempts that have ended, in order; \`attempt_count\` tells how many were started`,
+        `The newest ${maxAttempts} attempts that have ended, in order; \`attempt_count\` tells how many were begun`,
       ),
   })
   .meta({

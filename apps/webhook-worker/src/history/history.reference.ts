@@ -75,7 +75,7 @@ export const recoverDeliveries = {
   tag,
   summary: 'Send again what was missed',
   description:
-    'Sends what failed or was held in a span of time, on a schedule started anew. What one call set going is not matched by the next, so repeating it is harmless. ' +
+    'Sends what failed or was held in a span of time, on a schedule begun anew. What one call set going is not matched by the next, so repeating it is harmless. ' +
     '`matched` counts the newest 100,000 deliveries of each status; all of them are sent. Six a minute for each subscription.',
   path: { id: subscription },
   body: {
