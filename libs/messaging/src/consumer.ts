@@ -162,7 +162,7 @@ export class Consumer {
     try {
       const [first] = batch;
       if (this.isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
-        await this.handling.setAside(channel, first, `ended its consumer ${deliveryCountOf(first)} times`);
+        await this.handling.deadLetter(channel, first, `ended its consumer ${deliveryCountOf(first)} times`);
       else await this.handling.handle(channel, batch);
       this.isFirstInOrder = false;
     } catch (error) {

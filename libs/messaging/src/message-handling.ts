@@ -83,7 +83,7 @@ export class MessageHandling {
   }
 
   /** Dead-letters a message without trying it. */
-  async setAside(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
+  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
     await this.reject(channel, raw, reason, idOf(raw));
   }
 
