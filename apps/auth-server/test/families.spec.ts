@@ -65,7 +65,7 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
       }
       const lost = await auditRecords(server, { clientId: app.clientId, event: 'token_race_lost' });
       expect(lost).toHaveLength(10 * (count - 1));
-      // One family in each round.
+      // Each round creates one family.
       expect(new Set(lost.map(({ details }) => details['grant_id'])).size).toBe(10);
     },
   );

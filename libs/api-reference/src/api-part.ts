@@ -20,7 +20,7 @@ export interface PartOptions {
   readonly routes: readonly Route[];
   readonly quotas: Readonly<Record<string, Quota>>;
   readonly webhooks?: ApiPart['webhooks'];
-  /** Of the webhooks. */
+  /** Named schemas of the webhooks. */
   readonly schemas?: ApiPart['schemas'];
 }
 

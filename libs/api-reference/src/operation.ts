@@ -26,7 +26,7 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
     /** `z.void()` for none. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
     readonly headers?: readonly ResponseHeader[];
-    /** What `Location` may be; by default an order of the Store. */
+    /** Example of `Location`. Default: an order of the Store API. */
     readonly location?: string;
     readonly examples?: Readonly<Record<string, { summary?: string; value: z.input<Shape> }>>;
   };

@@ -9,7 +9,7 @@ describe('an ES256 signature', () => {
     const key = new LocalSigningKey(jwk);
     const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
     const seen = { short: false, high: false };
-    // One in 256 has a number of 31 bytes, one of two a highest bit.
+    // About one signature in 128 has a number of 31 bytes, and most have a number with the highest bit set.
     for (let turn = 0; turn < 20_000 && !(seen.short && seen.high); turn += 1) {
       const data = Buffer.from(`message ${turn}`);
       const signature = key.signSync(data);

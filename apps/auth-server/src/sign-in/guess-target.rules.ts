@@ -9,7 +9,10 @@ export interface CountedNetwork {
   readonly factor: number;
 }
 
-/** What a guess is counted for. Subjects sort in the order in which their rows are locked: networks first. */
+/**
+ * The subjects that a guess counts for. They sort in the order in which their rows are locked: networks
+ * first.
+ */
 export interface GuessTarget {
   /** Empty for a browser with a budget of its own. */
   readonly limitedNetworks: readonly CountedNetwork[];

@@ -35,7 +35,7 @@ class ListDto {
 
 const pipe = new DtoPipe();
 
-/** What the pipe makes of a body or query as JSON would bring it; undefined when it is rejected. */
+/** The pipe's result for a body or query; undefined when it is rejected. */
 function read(metatype: new () => object, value: object, type: 'body' | 'query' = 'body'): unknown {
   try {
     return { ...Object(pipe.transform(value, { type, metatype })) };
