@@ -1,12 +1,12 @@
 import { Failure, reasonOf } from './dev/failure.ts';
 
-const help = `npm run -s tools -- NAME: tools for those who build on a running suite.
+const help = `npm run -s tools -- NAME: tools for developers who integrate with a running suite.
 
-  npm run -s tools -- listen    a webhook receiver on this machine that prints what comes, verified
+  npm run -s tools -- listen    a webhook receiver on this machine that verifies and prints deliveries
 
-With --help behind a name, its options.`;
+For the options of a tool: npm run -s tools -- NAME --help`;
 
-/** Loaded only when asked for. */
+/** Loaded only when used. */
 const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<void>>>> = {
   listen: async () => (await import('./listen/listen.ts')).listen,
 };
@@ -14,8 +14,7 @@ const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => 
 async function main(): Promise<void> {
   const [name = '--help', ...args] = process.argv.slice(2);
   if (name === '--help' || name === '-h') return console.log(help);
-  if (!Object.hasOwn(tools, name))
-    throw new Failure(`There is no tool "${name}". All tools: npm run -s tools`);
+  if (!Object.hasOwn(tools, name)) throw new Failure(`Unknown tool "${name}". All tools: npm run -s tools`);
   const tool = await tools[name]?.();
   await tool?.(args);
 }

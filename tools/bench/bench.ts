@@ -10,26 +10,26 @@ import type { Bench, BenchSite } from './bench-site.ts';
 import { type Figure, isMet, tableOf } from './figures.ts';
 import { circumstances, writeBenchmarks } from './report.ts';
 
-const help = `npm run bench -- NAME: measures a service of this clone, as it is compiled for production, beside a base line, in one run.
+const help = `npm run bench -- NAME: compares a service, compiled for production, with a baseline in one run.
 
-  npm run bench -- auth       the authorization server beside a bare oidc-provider that keeps all in memory
-  npm run bench -- store      the Store API beside a bare node:http and pg server that does the same SQL
-  npm run bench -- creator    the Creator API beside a bare consumer that writes the same rows
-  npm run bench -- webhooks   the deliveries of webhooks beside bare undici, the outbox relay beside bare publisher confirms
+  npm run bench -- auth       the authorization server against a bare oidc-provider with in-memory storage
+  npm run bench -- store      the Store API against a bare node:http and pg server with the same SQL
+  npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
+  npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
 
-  --rounds N    rounds that count (5); variants take turns in each, and ratios are taken round by round
-  --each MS     length of a variant's part of a round (1000)
-  --rows N      rows for what is measured beside many: auth's expired tokens (5000000), store's and creator's orders, webhooks' past
-                deliveries (1000000); 0 leaves that out
-  --json        the figures as JSON on standard output, all else on standard error
-  --write       puts the table into docs/reference/benchmarks.md
-  --no-gate     exit status 0 also when a target is missed
+  --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
+  --each MS     time of one variant in a round (default: 1000)
+  --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
+                orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements
+  --json        print the figures as JSON to standard output, everything else to standard error
+  --write       write the table to docs/reference/benchmarks.md
+  --no-gate     exit with status 0 even if a target is missed
 
-Only ratios mean something: absolute figures move by a factor of two with what else a machine does.
+Compare only ratios: absolute figures vary by a factor of two with the load of the machine.
 
 Settings (environment):
-  SUITE_BENCH_BASE_PORT   the private stores' ports follow it (28443)
-  SUITE_DEV_DIR           all it makes lives in "bench" below it (.dev), until the next run`;
+  SUITE_BENCH_BASE_PORT   base port; the ports of the private stores follow it (default: 28443)
+  SUITE_DEV_DIR           directory for state; the bench uses its subdirectory "bench" (default: .dev)`;
 
 /** Loaded only when asked for: they read what is compiled first. */
 const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: number }>> = {

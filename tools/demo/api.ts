@@ -69,7 +69,7 @@ export class Api {
     });
     if (answer.status !== 204)
       throw new Failure(
-        `Expected DELETE ${path} to answer 204; it answered ${answer.status}: ${answer.body}`,
+        `Expected DELETE ${path} to respond with 204, but it responded with ${answer.status}: ${answer.body}`,
       );
     return answer.status;
   }
@@ -89,11 +89,11 @@ export class Api {
     });
     if (answer.status >= 300)
       throw new Failure(
-        `Expected ${method} ${path} to succeed; it answered ${answer.status}: ${answer.body}`,
+        `Expected ${method} ${path} to succeed, but it responded with ${answer.status}: ${answer.body}`,
       );
     const read = shape.safeParse(JSON.parse(answer.body));
     if (!read.success)
-      throw new Failure(`Expected another answer of ${method} ${path}: ${z.prettifyError(read.error)}`);
+      throw new Failure(`Unexpected response of ${method} ${path}: ${z.prettifyError(read.error)}`);
     return { ...answer, body: read.data };
   }
 

@@ -41,7 +41,9 @@ export async function authorizationCodeFlow(
   equal('state', back.searchParams.get('state'), state);
   const code = back.searchParams.get('code');
   if (code === null)
-    throw new Failure(`Expected a code; got ${back.searchParams.get('error') ?? 'nothing'}.`);
+    throw new Failure(
+      `Expected an authorization code, but got ${back.searchParams.get('error') ?? 'nothing'}.`,
+    );
   const answer = await send(`${authUrl}/api/auth/oauth2/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -66,17 +68,17 @@ async function signInAndConsent(
   const browser = new FormBrowser(ca);
   try {
     let page: Page = await browser.open(url, redirectUri).catch((error: Error) => {
-      throw new Failure(`The sign-in page at ${new URL(url).origin} could not be read: ${error.message}`);
+      throw new Failure(`The sign-in page at ${new URL(url).origin} could not be loaded: ${error.message}`);
     });
     for (let pages = 0; pages < 4 && !page.url.startsWith(redirectUri); pages += 1) {
       const [form] = formsIn(page); // the first form of each page is the one that goes on
       if (form === undefined || page.status >= 400)
-        throw new Failure(`Expected a page with a form; ${page.url} answered ${page.status}.`);
+        throw new Failure(`Expected a page with a form, but ${page.url} responded with ${page.status}.`);
       const filled: Record<string, string> = 'password' in form.fields ? { email, password } : {};
       page = await browser.submit(page, form, filled, redirectUri);
     }
     if (!page.url.startsWith(redirectUri))
-      throw new Failure(`Expected to come back to ${redirectUri}; ended at ${page.url}.`);
+      throw new Failure(`Expected a redirect to ${redirectUri}, but ended at ${page.url}.`);
     return new URL(page.url);
   } finally {
     await browser.close();

@@ -64,7 +64,7 @@ async function demo(): Promise<void> {
         { country_code: 'GB', items },
         quote,
       );
-      const [cheapest = fail('Nothing ships to GB.')] = answer.body.data;
+      const [cheapest = fail('No shipping service ships to GB.')] = answer.body.data;
       note(`${answer.status} ${cheapest.name} £${(cheapest.price.amount / 100).toFixed(2)}`);
       return cheapest;
     });
@@ -74,7 +74,7 @@ async function demo(): Promise<void> {
         { country_code: 'JP', items },
         quote,
       );
-      const [cheapest = fail('Nothing ships to JP.')] = answer.body.data;
+      const [cheapest = fail('No shipping service ships to JP.')] = answer.body.data;
       equal('the currency of the quote', cheapest.price.currency, 'JPY');
       note(`${answer.status} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
     });
@@ -120,14 +120,14 @@ async function demo(): Promise<void> {
       note(`${answer.status} ${answer.body.id} ${answer.body.status}`);
       return answer.body.id;
     });
-    await steps.run('Repeat it with the same key', async (note) => {
+    await steps.run('Retry it with the same key', async (note) => {
       const answer = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
       equal('the order', answer.body.id, orderId);
       equal('idempotent-replayed', answer.headers['idempotent-replayed'], 'true');
       note(`${answer.status} the same order`);
     });
     await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
-    await steps.run('Have it shipped by the warehouse', async (note) => {
+    await steps.run('Ship it from the warehouse', async (note) => {
       await shipWithOps(orderId);
       const { body: shown, status } = await store.get(`/v1/orders/${orderId}`, order);
       equal("the order's status", shown.status, 'shipped');
@@ -188,7 +188,7 @@ async function until<Answer>(question: () => Promise<Answer | undefined>, what: 
     if (answer !== undefined) return answer;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Failure(`Expected ${what} within 30 s; it did not come.`);
+  throw new Failure(`Expected ${what} within 30 s, but it did not arrive.`);
 }
 
 function fail(reason: string): never {

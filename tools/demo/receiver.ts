@@ -26,8 +26,7 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
     url,
     find: (event, orderId) => {
       const [refusal] = refusals;
-      if (refusal !== undefined)
-        throw new Failure(`Expected every delivery to be genuine; one is not: ${refusal}.`);
+      if (refusal !== undefined) throw new Failure(`A delivery could not be verified: ${refusal}.`);
       return events.find((one) => one.event === event && one.data['order_id'] === orderId);
     },
     stop,

@@ -33,10 +33,12 @@ export class Steps {
 /** @throws Failure that says what was expected */
 export function equal(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
-  throw new Failure(`Expected ${what} to be ${JSON.stringify(expected)}; it is ${JSON.stringify(actual)}.`);
+  throw new Failure(
+    `Expected ${what} to be ${JSON.stringify(expected)}, but it is ${JSON.stringify(actual)}.`,
+  );
 }
 
 /** @throws Failure */
 export function that(what: string, holds: boolean): void {
-  if (!holds) throw new Failure(`Expected ${what} to hold; it does not.`);
+  if (!holds) throw new Failure(`Expected ${what}, but it is not so.`);
 }

@@ -3,15 +3,15 @@ import { parseArgs } from 'node:util';
 import { reasonOf } from '../dev/failure.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 
-const help = `npm run -s token: prints an access token of a demo account, got as a person with a browser would get it.
+const help = `npm run -s token: prints an access token of a demo account, obtained through the sign-in pages.
 
-  --email E          whose (owner@harbour.example)
-  --password P       needed when it is no demo account's
-  --scope "S S …"    what it may do (openid and all of the Store API)
-  --client C         of which app (the dashboard)
-  --redirect-uri U   where that app is sent back to`;
+  --email E          the account (default: owner@harbour.example)
+  --password P       the password; required unless it is a demo account
+  --scope "S S …"    scopes of the token (default: openid and all scopes of the Store API)
+  --client C         the client (default: the dashboard)
+  --redirect-uri U   a redirect URI of that client`;
 
-/** Prints an access token of a demo account, got as a person with a browser would get it. For trying things by hand. */
+/** Prints an access token of a demo account, obtained through the sign-in pages. For manual experiments. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {

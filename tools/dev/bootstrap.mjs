@@ -27,7 +27,7 @@ export async function run(script, { evenIfStale = false, readsBuild = false } = 
   const doAsTheyAre = evenIfStale && existsSync(modules) && !existsSync(lock);
   if (!doAsTheyAre) installNodeModules();
   if (readsBuild && !existsSync(join(root, 'libs', 'contracts', 'dist')))
-    fail('Nothing is built here yet. Start the suite first: npm start');
+    fail('The suite is not built yet. Start it first: npm start');
   const child = spawn(
     nodeProgram(),
     ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],
@@ -40,7 +40,7 @@ export async function run(script, { evenIfStale = false, readsBuild = false } = 
   stopWithParent(child);
   const code = await new Promise((resolve) => {
     child.once('error', (error) => {
-      console.error(`Node could not be started: ${error.message}`);
+      console.error(`Node.js could not be started: ${error.message}`);
       resolve(1);
     });
     child.once('exit', (exitCode, signal) => resolve(exitCode ?? (signal === 'SIGINT' ? 130 : 1)));
@@ -61,7 +61,7 @@ function stopWithParent(child) {
 function checkNode() {
   if (Number(process.versions.node.split('.')[0]) >= oldestNode) return;
   fail(
-    `Node ${oldestNode} or newer is needed; this is ${process.version}. See https://nodejs.org/en/download`,
+    `Node.js ${oldestNode} or newer is required, but this is ${process.version}. See https://nodejs.org/en/download`,
   );
 }
 
@@ -85,7 +85,7 @@ function installNodeModules() {
   });
   if (npm.status !== 0) {
     unlock();
-    fail('npm ci failed: what it printed above is the reason.');
+    fail('npm ci failed; see its output above.');
   }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, wanted);
@@ -98,7 +98,7 @@ function lockInstallation() {
   for (let told = false; ; told = true) {
     if (createFile(lock)) return () => rmSync(lock, { force: true });
     if (isStale(lock)) removeStaleLock();
-    if (!told) console.log('Another command is installing the node modules; waiting for it …');
+    if (!told) console.log('Another command is installing the node modules; waiting …');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   }
 }
@@ -153,7 +153,7 @@ function nodeProgram() {
   const [oldestMajor, oldestMinor] = oldestTypeScriptNode;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return process.execPath;
   return fail(
-    `On ${process.platform} Node 24 is needed; this is ${process.version}. See https://nodejs.org/en/download`,
+    `On ${process.platform} Node.js 24 is required, but this is ${process.version}. See https://nodejs.org/en/download`,
   );
 }
 

@@ -10,9 +10,9 @@ const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 const generator = join(root, 'tools', 'reference', 'generate.ts');
 const wordCheck = join(root, 'tools', 'words', 'check-words.ts');
 
-/** What `npm run check` holds, by the name it is reported under. */
+/** The checks of `npm run check`, by the name in its output. */
 const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
-  'Format (npm run format mends it)': () => node(prettier, '--check', '--log-level=warn', '.'),
+  'Format (fix with: npm run format)': () => node(prettier, '--check', '--log-level=warn', '.'),
   'Words (docs/glossary.md)': () => node(wordCheck),
   'Lint and boundaries': () => runNx(['run-many', '--target=lint', '--outputStyle=static', '--parallel=2']),
   Types: () => runNx(['run-many', '--target=typecheck', '--outputStyle=static', '--parallel=2']),
@@ -23,7 +23,7 @@ const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
   },
 };
 
-/** Runs every check, also after one has failed, and tells the names of those that failed. */
+/** Runs every check, even after a failure. Returns the names of the failed checks. */
 export async function runChecks(progress: Progress, say: (line: string) => void): Promise<string[]> {
   const failed: string[] = [];
   for (const [name, check] of Object.entries(checks)) {

@@ -76,7 +76,7 @@ function picker(): (wanted: number) => Promise<number> {
       given.add(port);
       return port;
     }
-    throw new Failure(`No port is free from ${wanted} upwards in steps of ${stride}.`);
+    throw new Failure(`No free port found from ${wanted} upwards in steps of ${stride}.`);
   };
 }
 

@@ -7,9 +7,9 @@ async function reset(): Promise<void> {
   const settings = readSettings();
   await endSuite(settings.stateDir);
   await wipeState(settings);
-  console.log('The suite is stopped and its data is wiped.');
+  console.log('The suite is stopped and its data is deleted.');
   if (settings.given.redis !== undefined || settings.given.rabbitmq !== undefined) {
-    console.log('What lies in the given Redis and RabbitMQ stays: they are not ours to empty.');
+    console.log('Data in the Redis and RabbitMQ given by the environment is kept.');
   }
 }
 

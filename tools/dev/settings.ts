@@ -18,12 +18,12 @@ export interface Settings {
 }
 
 export const settingsHelp = `Settings (environment):
-  SUITE_BASE_PORT    port of the gateway (8443); all other ports follow it
-  SUITE_DEV_DIR      where the suite keeps data, logs and stack.json (.dev); every command finds its suite by it
-  POSTGRES_URL       use this PostgreSQL (a role that may create roles and databases)
+  SUITE_BASE_PORT    port of the gateway (default: 8443); the other ports follow it
+  SUITE_DEV_DIR      directory for data, logs and stack.json (default: .dev); every command uses it to find its suite
+  POSTGRES_URL       use this PostgreSQL; its role must be able to create roles and databases
   REDIS_URL          use this Redis
   RABBITMQ_URL       use this RabbitMQ
-  Any setting of a service, such as WEBHOOK_RETRY_SCHEDULE_MS or LOG_LEVEL, is passed on to the services.`;
+  Settings of services, such as WEBHOOK_RETRY_SCHEDULE_MS or LOG_LEVEL, are passed to the services.`;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -78,7 +78,7 @@ function portSetting(environment: Environment, name: string, byDefault: number):
   const given = environment[name] || String(byDefault);
   const port = Number(given);
   if (!/^\d+$/.test(given) || port < 1024 || port + lastOffset > 65535) {
-    throw new Failure(`${name} must be a port from 1024 to ${65535 - lastOffset}; it is "${given}".`);
+    throw new Failure(`${name} must be a port from 1024 to ${65535 - lastOffset}, but is "${given}".`);
   }
   return port;
 }

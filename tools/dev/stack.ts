@@ -7,13 +7,13 @@ import { type PartStatus, verbs } from './supervisor/part.ts';
 
 const help = `npm run stack -- <command> [--json]
 
-  status                 name, state, pid, uptime and restarts of each service and dependency
-  stop NAME              stop one; it stays stopped until start
+  status                 show name, state, pid, uptime and restarts of each service and dependency
+  stop NAME              stop it until the next start
   start NAME             start it; returns when it is ready
-  restart NAME           stop, then start
-  kill NAME              SIGKILL; it is started again like after any death
-  pause NAME             SIGSTOP: it hangs
-  resume NAME            SIGCONT
+  restart NAME           stop it, then start it
+  kill NAME              send SIGKILL; it is restarted automatically
+  pause NAME             send SIGSTOP, so that it hangs
+  resume NAME            send SIGCONT
 
 NAME: store-api, creator-api, auth-server, webhook-worker, gateway, postgres, redis, rabbitmq`;
 
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const isVerb = verbs.some((verb) => verb === command);
   if ((!isVerb && command !== 'status') || isVerb !== (name !== undefined) || more.length > 0)
     throw new Failure(
-      'Say status, or one of stop, start, restart, kill, pause, resume and a NAME. All of it: npm run stack -- --help',
+      'Expected status, or one of stop, start, restart, kill, pause, resume with a NAME. For help: npm run stack -- --help',
     );
   const result = await control(readSettings().stateDir, command, name);
   if (result === undefined) throw new Failure('No suite is running. Start one with: npm start');

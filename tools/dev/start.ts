@@ -8,17 +8,17 @@ import { Suite } from './suite.ts';
 import { summary } from './summary.ts';
 import { control } from './supervisor/control.ts';
 
-const help = `npm start: the whole suite on this machine, from a bare clone.
+const help = `npm start: starts the whole suite on this machine, from a fresh clone.
 
-  npm start                        start, stay, show the services' logs; Ctrl-C stops all of it
-  npm start -- --detach            return when it is ready; npm stop stops it
-  npm start -- --dependencies      only PostgreSQL, Redis and RabbitMQ; prints their addresses
-  npm stop                         stop
-  npm run reset                    stop and wipe its data
-  npm run stack -- status          what runs; also stop, start, restart, kill, pause, resume NAME
+  npm start                        start the suite and show the logs of its services; Ctrl-C stops it
+  npm start -- --detach            start the suite in the background; return when it is ready
+  npm start -- --dependencies      start only PostgreSQL, Redis and RabbitMQ; print their URLs
+  npm stop                         stop the suite
+  npm run reset                    stop the suite and delete its data
+  npm run stack -- status          show what is running; also stop, start, restart, kill, pause, resume NAME
 
-PostgreSQL, Redis and RabbitMQ come from the first of these that can be had: the addresses below, a Docker engine,
-programs on this machine, apt-get (Debian and Ubuntu, as root or by sudo). Private ones keep their data under .dev.
+PostgreSQL, Redis and RabbitMQ come from the first available source: the URLs below, a Docker engine, programs on
+this machine, apt-get (Debian and Ubuntu, as root or with sudo). Stores that the suite starts keep their data in .dev.
 
 ${settingsHelp}`;
 
@@ -58,16 +58,14 @@ async function alreadyRuns(settings: Settings): Promise<boolean> {
     running.answer instanceof Object ? Reflect.get(running.answer, 'base_port') : undefined;
   if (port !== settings.basePort) {
     throw new Failure(
-      `A suite with the base port ${String(port)} runs in ${settings.stateDir}. For one more beside it: SUITE_DEV_DIR=.dev/${settings.basePort} SUITE_BASE_PORT=${settings.basePort} npm start`,
+      `A suite with the base port ${String(port)} is running in ${settings.stateDir}. To start another one: SUITE_DEV_DIR=.dev/${settings.basePort} SUITE_BASE_PORT=${settings.basePort} npm start`,
     );
   }
   const stack = readStack(settings.stateDir);
   if (stack === undefined)
-    throw new Failure(`A suite is starting in ${settings.stateDir}, or has only its dependencies.`);
+    throw new Failure(`A suite in ${settings.stateDir} is starting, or runs only its dependencies.`);
   const stop = commandFor(settings.stateDir, 'npm stop');
-  console.log(
-    `The suite is running already, with the settings it was started with: others take effect only after ${stop}.`,
-  );
+  console.log(`The suite is already running. Changed settings take effect only after ${stop}.`);
   console.log(summary(stack, { stateDir: settings.stateDir, stays: false }).join('\n'));
   return true;
 }

@@ -62,7 +62,7 @@ export class Suite {
     mkdirSync(settings.stateDir, { recursive: true });
     const opened: { suite?: Suite } = {};
     const server = await serveControl(settings.stateDir, (name, argument) => {
-      if (opened.suite === undefined) throw new Failure('The suite is only just starting.');
+      if (opened.suite === undefined) throw new Failure('The suite is still starting.');
       return opened.suite.command(name, argument);
     });
     opened.suite = new Suite(settings, terminal, server);
@@ -80,7 +80,7 @@ export class Suite {
     this.ports = portsFrom(settings.basePort);
     removeStack(settings.stateDir);
     this.removalWatch = whenRemoved(settings.stateDir, () => {
-      terminal.say(`\n${settings.stateDir} was removed; the suite cannot go on without it. Stopping …`);
+      terminal.say(`\n${settings.stateDir} was deleted, so the suite cannot continue. Stopping …`);
       controlServer.close(); // at once: a new suite may open its own at the same path
       void this.stop();
     });
@@ -108,7 +108,9 @@ export class Suite {
   async startDependencies(wanted: Wanted): Promise<void> {
     const leftovers = await this.supervisor.endLeftovers();
     if (leftovers.length > 0)
-      this.terminal.say(`  An earlier suite was killed; ended what it left: ${leftovers.join(', ')}.`);
+      this.terminal.say(
+        `  An earlier suite was killed; stopped its remaining processes: ${leftovers.join(', ')}.`,
+      );
     if (wanted.gateway) await this.checkGatewayPort();
     this.ports = await withFreeDependencyPorts(this.ports);
     await this.progress.step('PostgreSQL, Redis and RabbitMQ', async (note) => {
@@ -128,7 +130,7 @@ export class Suite {
       for (const { name } of dependencies.filter(isGiven)) {
         if (name === 'postgres') continue;
         this.terminal.say(
-          `  All services share the one user of the given ${name}: least privilege is not in effect.`,
+          `  All services share one user of the given ${name}, so each service can access the data of the others.`,
         );
       }
     });
@@ -195,7 +197,7 @@ export class Suite {
     const verb: Verb | undefined = verbs.find((candidate) => candidate === name);
     if (verb !== undefined && argument !== '') {
       if (this.choice.dependencies.some((one) => one.name === argument && isGiven(one))) {
-        throw new Failure(`${argument} was given in the environment: it is not ours to ${verb}.`);
+        throw new Failure(`Cannot ${verb} ${argument}, because it is given by the environment.`);
       }
       return this.supervisor.act(verb, argument);
     }
@@ -257,7 +259,7 @@ export class Suite {
     const { gateway } = this.ports;
     if (!(await isTaken(gateway))) return;
     throw new Failure(
-      `Port ${gateway}, the gateway's, is taken by another program. Stop that program, or give the suite other ports: SUITE_BASE_PORT=${gateway + 1000} npm start`,
+      `Another program uses port ${gateway} of the gateway. Stop that program, or use other ports: SUITE_BASE_PORT=${gateway + 1000} npm start`,
     );
   }
 

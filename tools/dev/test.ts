@@ -10,16 +10,16 @@ import { Suite } from './suite.ts';
 import { countResults, type Counts, jestArgs, removeResults, sum } from './test-results.ts';
 import { wipeState } from './wipe-state.ts';
 
-const help = `npm test: checks, unit and integration tests, end-to-end tests, against a suite of its own that is
-stopped again at the end. It closes with the line "N passed, N failed".
+const help = `npm test: runs checks, unit and integration tests, and end-to-end tests. It starts a suite of its own and
+stops it at the end. The last line is "N passed, N failed".
 
-  npm test                   all of it
+  npm test                   all tests
   npm test -- --only unit    unit and integration tests, with private stores
-  npm test -- --only e2e     end-to-end tests, with a whole suite
+  npm test -- --only e2e     end-to-end tests, with a complete suite
 
 Settings (environment):
-  SUITE_TEST_BASE_PORT   port of the test suite's gateway (18443); all others follow it
-  SUITE_DEV_DIR          the test suite lives in "test" below it (.dev)`;
+  SUITE_TEST_BASE_PORT   port of the test suite's gateway (default: 18443); the other ports follow it
+  SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
 
 const say = (line: string): void => console.log(line);
 

@@ -1,7 +1,10 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
 import type { Arrival } from './receiver.ts';
 
-/** A delivery as `--json` tells it. What is not verified has neither event nor id nor data: anybody may have written them. */
+/**
+ * A delivery as `--json` prints it. An unverified delivery has no event, id and data, because anyone may have
+ * sent them.
+ */
 export interface DeliveryReport {
   readonly at: string;
   readonly event: string | null;
@@ -9,10 +12,10 @@ export interface DeliveryReport {
   readonly delivery: string | null;
   readonly attempt: number | null;
   readonly verified: boolean;
-  /** Why it is not. */
+  /** Why the delivery is not verified. */
   readonly refusal: string | null;
   readonly test: boolean;
-  /** The status it is answered with. */
+  /** The status of the response. */
   readonly answered: number;
   readonly data: Readonly<Record<string, unknown>> | null;
 }
@@ -37,7 +40,7 @@ export function reportOf({ at, headers, verdict }: Arrival, answered: number): D
 
 const longestEvent = 'product.inventory_changed'.length;
 
-/** Time (UTC), event, id, delivery, attempt, verified or why not, answer. */
+/** Time (UTC), event, id, delivery, attempt, verification result, response. */
 export function lineOf(report: DeliveryReport): string {
   return [
     report.at.slice(11, 23),
@@ -46,8 +49,8 @@ export function lineOf(report: DeliveryReport): string {
     report.delivery ?? '-',
     `attempt ${report.attempt ?? '-'}`,
     report.verified ? 'verified' : `NOT VERIFIED (${report.refusal})`,
-    `answered ${report.answered}`,
+    `responded ${report.answered}`,
   ]
-    .map((cell) => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')) // headers of strangers reach a terminal
+    .map((cell) => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')) // untrusted headers must not affect the terminal
     .join('  ');
 }

@@ -26,8 +26,8 @@ describe('the options of listen', () => {
   });
 
   it.each([
-    ['--events order.eaten', /no event "order\.eaten".*order\.created/],
-    ['--events=', /no event ""/],
+    ['--events order.eaten', /Unknown event "order\.eaten".*order\.created/],
+    ['--events=', /Unknown event ""/],
     ['--port 65536', /--port must be a whole number from 0 to 65535/],
     ['--status 199', /--status must be a whole number from 200 to 599/],
     ['--fail -1', /.*/],

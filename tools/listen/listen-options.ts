@@ -4,25 +4,25 @@ import { Failure } from '../dev/failure.ts';
 
 const program = 'npm run -s tools -- listen';
 
-export const listenHelp = `${program}: a webhook receiver on this machine. It subscribes at the running suite, prints every delivery
-as it comes, verified, and unsubscribes when it is stopped (Ctrl-C, SIGTERM).
+export const listenHelp = `${program}: a webhook receiver on this machine. It subscribes to the running suite, verifies and prints
+every delivery, and unsubscribes when it is stopped (Ctrl-C, SIGTERM).
 
-  --events A,B    what to receive (all events)
-  --json          a line of JSON for each delivery, with its data
-  --fail N        answers the first N deliveries with 500, or with --status, then 204
-  --status S      answers every delivery with this status instead of 204 (200 to 599)
-  --delay MS      waits so long before each answer
-  --port P        listens on this port (a free one)
-  --secret S      the subscription's secret (a random one)
-  --email E       whose creator (owner@harbour.example)
-  --password P    needed when it is no demo account's
-  --token T       subscribe by this access token instead (webhooks:create and webhooks:delete)`;
+  --events A,B    events to receive (default: all)
+  --json          print each delivery as one line of JSON, with its data
+  --fail N        respond to the first N deliveries with 500 (or --status), then with 204
+  --status S      respond to every delivery with this status, 200 to 599 (default: 204)
+  --delay MS      delay before each response (default: 0)
+  --port P        port to listen on (default: a free port)
+  --secret S      secret of the subscription (default: random)
+  --email E       account whose creator to subscribe for (default: owner@harbour.example)
+  --password P    password of the account; required unless it is a demo account
+  --token T       access token to use instead of an account (webhooks:create and webhooks:delete)`;
 
-/** How the receiver answers. */
+/** How the receiver responds. */
 export interface Behaviour {
-  /** Of failures; of all answers where `failures` is undefined. */
+  /** Status of the failures, or of all responses if `failures` is undefined. */
   readonly status: number;
-  /** So many deliveries at first. */
+  /** Number of failures at the start. */
   readonly failures: number | undefined;
   readonly delayMs: number;
 }
@@ -38,7 +38,10 @@ export interface ListenOptions {
   readonly behaviour: Behaviour;
 }
 
-/** Undefined when help is wanted. @throws Failure, or what `parseArgs` says of options that do not exist */
+/**
+ * Returns undefined if help is requested.
+ * @throws Failure, or the error of `parseArgs` for unknown options
+ */
 export function readListenOptions(args: readonly string[]): ListenOptions | undefined {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
@@ -76,7 +79,7 @@ export function readListenOptions(args: readonly string[]): ListenOptions | unde
   };
 }
 
-/** The status of the delivery that came as the `count`-th, from 1. */
+/** The status for the `count`-th delivery, from 1. */
 export function statusOf(count: number, { status, failures }: Behaviour): number {
   return failures === undefined || count <= failures ? status : 204;
 }
@@ -86,7 +89,7 @@ function readEvents(given: readonly string[] | undefined): readonly WebhookEvent
   const names = given.flatMap((list) => list.split(',')).map((name) => name.trim());
   const unknown = names.find((name) => !isWebhookEvent(name));
   if (unknown !== undefined)
-    throw new Failure(`There is no event "${unknown}". All events: ${webhookEvents.join(', ')}`);
+    throw new Failure(`Unknown event "${unknown}". All events: ${webhookEvents.join(', ')}`);
   return names.filter((name) => isWebhookEvent(name));
 }
 

@@ -10,11 +10,14 @@ import { openReceiver } from './receiver.ts';
 
 const scopes = ['openid', 'webhooks:create', 'webhooks:delete'];
 
-/** Subscribes, prints deliveries until it is told to end, unsubscribes. Deliveries go to standard output, all else to standard error. @throws Failure */
+/**
+ * Subscribes, prints deliveries to standard output until a signal arrives, then unsubscribes.
+ * @throws Failure
+ */
 export async function listen(args: readonly string[]): Promise<void> {
   const options = readListenOptions(args);
   if (options === undefined) return console.log(listenHelp);
-  const stopped = untilStopped(); // from here on a signal ends it in order
+  const stopped = untilStopped(); // from here on, a signal stops it gracefully
   const store = storeOf(options);
   const secret = options.secret ?? randomBytes(24).toString('base64url');
   let count = 0;
@@ -32,7 +35,9 @@ export async function listen(args: readonly string[]): Promise<void> {
   try {
     const wish = { url: receiver.url, secret, events: options.events };
     const { body } = await (await store()).post('/v1/webhooks', wish, subscription);
-    console.error(`${body.id} listens at ${receiver.url} for ${body.events.join(', ')}. Ctrl-C ends it.`);
+    console.error(
+      `${body.id} listens at ${receiver.url} for ${body.events.join(', ')}. Press Ctrl-C to stop.`,
+    );
     await stopped;
     await unsubscribe(store, body.id);
     console.error(`${body.id} is deleted.`);
@@ -45,11 +50,11 @@ async function unsubscribe(store: () => Promise<Api>, id: string): Promise<void>
   try {
     await (await store()).delete(`/v1/webhooks/${id}`);
   } catch (error) {
-    throw new Failure(`${id} is still there, it could not be deleted: ${reasonOf(error)}`);
+    throw new Failure(`${id} could not be deleted: ${reasonOf(error)}`);
   }
 }
 
-/** The Store API with a token that is good now: one that was got at the start has ended by the evening. */
+/** The Store API with a fresh token, because a token from the start may have expired. */
 function storeOf({ token, email, password }: ListenOptions): () => Promise<Api> {
   const stack = runningStack();
   const ca = readFileSync(stack.ca_file, 'utf8');
@@ -57,10 +62,10 @@ function storeOf({ token, email, password }: ListenOptions): () => Promise<Api> 
     new Api(`${stack.base_url}/store`, token ?? (await demoToken(stack, { email, password, scopes })), ca);
 }
 
-/** A terminal sends Ctrl-C to npm and to all below it, so it comes more than once. */
+/** A terminal sends Ctrl-C to npm and all its children, so the signal may arrive more than once. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
-    process.stdout.on('error', () => resolve()); // who reads it has gone: `… | head -1`
+    process.stdout.on('error', () => resolve()); // the reader has exited: `… | head -1`
   });
 }

@@ -98,7 +98,7 @@ describe('the receiver', () => {
 
   it('says so when its port is taken', async () => {
     const { url } = await open();
-    await expect(open(undefined, Number(new URL(url).port))).rejects.toThrow(/is taken by another program/);
+    await expect(open(undefined, Number(new URL(url).port))).rejects.toThrow(/Another program uses port/);
   });
 });
 
@@ -123,7 +123,7 @@ describe('the line of a delivery', () => {
       'whd_1',
       'attempt 1',
       'verified',
-      'answered 204',
+      'responded 204',
     ]);
   });
 

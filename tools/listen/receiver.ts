@@ -88,7 +88,5 @@ function listenOn(server: Server, port: number): Promise<number> {
 
 function whyNot(error: Error, port: number): string {
   const taken = 'code' in error && error.code === 'EADDRINUSE';
-  return taken
-    ? `Port ${port} is taken by another program.`
-    : `Port ${port} cannot be listened on: ${error.message}`;
+  return taken ? `Another program uses port ${port}.` : `Cannot listen on port ${port}: ${error.message}`;
 }

@@ -12,7 +12,7 @@ export type MessageOutcome = z.infer<typeof outcomeSchema>;
 const withinMs = 30_000;
 const askEveryMs = 50;
 
-/** What became of a message in a service, as soon as it is known. @throws Failure when nothing is known in time */
+/** Waits for the outcome of a message in a service. @throws Failure after the timeout */
 export async function waitUntilApplied(
   suite: RunningSuite,
   service: string,
@@ -26,7 +26,7 @@ export async function waitUntilApplied(
     await delay(askEveryMs);
   }
   throw new Failure(
-    `Published, but ${service} has not applied it within ${withinMs / 1000} s. It will when it is up again.`,
+    `The message is published, but ${service} has not applied it within ${withinMs / 1000} s. It applies the message when it is running again.`,
   );
 }
 

@@ -51,7 +51,7 @@ export const flag = z.boolean().optional();
 export const paymentMethod = z
   .string(missing)
   .refine((given) => given === 'none' || paymentMethodName.test(given), {
-    error: "must be none, or the payment provider's name of a payment method (pm_…)",
+    error: 'must be none, or the id of a payment method at the payment provider (pm_…)',
   });
 export const role = oneOf(organisationRoles);
 export const roleOrNone = oneOf([...organisationRoles, 'none']);

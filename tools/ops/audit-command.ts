@@ -42,7 +42,7 @@ export const auditCommand: Command = {
   readable: (result) => ('records' in result ? operatorAuditTable(result) : auditTable(result)),
   run: (suite, given) => {
     const { service, operator, limit, before, ...others } = asked.parse(given);
-    if (service === undefined && operator !== undefined) throw new Failure('--operator needs --service.');
+    if (service === undefined && operator !== undefined) throw new Failure('--operator requires --service.');
     if (service === undefined) return auditLog.run(suite, given);
     const foreign = Object.entries(others).find(([, value]) => value !== undefined);
     if (foreign !== undefined) throw new Failure(`--${foreign[0]} cannot be combined with --service.`);

@@ -87,10 +87,10 @@ describe.each(all)('ops $name', ({ name, command, args }) => {
 
   it.each([[], ['--json']])('names what is wrong in one line %j', (...json) => {
     const wrongs: [string[], string][] = [
-      [[...args, '--nonsense'], 'There is no option --nonsense here.'],
-      [[...args, '--constructor=x'], 'There is no option --constructor here.'],
-      [[...args, '-x'], 'There is no option -x here.'],
-      [[...args, 'surplus'], '"surplus" is one word too many.'],
+      [[...args, '--nonsense'], 'Unknown option --nonsense.'],
+      [[...args, '--constructor=x'], 'Unknown option --constructor.'],
+      [[...args, '-x'], 'Unknown option -x.'],
+      [[...args, 'surplus'], 'Too many arguments: "surplus".'],
       [[...args, '--json=yes'], '--json takes no value.'],
       ...Object.entries(command.flags).map(([flag, { type }]): [string[], string] =>
         type === 'boolean'
@@ -101,7 +101,7 @@ describe.each(all)('ops $name', ({ name, command, args }) => {
         .filter(([, { type, multiple }]) => type === 'string' && multiple !== true)
         .map(([flag]): [string[], string] => [
           [...command.words, ...command.positionals, `--${flag}=a`, `--${flag}=b`],
-          `--${flag} is given twice.`,
+          `--${flag} must be given only once.`,
         ]),
       ...command.positionals
         .slice(0, 1)
@@ -144,21 +144,21 @@ describe('an ops command line', () => {
     ['user create --email a@b.example --password secret-secret --role king', '--role must be one of owner'],
     [
       'creator create --organisation o --name n --payment-method cash',
-      '--payment-method must be none, or the payment provider',
+      '--payment-method must be none, or the id of a payment method at',
     ],
-    ['creator payment-method crt_1 cash', 'METHOD must be none, or the payment provider'],
+    ['creator payment-method crt_1 cash', 'METHOD must be none, or the id of a payment method'],
     ['user role a@b.example', '--role is missing.'],
     ['creator change crt_1 --payment-terms perhaps', '--payment-terms must be one of yes, no.'],
-    ['audit nonsense', '"nonsense" is one word too many.'],
+    ['audit nonsense', 'Too many arguments: "nonsense".'],
     ['client create --name App', '--redirect-uri is missing.'],
     [
       'order',
-      'There is no command "order". After "order" comes ship or track or deliver or cancel or recharge or redact.',
+      'Unknown command "order". Commands of "order": ship, track, deliver, cancel, recharge, redact.',
     ],
-    ['order lose ord_1', 'There is no command "order lose". After "order" comes ship'],
-    ['nonsense', 'There is no command "nonsense". All commands: npm run -s ops -- --help'],
-    ['--nonsense', 'Say which command.'],
-    ['--json', 'Say which command.'],
+    ['order lose ord_1', 'Unknown command "order lose". Commands of "order": ship'],
+    ['nonsense', 'Unknown command "nonsense". All commands: npm run -s ops -- --help'],
+    ['--nonsense', 'A command is missing.'],
+    ['--json', 'A command is missing.'],
   ])('%s is answered in one plain line', (line, complaint) => {
     const told = complaintAbout(line.split(' '));
     expect(told).toContain(complaint);

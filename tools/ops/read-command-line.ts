@@ -5,7 +5,7 @@ import { commands } from './commands.ts';
 
 const program = 'npm run -s ops --';
 
-/** What a person asked for: to be told how, or a command with its arguments as typed. */
+/** The parsed command line: a request for help, or a command with its arguments as typed. */
 export type CommandLine =
   | { readonly help: string }
   | { readonly command: Command; readonly json: boolean; readonly given: Readonly<Record<string, unknown>> };
@@ -14,11 +14,11 @@ const generalHelp = `${program} <command> [--json]
 
 ${commands.map(({ usage }) => `  ${usage}`).join('\n')}
 
-ORDER and SKU are the Store API's ids (ord_…, prod_…); a creator or a release is named by its UUID or its id; USER is a UUID or an e-mail address.
-T is an ISO 8601 time, or how long ago: 30m, 2h, 7d.
-Commands about orders and products publish the messages a warehouse would, and return when they have been applied.`;
+ORDER and SKU are ids of the Store API (ord_…, prod_…). CREATOR and RELEASE are UUIDs or ids. USER is a UUID or an e-mail address.
+T is an ISO 8601 time, or a duration before now: 30m, 2h, 7d.
+Commands for orders and products publish the messages of a warehouse, and return when the messages are applied.`;
 
-/** @throws Failure with one line that says what is wrong and how it is right */
+/** @throws Failure with one line that states the problem and the usage */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const from = args.findIndex((arg) => arg !== '--json');
   const asked = from === -1 ? args : [...args.slice(from), ...args.slice(0, from)]; // --json may stand first
@@ -32,10 +32,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 
 function unknownCommand(args: readonly string[]): string {
   const [noun = '', verb = ''] = args.filter((arg) => !arg.startsWith('-'));
-  if (noun === '') return `Say which command. All of them: ${program} --help`;
+  if (noun === '') return `A command is missing. All commands: ${program} --help`;
   const verbs = commands.flatMap(({ words }) => (words[0] === noun ? words.slice(1, 2) : []));
-  const hint = verbs.length > 0 ? `After "${noun}" comes ${verbs.join(' or ')}. ` : '';
-  return `There is no command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
+  const hint = verbs.length > 0 ? `Commands of "${noun}": ${verbs.join(', ')}. ` : '';
+  return `Unknown command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
 }
 
 function readArguments(command: Command, args: readonly string[]): CommandLine {
@@ -59,17 +59,17 @@ function readArguments(command: Command, args: readonly string[]): CommandLine {
       continue;
     }
     const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined;
-    if (flag === undefined) problems.push(`There is no option ${token.rawName} here.`);
+    if (flag === undefined) problems.push(`Unknown option ${token.rawName}.`);
     else if (flag.type === 'boolean' && token.value !== undefined)
       problems.push(`${token.rawName} takes no value.`);
     else if (flag.type === 'string' && (token.value === undefined || isOption(token)))
       problems.push(`${token.rawName} needs a value.`);
     else if (seen.has(token.name) && flag.multiple !== true)
-      problems.push(`${token.rawName} is given twice.`);
+      problems.push(`${token.rawName} must be given only once.`);
     seen.add(token.name);
   }
   const words = [...positionals.values()];
-  problems.push(...words.slice(command.positionals.length).map((word) => `"${word}" is one word too many.`));
+  problems.push(...words.slice(command.positionals.length).map((word) => `Too many arguments: "${word}".`));
   if (problems.length > 0) throw wrong(command, problems);
   const { json, ...options }: Record<string, unknown> = { ...values };
   const named = command.positionals.map((name, index): [string, string | undefined] => [name, words[index]]);
@@ -82,12 +82,15 @@ function readArguments(command: Command, args: readonly string[]): CommandLine {
   );
 }
 
-/** `--name --json`: the name was forgotten. A value that begins with a dash is written `--name=-x`. */
+/**
+ * In `--name --json` the value of `--name` is missing. A value that begins with a dash is written
+ * `--name=-x`.
+ */
 function isOption(token: { value?: string; inlineValue?: boolean }): boolean {
   return token.inlineValue === false && /^--?[a-z]/i.test(token.value ?? '');
 }
 
-/** Without what a negative number was taken for. */
+/** Removes options that are in fact negative numbers. */
 function known(options: Readonly<Record<string, unknown>>, command: Command): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(command.flags, name)));
 }

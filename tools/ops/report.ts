@@ -9,28 +9,29 @@ import type { RunningSuite } from './running-suite.ts';
 const confirmedWithinMs = 10_000;
 const closedWithinMs = 1_000;
 const untaken =
-  'has not taken the message. It may take it yet: look whether it was applied before you send it again.';
+  'did not confirm the message. The message may still arrive: check whether it was applied before you retry.';
 
-/** Publishes one message as the warehouse would and returns when store-api has applied it, or holds it until it makes sense. @throws Failure when it was refused */
+/**
+ * Publishes one message as the warehouse does. Returns when store-api has applied or deferred it.
+ * @throws Failure if store-api rejects it
+ */
 export async function report(suite: RunningSuite, message: Message): Promise<Record<string, unknown>> {
   await publish(suite, message);
   const outcome = await waitUntilApplied(suite, 'store-api', message.id);
-  if (outcome.outcome === 'refused') throw new Failure(`Refused: ${outcome.reason ?? 'no reason given'}.`);
+  if (outcome.outcome === 'refused') throw new Failure(`Rejected: ${outcome.reason ?? 'no reason given'}.`);
   const waitsFor = outcome.outcome === 'held' ? { reason: outcome.reason } : {};
   return { message_id: message.id, type: message.type, outcome: outcome.outcome, ...waitsFor };
 }
 
 async function publish({ rabbitmq, namespace }: RunningSuite, message: Message): Promise<void> {
   const connection = await connect(rabbitmq, { timeout: 5_000 }).catch((error: unknown) => {
-    throw new Failure(
-      `RabbitMQ cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Failure(`RabbitMQ is unreachable: ${error instanceof Error ? error.message : String(error)}`);
   });
   try {
     const channel = await connection.createConfirmChannel();
     const unroutable = new Promise<never>((_resolve, reject) => {
       channel.once('return', () =>
-        reject(new Failure('No service takes this message yet: is store-api up?')),
+        reject(new Failure('No queue receives this message yet. Check that store-api is running.')),
       );
     });
     const confirmed = new Promise<void>((resolve, reject) => {
@@ -42,17 +43,17 @@ async function publish({ rabbitmq, namespace }: RunningSuite, message: Message):
         (error: unknown) =>
           error === null || error === undefined
             ? resolve()
-            : reject(new Failure('RabbitMQ refused the message.')),
+            : reject(new Failure('RabbitMQ rejected the message.')),
       );
     });
     const alarm = new Promise<never>((_resolve, reject) => {
       connection.once('blocked', () =>
-        reject(new Failure(`RabbitMQ is short of memory or disk and ${untaken}`)),
+        reject(new Failure(`RabbitMQ is low on memory or disk space and ${untaken}`)),
       );
     });
     const silence = new Promise<never>((_resolve, reject) => {
       setTimeout(
-        () => reject(new Failure(`RabbitMQ says nothing and ${untaken}`)),
+        () => reject(new Failure(`RabbitMQ does not respond and ${untaken}`)),
         confirmedWithinMs,
       ).unref();
     });

@@ -29,7 +29,7 @@ describe('lists that a person reads', () => {
     const [head = '', first = '', second = '', rest] = text.split('\n');
     expect(first.indexOf('signed_in')).toBe(head.indexOf('EVENT'));
     expect(second).toContain('{"actor":"schedule"}');
-    expect(rest).toBe('Older ones: --before 17.4');
+    expect(rest).toBe('Older records: --before 17.4');
   });
 
   it('say of a subscription how it stands, and why', () => {

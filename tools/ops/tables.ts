@@ -31,7 +31,7 @@ export function auditTable(result: unknown): string {
     one.user_agent ?? '-',
   ]);
   const head = ['AT', 'EVENT', 'USER', 'CLIENT', 'ADDRESS', 'DETAILS', 'USER AGENT'];
-  return table(head, rows, before === null ? undefined : `Older ones: --before ${before}`);
+  return table(head, rows, before === null ? undefined : `Older records: --before ${before}`);
 }
 
 const operatorAuditPage = z.object({
@@ -48,7 +48,7 @@ const operatorAuditPage = z.object({
   before: z.string().nullable(),
 });
 
-/** What operators did, the newest last. */
+/** Commands of operators, newest last. */
 export function operatorAuditTable(result: unknown): string {
   const { records, before } = operatorAuditPage.parse(result);
   const rows = records.map((one) => [
@@ -60,7 +60,7 @@ export function operatorAuditTable(result: unknown): string {
     one.outcome,
   ]);
   const head = ['AT', 'OPERATOR', 'COMMAND', 'SUBJECTS', 'OPTIONS', 'OUTCOME'];
-  return table(head, rows, before === null ? undefined : `Older ones: --before ${before}`);
+  return table(head, rows, before === null ? undefined : `Older records: --before ${before}`);
 }
 
 const clientPage = z.object({
@@ -107,7 +107,7 @@ const deadLetters = z.object({
   ),
 });
 
-/** Refused messages, the oldest of each queue first, and how many there are. */
+/** Rejected messages, oldest of each queue first, and their number. */
 export function deadLetterTable(result: unknown): string {
   const { queues, letters } = deadLetters.parse(result);
   const rows = letters.map((one) => [
@@ -121,7 +121,7 @@ export function deadLetterTable(result: unknown): string {
     one.reason,
   ]);
   const waiting = queues.map(({ queue, waiting: count }) => `${queue} ${count}`).join(', ');
-  return table(['QUEUE', 'MESSAGE', 'TYPE', 'REFUSED', 'ABOUT', 'REASON'], rows, `Waiting: ${waiting}.`);
+  return table(['QUEUE', 'MESSAGE', 'TYPE', 'REJECTED', 'ABOUT', 'REASON'], rows, `Waiting: ${waiting}.`);
 }
 
 const webhookPage = z.object({
@@ -164,7 +164,10 @@ export function webhookTable(result: unknown): string {
   return table(head, rows, next === null ? undefined : `More: --after ${next}`);
 }
 
-/** Columns as wide as what stands in them. What people or clients wrote is kept from moving the cursor. */
+/**
+ * A table with aligned columns. Control characters in cells are replaced, so that they cannot affect the
+ * terminal.
+ */
 function table(head: readonly string[], rows: readonly (readonly string[])[], rest?: string): string {
   const lines = [head, ...rows.map((row) => row.map(printable))];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));

@@ -11,7 +11,7 @@ const described = z.object({
   enum: z.array(z.string()).optional(),
 });
 
-/** Every setting of every service, from the schema that reads it. */
+/** A table of every setting of every service, generated from the schema that parses it. */
 export async function configurationReference(): Promise<string> {
   const sections = await Promise.all(
     serviceNames.map(async (name) => [`## ${name}`, '', ...table(await settingsOf(name)), '']),
@@ -19,8 +19,8 @@ export async function configurationReference(): Promise<string> {
   return [
     '# Settings',
     '',
-    'Each service reads its environment once, at start. A value that cannot be used is named on standard error and ends the start with status 78.',
-    'An empty value counts as none.',
+    'Each service reads its environment once, at start. If a value is invalid, the service names it on standard error and exits with status 78.',
+    'An empty value is the same as no value.',
     '',
     ...sections.flat(),
   ].join('\n');

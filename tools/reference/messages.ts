@@ -4,37 +4,36 @@ import { fieldRows } from './schema-table.ts';
 
 type Kind = (typeof messages)[keyof typeof messages];
 
-/** Messages between services and from the fulfilment side, with their shapes. */
+/** The messages between services and from the fulfilment systems, with their shapes. */
 export function messagesReference(): string {
   const kinds = Object.values(messages);
-  // Several facts tell the same shape; each shape stands once.
+  // Several messages share a shape; each shape is listed once.
   const shapes = Map.groupBy<string, Kind>(kinds, ({ schema }) =>
     fieldRows(z.toJSONSchema(schema, { io: 'input' })).join('\n'),
   );
   return [
     '# Messages',
     '',
-    'Facts that travel over RabbitMQ: one topic exchange (`suite.facts`), the routing key is the type, a quorum queue per consumer and',
-    'a dead-letter queue (`….dead`) beside each. A message is JSON: `id` (UUIDv7; a consumer handles one id once), `type`, `version`,',
-    '`occurred_at`, optional `traceparent` (W3C Trace Context) and `operator` (who had it sent), and `data`. A message may come twice or late; the order of arrival means nothing.',
+    'Services publish messages over RabbitMQ to one topic exchange (`suite.facts`). The routing key is the message type. Each consumer has a quorum queue',
+    'and a dead-letter queue (`….dead`). A message is JSON with `id` (UUIDv7; a consumer handles each id once), `type`, `version`, `occurred_at`, `data`,',
+    'and optionally `traceparent` (W3C Trace Context) and `operator` (the person who had it published). A message may arrive more than once, late or out of order.',
     '',
-    'The pressing plant and the warehouse publish the `fulfilment.*` messages. What became of one is told by',
-    "`GET /messages/{id}` on store-api's internal port: `applied`, `held` with what it waits for, or `refused` with its reason (it is then in the",
-    'dead-letter queue). Their times are RFC 3339 in UTC, from the year 1; their text has neither control characters nor halves of surrogate pairs',
-    '(`reason` may have several lines).',
+    "The pressing plant and the warehouse publish the `fulfilment.*` messages. `GET /messages/{id}` on store-api's internal port returns the status of a message:",
+    '`applied`, `held` with the event that it waits for, or `refused` with the reason (the message is then in the dead-letter queue).',
+    'Times in these messages are RFC 3339 in UTC, from the year 1. Texts contain no control characters and no unpaired surrogates (`reason` may have several lines).',
     '',
     '## Queues',
     '',
-    '| Queue | Takes |',
+    '| Queue | Receives |',
     '| --- | --- |',
     ...Object.entries(messageQueues).map(
       ([name, types]) =>
-        `| \`suite.${name}\` | ${types.map((type) => `\`${type}\``).join(', ') || '`replay.*`, written to it directly'} |`,
+        `| \`suite.${name}\` | ${types.map((type) => `\`${type}\``).join(', ') || '`replay.*`, sent directly to the queue'} |`,
     ),
     '',
     '## Types',
     '',
-    '| Type | Version | Says |',
+    '| Type | Version | Meaning |',
     '| --- | --- | --- |',
     ...kinds.map(({ type, version, summary }) => `| \`${type}\` | ${version} | ${summary} |`),
     '',

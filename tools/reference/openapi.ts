@@ -8,13 +8,13 @@ import { root } from '../dev/settings.ts';
 import { creatorDescription } from './creator-description.ts';
 import { storeDescription } from './store-description.ts';
 
-/** The OpenAPI document of the Store API, from what its two services say about their parts. */
+/** The OpenAPI document of the Store API, composed of the parts of the two services that serve it. */
 export async function storeReference(): Promise<string> {
   const document = apiDocument({
     info: {
       title: 'Store API',
       version: '1.0.0',
-      summary: "A creator's catalogue, shipping, orders and webhooks.",
+      summary: 'Catalogue, shipping, orders and webhooks of a creator.',
       description: storeDescription,
     },
     prefix: 'store',
@@ -34,7 +34,7 @@ export async function creatorReference(): Promise<string> {
     info: {
       title: 'Creator API',
       version: '1.0.0',
-      summary: "Creators' orders, sales and royalties, and their new releases.",
+      summary: 'Orders, sales, royalties and new releases of creators.',
       description: creatorDescription,
     },
     prefix: 'creator',
@@ -47,7 +47,7 @@ export async function creatorReference(): Promise<string> {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** What a service's compiled code says about itself. */
+/** The part of the API document that a compiled service exports. */
 async function partOf(service: string): Promise<ApiPart> {
   const module: unknown = await import(
     pathToFileURL(join(root, 'apps', service, 'dist', 'reference.js')).href

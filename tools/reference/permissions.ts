@@ -9,26 +9,29 @@ import {
 
 const namespace = 'suite';
 
-/** The users of RabbitMQ and Redis with the commands that make them, from the table that the development set-up uses. */
+/**
+ * The users of RabbitMQ and Redis with the commands that create them, from the table that the development
+ * set-up uses.
+ */
 export function permissionsReference(): string {
   const exchange = factsExchangeOf(namespace);
   return `# Users of RabbitMQ and Redis
 
-Each service has its own user at both stores; it can reach its own queues and keys only (ADR 23). \`npm start\` and \`deploy/compose.yaml\` create these users. Elsewhere, run the
-commands below with a password of your own for each user, then give the service the address with its user in \`RABBITMQ_URL\` and \`REDIS_URL\`. Where \`RABBITMQ_NAMESPACE\`,
-\`TRACK_UPLOAD_QUEUE_PREFIX\` or \`WEBHOOK_QUEUE_PREFIX\` differs from its default, change the patterns accordingly.
+Each service has its own user in both stores. A user can access only the queues and keys of its service (ADR 23). \`npm start\` and \`deploy/compose.yaml\` create these users.
+In other environments, run the commands below with a password of your own for each user. Then set \`RABBITMQ_URL\` and \`REDIS_URL\` of the service to URLs with that user. If
+\`RABBITMQ_NAMESPACE\`, \`TRACK_UPLOAD_QUEUE_PREFIX\` or \`WEBHOOK_QUEUE_PREFIX\` differs from its default, change the patterns accordingly.
 
 ## RabbitMQ
 
-RabbitMQ 3.10 or later. Declare the exchange of facts once, as an administrator; services may not, since who may declare it may also delete it:
+RabbitMQ 3.10 or later. Declare the exchange once, as an administrator. Services may not declare it, because the permission to declare an exchange includes the permission to delete it:
 
 \`\`\`sh
 rabbitmqadmin declare exchange name=${exchange} type=topic durable=true
 \`\`\`
 
 ${storeUsers.map((user) => brokerCommands(user)).join('\n')}
-The operator's user is for \`node dist/operate.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for the warehouse that publishes \`fulfilment.*\` and \`catalogue.*\`. Give it to these
-programs in \`RABBITMQ_URL\`, never to a service.
+The user \`operator\` is for \`node dist/operate.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for the warehouse that publishes \`fulfilment.*\` and \`catalogue.*\`. Set it in the
+\`RABBITMQ_URL\` of these programs, never in that of a service.
 
 ## Redis
 

@@ -1,36 +1,37 @@
-import { answers, browsers, requests } from './shared-description.ts';
+import { browsers, rateLimits, requests, responses } from './shared-description.ts';
 
-/** What holds for every operation of the Store API. Told once, in the words of the reference. */
+/** The rules that apply to every operation of the Store API. */
 export const storeDescription = `
-Everything a creator's integration needs: read the catalogue, quote shipping, place and follow orders, and be told what happens.
+The API for a creator's integrations: read the catalogue, quote shipping, place and track orders, and receive events by webhook.
 
 ### Requests
 
-${requests} Checks come in this order: 401, 429, 403, 400, 404, 409, 422; a reused \`idempotency-key\` is 409 before anything is looked for.
+${requests} Checks run in this order: 401, 429, 403, 400, 404, 409, 422. A reused \`idempotency-key\` is 409 before any other resource is read.
 
-### Answers
+### Responses
 
-${answers}
+${responses}
 
 ### Identifiers, money and time
 
-- Identifiers are opaque: a prefix, and no more to be read from them.
-- Money is an integer in minor units with its currency: 1099 GBP is £10.99, 1099 JPY is ¥1099. At most 9007199254740991. Nothing is ever converted.
+- Identifiers are opaque strings with a prefix. Do not parse them.
+- Money is an integer in minor units with its currency: 1099 GBP is £10.99, 1099 JPY is ¥1099. The maximum is 9007199254740991. Amounts are never converted between currencies.
 - Times are RFC 3339 in UTC, dates are \`YYYY-MM-DD\`.
 
 ### Lists
 
-Lists are read page by page: send \`next_cursor\` as \`cursor\` until \`has_more\` is false. Rows that arrive meanwhile move nothing; each row comes once. A cursor is good for the list and filters it came from; another
-\`limit\`, \`currency\` or \`format\` is fine.
+To read a list page by page, send \`next_cursor\` as \`cursor\` until \`has_more\` is false. Every row is returned once, even if rows are created while you page. A cursor is valid only for the list and the filters that returned it;
+\`limit\`, \`currency\` and \`format\` may change.
 
 ### Errors
 
-Every error is one flat envelope; branch on \`code\`. \`details\` name each thing that is wrong: a path in the body, a parameter's name, or a header's name in lower case. What belongs to another creator does not exist: 404, or
-\`unknown_sku\` in 422. 429 and 503 pass: wait as long as \`Retry-After\` says and retry, an order only with its \`idempotency-key\`. Other 4xx stay until the request is fixed. A path or method that does not exist is 404.
+Every error is one flat envelope; branch on \`code\`. Each element of \`details\` names one problem: a path in the body, the name of a parameter, or the name of a header in lower case. A resource of another creator is 404, or
+\`unknown_sku\` in a 422. 429 and 503 are transient: wait for the seconds in \`Retry-After\`, then retry; retry an order only with its \`idempotency-key\`. Other 4xx responses do not change until the request is fixed. An unknown path or
+method is 404.
 
 ### Rate limits
 
-Each client has its quotas for each creator, as token buckets: \`RateLimit-Policy\` tells the quota a request counted against, \`RateLimit\` what is left. Requests without a good token share a quota per address.
+${rateLimits}
 
 ### Browsers
 

@@ -19,12 +19,12 @@ export function judgeAudit(output: string): Verdict {
   const { vulnerabilities, error, message } = parsed(output);
   if (vulnerabilities === undefined || error !== undefined) {
     const reason = error?.summary || error?.code || message || 'no report';
-    return { ok: true, lines: [`NOT CHECKED: the registry gave no advisories (${oneLine(reason)}).`] };
+    return { ok: true, lines: [`NOT CHECKED: the registry returned no advisories (${oneLine(reason)}).`] };
   }
   const serious = Object.values(vulnerabilities).filter(({ severity }) => failing.has(severity));
   if (serious.length > 0)
     return { ok: false, lines: serious.map(({ name, severity, range }) => `${severity}: ${name} ${range}`) };
-  return { ok: true, lines: ['No advisory of high or critical severity concerns what production runs.'] };
+  return { ok: true, lines: ['No advisories of high or critical severity for production dependencies.'] };
 }
 
 function parsed(output: string): z.output<typeof report> {

@@ -54,7 +54,7 @@ describe('a password change', () => {
     const browser = new Browser(given.server);
     await afterPassword(given.server, email, browser);
     const { shown } = await change(browser);
-    expect(shown.text).toContain('our own apps were signed out');
+    expect(shown.text).toContain('all other browsers and of our own apps.');
     await expect(own.refresh(ours.tokens.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
@@ -71,9 +71,9 @@ describe('a password change', () => {
     expect(page.text.replace(/\s+/g, ' ')).toMatch(
       /name="disconnect_apps" value="yes" checked ?\/>.*the 1 connected app/,
     );
-    expect(shown.text).toContain('all other apps were disconnected');
+    expect(shown.text).toContain('all other apps are disconnected');
     await expect(other.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-    expect((await browser.get(`${given.server.url}/account/apps`)).text).toContain('No app is connected.');
+    expect((await browser.get(`${given.server.url}/account/apps`)).text).toContain('No connected apps.');
     const repeated = await other.authorize('openid', { email, browser: elsewhere });
     expect(repeated.steps).toContain('login');
   });
@@ -150,7 +150,7 @@ describe('the name of a person', () => {
     expect(await userInfo(tokens.access_token)).toMatchObject({ name: 'Ada Example', email_verified: false });
     const page = await browser.get(`${given.server.url}/account`);
     const saved = await browser.submit(formOf(page, '/account/name'), { name: '  Ada  Lovelace ' });
-    expect(saved.text).toContain('Your name is changed.');
+    expect(saved.text).toContain('Your name has been changed.');
     expect((await userInfo(tokens.access_token)).name).toBe('Ada  Lovelace');
     for (const name of ['\u200b', 'a\u202eb', 'a\tb', 'x'.repeat(201)])
       expect((await browser.submit(formOf(page, '/account/name'), { name })).status).toBe(400);

@@ -127,7 +127,7 @@ describe('connected apps', () => {
     expect(shown.text).toContain('For Harbour Lights');
     const form = shown.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);
     const done = await browser.submit(form ?? formOf(shown, '/none'));
-    expect(done.text).toContain('The app is disconnected.');
+    expect(done.text).toContain('The app has been disconnected');
     expect(done.text).not.toContain('Planner');
     expect(done.text).toContain('Another app');
     expect(await accessStatus(tokens.access_token)).toBe(401);
@@ -164,7 +164,7 @@ describe('browsers', () => {
     expect(shown.text).toContain('this browser');
     const form = formOf(shown, '/browsers/sign-out');
     const done = await browser.submit(form);
-    expect(done.text).toContain('Signed out there.');
+    expect(done.text).toContain('Signed out of that browser.');
     expect(done.forms).toEqual([]);
     expect(await accessStatus(bound.tokens.access_token)).toBe(401);
     expect(await accessStatus(offline.tokens.access_token)).toBe(200);
@@ -229,7 +229,7 @@ describe('the password', () => {
     const elsewhere = await account(email, '/account');
     const { browser, shown } = await account(email, '/account/security');
     const done = await change(browser, shown);
-    expect(done.text).toContain('Your password is changed.');
+    expect(done.text).toContain('Your password has been changed.');
     const left = await elsewhere.browser.get(`${server.url}/account`);
     expect(left.text).toContain('id="password"');
     const old = await elsewhere.browser.submit(formOf(left, '/login'), { email, password });

@@ -74,8 +74,8 @@ describe('ops audit', () => {
     [{ since: 'yesterday' }, 'must be an ISO 8601 time'],
     [{ limit: '0' }, 'must be a whole number from 1 to 1000'],
     [{ limit: '1001' }, 'must be a whole number from 1 to 1000'],
-    [{ before: 'x' }, 'must be what an earlier page gave'],
-    [{ user: 'nobody@no.example' }, 'There is no user nobody@no.example.'],
+    [{ before: 'x' }, 'must be the `before` of an earlier page'],
+    [{ user: 'nobody@no.example' }, 'The user nobody@no.example does not exist.'],
   ])('rejects %j', async (given, complaint) => {
     await expect(audit(given)).rejects.toThrow(complaint);
   });

@@ -92,7 +92,7 @@ describe('creators', () => {
     ).rejects.toThrow('another organisation');
     await expect(
       changeCreator(server.database, outbox, { creator: 'crt_x', paymentMethod: 'pm_ok' }),
-    ).rejects.toThrow('There is no creator crt_x.');
+    ).rejects.toThrow('The creator crt_x does not exist.');
   });
 
   it('and users and clients with a given id or e-mail address are created once', async () => {
@@ -170,7 +170,7 @@ describe('user create for an existing user', () => {
     const before = await stored();
     await expect(
       makeUser(server.database, { ...given, password: 'another good password', ...change }),
-    ).rejects.toThrow('There is a user with this e-mail already.');
+    ).rejects.toThrow('A user with this e-mail address already exists.');
     expect(await stored()).toEqual(before);
   });
 

@@ -51,7 +51,7 @@ describe('client commands', () => {
       error: 'invalid_client',
     });
     await expect(given.operator.run('client delete', { CLIENT })).rejects.toThrow(
-      `There is no client ${CLIENT}.`,
+      `The client ${CLIENT} does not exist.`,
     );
   });
 
@@ -98,7 +98,7 @@ describe('client create', () => {
   ])('with an existing id and %s is an error, and the client stays unchanged', async (_, other) => {
     await given.operator.run('client create', warehouse);
     await expect(given.operator.run('client create', { ...warehouse, ...other })).rejects.toThrow(
-      'There is a client warehouse already, and it is not as given here.',
+      'The client warehouse already exists with different values.',
     );
     expect(await given.operator.run('client create', warehouse)).toEqual({ client_id: warehouse.id });
     expect(await count()).toBe(1);
@@ -111,6 +111,6 @@ describe('client create', () => {
         id: 'account',
         'redirect-uri': ['https://evil.example/'],
       }),
-    ).rejects.toThrow('is taken by the account pages');
+    ).rejects.toThrow('is reserved for the account pages');
   });
 });

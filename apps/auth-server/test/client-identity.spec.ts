@@ -249,7 +249,7 @@ describe('the consent page', () => {
 
   it('lists the data that webhook subscriptions receive', async () => {
     const { text } = await consentPageOf(await App.registered(server), 'webhooks:create');
-    expect(text).toContain('your orders with their tracking numbers, and stock changes of your products');
+    expect(text).toContain('your orders with tracking numbers, and stock changes of your products');
   });
 });
 

@@ -47,7 +47,7 @@ async function disconnect(app: App, email: string): Promise<void> {
   const apps = await browser.submit(formOf(page, '/login'), { email, password });
   const form = apps.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);
   const done = await browser.submit(form ?? formOf(apps, '/none'));
-  expect(done.text).toContain('The app is disconnected.');
+  expect(done.text).toContain('The app has been disconnected');
 }
 
 const lockTokens = statement(
@@ -213,7 +213,9 @@ describe('client.deleted', () => {
   it('is published once when the operator deletes a client with connections', async () => {
     const app = await appOf([await person(), await person()]);
     await given.operator.run('client delete', { CLIENT: app.clientId });
-    await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(/no client/);
+    await expect(given.operator.run('client delete', { CLIENT: app.clientId })).rejects.toThrow(
+      /does not exist/,
+    );
     expect(await disconnectedFrom(app.clientId)).toEqual([['client.deleted', { client_id: app.clientId }]]);
   });
 

@@ -116,7 +116,7 @@ describe('an attack on the sign-in of a signed-in user', () => {
     const page = await own.get(`${server.url}/account/security`);
     const fields = { new_password: 'quite another horse', repeated_password: 'quite another horse' };
     const shown = await own.submit(formOf(page, '/password'), { ...fields, current_password: password });
-    expect(shown.text).toContain('Your password is changed.');
+    expect(shown.text).toContain('Your password has been changed.');
   });
 });
 

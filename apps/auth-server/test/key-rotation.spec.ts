@@ -67,7 +67,7 @@ describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
   it('is rejected, since the running services could not open the new key', async () => {
     const before = await states();
     const stranger = new SigningKeys(server.database, new SecretBox([randomBytes(32)]));
-    await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY does not open the signing keys.');
+    await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY cannot decrypt the signing keys.');
     expect(await states()).toEqual(before);
   });
 });

@@ -45,7 +45,9 @@ it('the runbook’s steps after a leaked signing key end forged tokens within a 
 
   const before = server.oidc.provider;
   await operator.run('keys rotate');
-  await expect(operator.run('keys remove', { KEY: 'unknown' })).rejects.toThrow('There is no key unknown.');
+  await expect(operator.run('keys remove', { KEY: 'unknown' })).rejects.toThrow(
+    'The key unknown does not exist.',
+  );
   expect(await operator.run('keys remove', { KEY: leaked.kid })).toEqual({ kid: leaked.kid, removed: true });
   await eventually(() => server.oidc.provider !== before || undefined);
   const { keys } = await operator.run('keys list');
@@ -66,7 +68,7 @@ it('keys remove rejects the active key, and replaces a removed next key', async 
   const [active, next] = ['active', 'next'].map((state) =>
     keys.find((key: { alg: string; state: string }) => key.alg === 'ES256' && key.state === state),
   );
-  await expect(operator.run('keys remove', { KEY: active.kid })).rejects.toThrow('rotate the keys first');
+  await expect(operator.run('keys remove', { KEY: active.kid })).rejects.toThrow('Rotate the keys first');
   await operator.run('keys remove', { KEY: next.kid });
   const after = (await operator.run('keys list')).keys;
   expect(after.map(({ kid }: { kid: string }) => kid)).not.toContain(next.kid);

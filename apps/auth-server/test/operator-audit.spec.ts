@@ -97,6 +97,6 @@ it('rejects a command without an operator’s name outside development', async (
     process.env['OPERATOR'] = operator ?? '';
     process.env['BASE_URL'] = baseUrl ?? '';
   }
-  expect(complaint).toContain('Name the operator: --as NAME');
+  expect(complaint).toContain('Use --as NAME');
   expect(await records()).toEqual(before);
 });

@@ -135,7 +135,7 @@ describe.each(settings)('on %s', (_, options) => {
     await fillByKeyboard(page, ['operator@platform.example', password]);
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
     const faults = await faultsOf(page, options);
-    await page.getByText('You cannot scan it?').click();
+    await page.getByText('Can’t scan the code?').click();
     const key = (await page.locator('details code').textContent()) ?? '';
     const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
     await page.getByLabel('Code from the app').fill(totp.generate());
@@ -143,7 +143,7 @@ describe.each(settings)('on %s', (_, options) => {
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
     faults.push(...(await faultsOf(page, options)));
     expect(await page.getByRole('listitem').count()).toBe(10);
-    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'I have saved my codes' }).click();
     await page.getByRole('heading', { name: 'Security' }).waitFor();
     faults.push(...(await faultsOf(page, options)));
 

@@ -48,7 +48,7 @@ describe('user disable', () => {
 
   it('reports an unknown user', async () => {
     await expect(given.operator.run('user disable', { USER: 'no@body.example' })).rejects.toThrow(
-      'There is no user no@body.example.',
+      'The user no@body.example does not exist.',
     );
   });
 });
@@ -106,11 +106,11 @@ describe('user role', () => {
     const member = await newUser('member@harbour.example');
     await expect(
       given.operator.run('user role', { USER: member.user_id, role: 'global_admin' }),
-    ).rejects.toThrow('a global_admin belongs to none');
+    ).rejects.toThrow('belongs to an organisation and cannot become a global_admin');
     const { user_id: USER } = given.server.people.operator;
     await expect(
       given.operator.run('user role', { USER, role: 'owner', organisation: 'org_harbour' }),
-    ).rejects.toThrow('belongs to no organisation');
+    ).rejects.toThrow('cannot belong to an organisation');
   });
 });
 
@@ -160,7 +160,7 @@ describe('creator change', () => {
   });
 
   it.each([
-    [{ CREATOR: 'crt_x' }, 'say what to change'],
+    [{ CREATOR: 'crt_x' }, 'has no changes'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
   ])('rejects %j', async (flags, complaint) => {
     await expect(given.operator.run('creator change', flags)).rejects.toThrow(complaint);
@@ -219,7 +219,7 @@ describe('creator redact', () => {
     'rejects the unknown creator %s',
     async (CREATOR) => {
       await expect(given.operator.run('creator redact', { CREATOR })).rejects.toThrow(
-        `There is no creator ${CREATOR}.`,
+        `The creator ${CREATOR} does not exist.`,
       );
     },
   );

@@ -161,7 +161,7 @@ describe('a second factor (RFC 6238)', () => {
       expect((await browser.submit(form, fields)).status).toBe(401);
     const session = browser.cookie('__Host-session@/');
     const off = await browser.submit(form, { current_password: password, code });
-    expect(off.text).toContain('The second factor is off.');
+    expect(off.text).toContain('The second factor is turned off.');
     expect(browser.cookie('__Host-session@/')).not.toBe(session);
     expect((await afterPassword(server, email)).url.pathname).toBe('/account/security');
   });
@@ -210,7 +210,7 @@ describe('a global admin, where a second factor is required', () => {
     expect(recoveryCodes(codes)).toHaveLength(10);
     const account = await browser.submit(formOf(codes, '/second-factor/done'));
     expect(account.url.pathname).toBe('/account/security');
-    expect(account.text).toContain('cannot be turned off');
+    expect(account.text).toContain('you cannot turn it off');
     const csrf = formOf(account, '/password').hidden['csrf'] ?? '';
     const rejected = await browser.submit(
       { action: '/account/security/second-factor/remove', hidden: { csrf } },

@@ -138,7 +138,7 @@ describe('text that cannot be stored', () => {
     ]) {
       const shown = await browser.submit(form, fields);
       expect(shown.status).toBe(401);
-      expect(shown.text).toContain('The e-mail address or the password is not right.');
+      expect(shown.text).toContain('Incorrect e-mail address or password.');
     }
     expect((await browser.submit(form, { csrf: '\0' })).status).toBe(403);
     const consent = await browser.submit(form, { email: 'owner@harbour.example', password });

@@ -17,16 +17,16 @@ const fields = apiSettings.extend({
     .max(28)
     .default(5)
     .describe(
-      'Day of the following month on which a month of statistics closes, at 00:00 UTC. What is posted later counts in the first open month, so statements of a closed month never change. 0 closes no month: only for rebuilding a lost ledger',
+      'Day of the following month on which a month of statistics closes, at 00:00 UTC. Later postings count in the first open month, so the statistics of a closed month never change. 0 closes no month; use it only to rebuild a lost ledger',
     ),
   EXCHANGE_RATES_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      "Where creator-api fetches the ECB's reference rates, as XML or CSV (best the file of the last 90 days); unset, it fetches none and `ops rates load` brings them",
+      'URL of the ECB reference rates as XML or CSV, preferably the file of the last 90 days. Without it no rates are fetched; load them with `ops rates load`',
     ),
   EXCHANGE_RATES_INTERVAL_MS: milliseconds(minute, 7 * 24 * hour, 6 * hour).describe(
-    'Delay between two fetches of the exchange rates; a failed one is repeated after 5 minutes',
+    'Delay between two fetches of the exchange rates, in ms; a failed fetch is retried after 5 minutes',
   ),
   TRACK_UPLOAD_MAX_BYTES: z.coerce
     .number()
@@ -34,9 +34,11 @@ const fields = apiSettings.extend({
     .min(1)
     .max(4096 * mebibyte)
     .default(512 * mebibyte)
-    .describe('Largest audio file that is fetched; a replica needs room for as many as it fetches at a time'),
+    .describe(
+      'Maximum size of an audio file in bytes; a replica needs disk space for TRACK_UPLOAD_CONCURRENCY such files',
+    ),
   TRACK_UPLOAD_TIMEOUT_MS: milliseconds(50, 2 * hour, 10 * minute).describe(
-    'Deadline of fetching one audio file, everything included',
+    'Timeout of the download of one audio file, in ms',
   ),
   TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: z.coerce
     .number()
@@ -44,12 +46,12 @@ const fields = apiSettings.extend({
     .min(1)
     .max(16 * mebibyte)
     .default(16 * 1024)
-    .describe('An audio file that comes more slowly than this is given up'),
+    .describe('Minimum download speed of an audio file, in bytes per second; a slower download is aborted'),
   TRACK_UPLOAD_SLOW_FOR_MS: milliseconds(50, 10 * minute, 10 * second).describe(
-    'Stretch of time in which the speed of fetching an audio file is measured',
+    'Time window in which the download speed is measured, in ms',
   ),
   TRACK_UPLOAD_RETRY_SCHEDULE_MS: delaysSetting([10 * second, minute, 10 * minute, hour]).describe(
-    'Delay before each further run of a track upload that met something that may pass, in ms, separated by commas',
+    'Delays before the retries of a track upload after a transient failure, in ms, separated by commas',
   ),
   TRACK_UPLOAD_CONCURRENCY: z.coerce
     .number()
@@ -58,7 +60,7 @@ const fields = apiSettings.extend({
     .max(64)
     .default(16)
     .describe(
-      'Track uploads that a replica fetches at a time, which are read one after another; 0 leaves them to the others',
+      'Maximum number of concurrent track uploads of a replica; their audio is analysed one at a time. With 0 a replica processes none',
     ),
   TRACK_UPLOAD_ORGANISATION_CONCURRENCY: z.coerce
     .number()
@@ -67,15 +69,17 @@ const fields = apiSettings.extend({
     .max(32)
     .default(4)
     .describe(
-      'Track uploads of one organisation that are worked on at a time, by all replicas together; never more than half of `TRACK_UPLOAD_CONCURRENCY`, but one',
+      'Maximum number of concurrent track uploads of one organisation over all replicas; capped at half of `TRACK_UPLOAD_CONCURRENCY`, with a minimum of 1',
     ),
   TRACK_UPLOAD_LEASE_MS: milliseconds(500, 10 * minute, 30 * second).describe(
-    'After so long without a sign of life a replica has lost the track upload it works on',
+    'Lease of a replica on the track upload that it processes, in ms; a lease that is not renewed in time is lost',
   ),
   TRACK_UPLOAD_DIRECTORY: z
     .string()
     .optional()
-    .describe("Where audio is kept while it is read; by default the system's temporary directory"),
+    .describe(
+      'Directory for audio files during processing; by default the temporary directory of the system',
+    ),
   TRACK_UPLOAD_RETENTION_DAYS: z.coerce
     .number()
     .int()
@@ -83,10 +87,10 @@ const fields = apiSettings.extend({
     .max(3650)
     .default(90)
     .describe(
-      'Days after which a track upload that completed or failed is deleted; 0 keeps all. Reading it is then 404; the track stays in the Store',
+      'Days after which a completed or failed track upload is deleted and its status URL returns 404; the track stays in the Store. 0 keeps all',
     ),
   TRACK_UPLOAD_QUEUE_PREFIX: keyPrefix('creator').describe(
-    'First part of the BullMQ keys in Redis, for suites that share one',
+    'Prefix of the BullMQ keys in Redis, for suites that share one',
   ),
   ...guardedClientSettings,
 });

@@ -13,7 +13,7 @@ async function readText(file: string, { input }: Site): Promise<string> {
   try {
     return file === '-' ? await input() : await readFile(file, 'utf8');
   } catch {
-    throw new Error(`The file ${file} cannot be read.`);
+    throw new Error(`Cannot read the file ${file}.`);
   }
 }
 

@@ -2,16 +2,16 @@ import { apiPart } from '@fulfilment/api-reference';
 import { defaultQuotas, routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
 
-/** The whole Creator API, which this service alone serves. */
+/** The whole Creator API; no other service serves a part of it. */
 export const reference = apiPart({
   api: 'creator',
   quotas: defaultQuotas,
   routes: routesOf(controllers),
   tags: [
-    { name: 'Creators', description: 'Whose figures you may see.' },
-    { name: 'Orders', description: "A creator's orders, as the Store took them." },
-    { name: 'Statistics', description: 'What a creator sold and earned, by month.' },
-    { name: 'Releases', description: 'Bringing new releases into the Store.' },
-    { name: 'Track uploads', description: 'The audio of tracks: fetched from where it lies, and read.' },
+    { name: 'Creators', description: 'The creators that are visible to you.' },
+    { name: 'Orders', description: 'The Store orders of a creator.' },
+    { name: 'Statistics', description: 'Sales and royalties of a creator, by month.' },
+    { name: 'Releases', description: 'Creation of releases for the Store.' },
+    { name: 'Track uploads', description: 'Registration and analysis of the audio of tracks.' },
   ],
 });

@@ -90,6 +90,6 @@ describe('the line: messages in, orders and statistics out', () => {
       const letters = await api.broker.takeDeadLetters('creator-api.facts');
       return letters.length > 0 ? letters : undefined;
     });
-    expect(reasons).toEqual(['The lines of the order come to more than the largest amount.']);
+    expect(reasons).toEqual(['The total of the order lines exceeds the maximum amount.']);
   });
 });

@@ -47,7 +47,7 @@ void app
   .get(PaymentGateway)
   .checkKey()
   .catch((error: unknown) => {
-    service.logger.error({ error }, 'The payment provider does not take our key yet; orders stay pending.');
+    service.logger.error({ error }, 'The payment provider rejects our key; orders stay pending.');
   });
 // Started last, so that they stop first: no charge starts while the HTTP port closes.
 resumeOrders.start();

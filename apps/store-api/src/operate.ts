@@ -97,7 +97,7 @@ await runServiceCli({
           const reject = (path: string, message: string): void =>
             context.addIssue({ code: 'custom', path: [path], message });
           if (ORDER === undefined && since === undefined) reject('ORDER', 'is missing');
-          if (ORDER !== undefined && since !== undefined) reject('since', 'goes without an ORDER');
+          if (ORDER !== undefined && since !== undefined) reject('since', 'cannot be combined with an ORDER');
           if (until !== undefined && since === undefined) reject('until', 'needs --since');
         }),
       run: ({ database }: Context, { ORDER = '', since, until = new Date() }) =>

@@ -8,13 +8,13 @@ export const reference = apiPart({
   quotas: defaultQuotas,
   routes: routesOf(controllers),
   tags: [
-    { name: 'Orders', description: 'Placing orders and following them.' },
+    { name: 'Orders', description: 'Placing and reading orders.' },
     {
       name: 'Releases',
       description:
-        'The catalogue. A release has products; the `id` of a product is the `sku` of orders and quotes.',
+        'The catalogue. A release has products; orders and quotes use the `id` of a product as `sku`.',
     },
-    { name: 'Shipping', description: 'What it costs to send something, and how it may be sent.' },
-    { name: 'Creator', description: 'Whom the access token acts for.' },
+    { name: 'Shipping', description: 'Shipping rates and shipping services.' },
+    { name: 'Creator', description: 'The creator that the access token is authorised for.' },
   ],
 });

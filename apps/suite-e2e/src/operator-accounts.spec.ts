@@ -72,9 +72,9 @@ describe("the operator's commands about accounts", () => {
   it.each([
     [['audit', '--event', 'nonsense'], '--event must be one of'],
     [['audit', '--since', 'yesterday'], '--since must be'],
-    [['user', 'disable', 'no@body.example'], 'There is no user no@body.example.'],
+    [['user', 'disable', 'no@body.example'], 'The user no@body.example does not exist.'],
     [['client', 'create', '--name', 'App', '--redirect-uri', 'http://a.example/'], '--redirect-uri must'],
-    [['creator', 'change', 'crt_x'], 'CREATOR stays as it is'],
+    [['creator', 'change', 'crt_x'], 'CREATOR has no changes'],
   ])('%j is refused in one line that names what was typed', async (args, complaint) => {
     const { status, output, complaint: line } = await tryOps(args);
     expect({ status, output, lines: line.trim().split('\n') }).toEqual({

@@ -28,19 +28,17 @@ const defaultScheduleMs = [
 
 const fields = apiSettings.extend({
   DATABASE_DELIVERY_POOL_SIZE: poolSize(5).describe(
-    'Maximum number of PostgreSQL connections for claiming deliveries and settling attempts',
+    'Maximum number of PostgreSQL connections for claiming deliveries and storing the results of attempts',
   ),
   SECRET_ENCRYPTION_KEY: keyring().describe(
-    "32 bytes in base64 that encrypt the subscriptions' secrets. To rotate, put the new key before the old, with a comma",
+    'Key that encrypts the secrets of subscriptions: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
   ),
   WEBHOOK_RETRY_SCHEDULE_MS: delaysSetting(defaultScheduleMs).describe(
-    'Delay before each attempt of a delivery, in ms, separated by commas; the first is before the first attempt',
+    'Delays before the attempts of a delivery, in ms, separated by commas; the first value is the delay before the first attempt',
   ),
-  WEBHOOK_TIMEOUT_MS: milliseconds(50, 60_000, 15_000).describe(
-    'Deadline of one attempt, everything included',
-  ),
+  WEBHOOK_TIMEOUT_MS: milliseconds(50, 60_000, 15_000).describe('Timeout of one attempt, in ms'),
   WEBHOOK_LEASE_SLACK_MS: milliseconds(100, 300_000, 30_000).describe(
-    'What an attempt may take beyond its deadline before it counts as lost and its delivery is due again',
+    'Time after the timeout of an attempt until it counts as lost and its delivery is due again, in ms',
   ),
   WEBHOOK_DISABLE_FAILURES: z.coerce
     .number()
@@ -48,9 +46,11 @@ const fields = apiSettings.extend({
     .min(1)
     .max(1_000_000)
     .default(20)
-    .describe('A subscription is disabled when at least so many attempts in a row have failed …'),
+    .describe(
+      'Minimum number of consecutive failed attempts before a subscription is disabled; WEBHOOK_DISABLE_AFTER_MS must also have passed',
+    ),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
-    '… the first of them at least so long ago, with no success since. The age of the success before them does not count',
+    'Minimum time since the first of the consecutive failures before a subscription is disabled, in ms',
   ),
   WEBHOOK_HOST_CONCURRENCY: z.coerce
     .number()
@@ -59,10 +59,10 @@ const fields = apiSettings.extend({
     .max(10_000)
     .default(200)
     .describe(
-      'Attempts one process has under way to one receiving host (host:port), over all subscriptions; a quarter of it to one that fails or is slow',
+      'Maximum number of concurrent attempts of one process to one receiving host (host:port), over all subscriptions; a quarter of it if the host fails or is slow',
     ),
   WEBHOOK_QUEUE_PREFIX: keyPrefix('webhooks').describe(
-    'First part of the BullMQ keys in Redis, for suites that share one',
+    'Prefix of the BullMQ keys in Redis, for suites that share one',
   ),
   ...guardedClientSettings,
 });

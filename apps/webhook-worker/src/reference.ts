@@ -9,10 +9,10 @@ export const reference = apiPart({
   quotas: defaultQuotas,
   routes: routesOf(controllers),
   tags: [
-    { name: 'Webhooks', description: 'Subscriptions: which events are posted to which URL.' },
+    { name: 'Webhooks', description: 'Webhook subscriptions.' },
     {
       name: 'Webhook deliveries',
-      description: 'What became of each event, trying things out, and sending again.',
+      description: 'Delivery history, test events, retries and recoveries.',
     },
   ],
   ...eventReference(),

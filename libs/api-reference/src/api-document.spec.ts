@@ -62,7 +62,7 @@ describe('the document of an API', () => {
     ['a path that may lead nowhere without a 404', { operation: { ...readNote, errors: [] } }],
     ['a quota that there is none of', { access: { scopes: [], quota: 'other' } }],
     [
-      'an answer without an example',
+      'a response without an example',
       { operation: { ...readNote, answer: { description: 'It.', shape: z.object({ a: z.string() }) } } },
     ],
   ] as const)('cannot be made of %s', (_what, changed) => {

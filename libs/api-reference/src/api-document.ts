@@ -53,10 +53,10 @@ function accessTokens(scopes: Readonly<Record<string, string>>) {
   return {
     type: 'oauth2' as const,
     description: [
-      'An access token (RFC 9068, an hour long) as `Authorization: Bearer …`, from the authorization code flow with PKCE (`S256`, required of every client;',
-      'OAuth 2.1). The scope `offline_access` also brings a refresh token, which rotates: each is good for one refresh.',
-      `${Object.keys(scopes).length > 0 ? 'No scope implies another. ' : ''}A token bound to a key by DPoP (RFC 9449) is`,
-      'sent as `Authorization: DPoP …` with a proof of possession in the header `DPoP`; sent as Bearer it is rejected.',
+      'An access token (RFC 9068, valid for one hour), sent as `Authorization: Bearer …`. Clients obtain it by the authorization code flow with PKCE (`S256`, required for every client;',
+      'OAuth 2.1). With the scope `offline_access` the client also receives a refresh token. Refresh tokens rotate: each can be used once.',
+      `${Object.keys(scopes).length > 0 ? 'No scope implies another. ' : ''}A token that is bound to a key by DPoP (RFC 9449) must be`,
+      'sent as `Authorization: DPoP …` with a proof of possession in the header `DPoP`; it is rejected if sent as Bearer.',
     ].join(' '),
     flows: {
       authorizationCode: {

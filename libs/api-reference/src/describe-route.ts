@@ -62,7 +62,7 @@ function pathParameters({ path, params, operation }: Route): Parameter[] {
     const schema = checked?.properties?.[name];
     if (schema !== undefined) return { ...asParameter(name, schema), in: 'path', required: true };
     const said = operation.path?.[name];
-    if (said === undefined) throw new Error(`${operation.id} does not say what {${name}} is.`);
+    if (said === undefined) throw new Error(`${operation.id} has no description of {${name}}.`);
     return {
       name,
       in: 'path',
@@ -114,7 +114,12 @@ function successResponse(route: Route): { responses: Record<string, Response>; s
   const { description, shape, examples } = operation.answer;
   const headers = successHeaders(route);
   const unchanged = operation.answer.headers?.includes('ETag') === true;
-  const same = unchanged && { 304: { description: 'It is still what the `If-None-Match` names.', headers } };
+  const same = unchanged && {
+    304: {
+      description: 'Not modified: the representation still has the `ETag` in `If-None-Match`.',
+      headers,
+    },
+  };
   if (shape instanceof z.ZodVoid)
     return { responses: { [status]: { description, headers }, ...same }, schemas: {} };
   const { schema, schemas } = shapeSchema(shape);
@@ -138,7 +143,7 @@ function shownExamples(
   ofShape: unknown,
 ): Record<string, Example> {
   if (own !== undefined) return { ...own };
-  if (ofShape === undefined) throw new Error(`${id} has an answer without an example.`);
+  if (ofShape === undefined) throw new Error(`${id} has a response without an example.`);
   return { example: { value: ofShape } };
 }
 

@@ -52,7 +52,7 @@ describe('the schema of a DTO', () => {
 
   it('rejects an unknown check', () => {
     expect(() => dtoSchema(UnknownCheckDto)).toThrow(
-      'UnknownCheckDto.email is checked by isEmail, which says no schema.',
+      'UnknownCheckDto.email is checked by isEmail, which has no schema.',
     );
   });
 });

@@ -89,5 +89,5 @@ function checkSchema(check: Check, member: string): Schema {
   if (rule !== undefined) return rule(constraints[0]);
   const said = schemaShape.safeParse(constraints[0]);
   if (said.success) return said.data;
-  throw new Error(`${member} is checked by ${name}, which says no schema.`);
+  throw new Error(`${member} is checked by ${name}, which has no schema.`);
 }

@@ -24,27 +24,27 @@ import { componentRef } from './schema.js';
 /** The envelope of all errors. */
 export const errorShape = z
   .object({
-    statusCode: z.int().min(400).max(599).describe('The HTTP status, repeated'),
-    code: z.enum(errorCodes).describe('Stable; branch on it'),
-    error: z.string().describe("The status's text"),
-    message: z.string().describe('For people; may change, never parse it'),
+    statusCode: z.int().min(400).max(599).describe('The HTTP status code, the same as that of the response'),
+    code: z.enum(errorCodes).describe('Machine-readable code; stable, branch on it'),
+    error: z.string().describe('The HTTP status text'),
+    message: z.string().describe('Human-readable message; not stable, do not parse it'),
     details: z
       .array(
         z.object({
           field: z
             .string()
             .describe(
-              "Where: a path in the body (`items.0.quantity`), a parameter's name, or a header's name in lower case",
+              'A path in the body (`items.0.quantity`), the name of a parameter, or the name of a header in lower case',
             ),
-          reason: z.string().describe('Why: a stable word (`insufficient_stock`) or a sentence for people'),
+          reason: z.string().describe('A stable code (`insufficient_stock`) or a human-readable sentence'),
         }),
       )
       .optional()
-      .describe('Each thing that is wrong, where the request is'),
+      .describe('The problems of the request, one element each'),
   })
   .meta({
     id: 'Error',
-    description: 'The one envelope of every error.',
+    description: 'The envelope of all error responses.',
     examples: [
       envelopeOf(
         new ValidationFailed([{ field: 'items.0.quantity', reason: 'must be an integer from 1 to 1000' }]),
@@ -61,12 +61,12 @@ function challengeOf(api: Api): string {
 function errorsOfAccess({ access, retryOnlyWithKey }: Route, challenge: string): ErrorDoc[] {
   const onlyWithKey =
     retryOnlyWithKey === true
-      ? ' Retry only with an `idempotency-key`: without one there is no `Retry-After`.'
+      ? ' Retry only if the request had an `idempotency-key`; otherwise there is no `Retry-After`.'
       : '';
   const always: ErrorDoc[] = [
-    { when: 'Something went wrong on our side.', example: new InternalError() },
+    { when: 'An unexpected error on the server.', example: new InternalError() },
     {
-      when: `A dependency is unavailable, or the service is starting. Retry after the time given.${onlyWithKey}`,
+      when: `A dependency is unavailable, or the service is starting. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
       example: new ServiceUnavailable(),
     },
   ];
@@ -74,7 +74,7 @@ function errorsOfAccess({ access, retryOnlyWithKey }: Route, challenge: string):
   const scope = access.scopes.join(' ');
   return [
     {
-      when: 'No access token, or one that is malformed, expired, revoked or not for this API.',
+      when: 'The access token is missing, malformed, expired, revoked or not for this API.',
       example: new Unauthorized(
         'The access token is malformed, expired, revoked or not for this API.',
         challenge,
@@ -84,12 +84,12 @@ function errorsOfAccess({ access, retryOnlyWithKey }: Route, challenge: string):
       ? []
       : [
           {
-            when: `The token lacks the scope \`${scope}\`.`,
+            when: `The access token lacks the scope \`${scope}\`.`,
             example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
           },
         ]),
     {
-      when: `Too many requests for the quota. Wait as long as \`Retry-After\` says.${onlyWithKey}`,
+      when: `The quota is exceeded. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
       example: new RateLimited(1),
     },
     ...always,
@@ -106,7 +106,7 @@ function errorsOfInput({ bodyLimitBytes, body, query, params, headers }: Route):
   const checked = [body, query, params].some((dto) => dto !== undefined) || headers.length > 0;
   if (!checked && bodyLimitBytes === undefined) return [];
   const bad: ErrorDoc = {
-    when: 'The request does not have the documented shape; `details` name members, parameters or headers that are wrong.',
+    when: 'The request does not have the documented shape; `details` names the invalid members, parameters or headers.',
     example:
       bodyLimitBytes === undefined ? new ValidationFailed([wrongParameter({ query, params })]) : malformed,
   };
@@ -118,7 +118,7 @@ function errorsOfInput({ bodyLimitBytes, body, query, params, headers }: Route):
       example: new PayloadTooLarge(bodyLimitBytes),
     },
     {
-      when: 'The body is not JSON by its `Content-Type`, or compressed.',
+      when: 'The `Content-Type` of the body is not JSON, or the body is compressed.',
       example: new UnsupportedMediaType(),
     },
   ];
@@ -149,7 +149,7 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
   ];
   const byStatus = Map.groupBy(docs, ({ example }) => String(toErrorResponse(example).status));
   if (route.path.includes('{') && !byStatus.has('404')) {
-    throw new Error(`${route.operation.id} has a path that may lead nowhere, but no 404.`);
+    throw new Error(`${route.operation.id} has a path parameter but documents no 404.`);
   }
   return Object.fromEntries(
     [...byStatus]

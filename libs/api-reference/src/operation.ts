@@ -18,12 +18,12 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** The parameters of the path that no DTO describes, by name. */
+  /** Path parameters without a DTO, by name. */
   readonly path?: Readonly<Record<string, { description: string; example: string }>>;
   readonly body?: Readonly<Record<string, { summary?: string; value: object }>>;
   readonly answer: {
     readonly description: string;
-    /** `z.void()` for none. Its `examples` are shown unless the operation has its own. */
+    /** `z.void()` for no body. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
     readonly headers?: readonly ResponseHeader[];
     /** Example of `Location`. Default: an order of the Store API. */

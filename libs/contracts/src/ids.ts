@@ -72,7 +72,7 @@ function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** An identifier as answers show it. Opaque: its prefix is all that a reader may count on. */
+/** An identifier in responses. It is opaque; only its prefix is part of the contract. */
 export function idShape(prefix: IdPrefix, what: string) {
   return z
     .string()

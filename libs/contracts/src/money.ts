@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The currencies prices and rate cards are held in, with the number of digits of their minor unit (ISO 4217). */
+/** The currencies of prices and rate cards, with the number of digits of their minor unit (ISO 4217). */
 export const currencyExponents = { GBP: 2, USD: 2, EUR: 2, JPY: 0 } as const;
 export type Currency = keyof typeof currencyExponents;
 export const currencies = ['GBP', 'USD', 'EUR', 'JPY'] as const satisfies readonly Currency[];
@@ -18,15 +18,15 @@ export function isCurrency(text: string): text is Currency {
   return Object.hasOwn(currencyExponents, text);
 }
 
-/** Money as answers show it. */
+/** Money in responses. */
 export const moneyShape = z
   .object({
     amount: z
       .int()
       .min(0)
       .max(maxAmount)
-      .describe('In minor units of the currency: 1099 GBP is £10.99, 1099 JPY is ¥1099'),
-    currency: z.enum(currencies).describe('ISO 4217; it says how many decimals the amount has'),
+      .describe('Amount in minor units of the currency: 1099 GBP is £10.99, 1099 JPY is ¥1099'),
+    currency: z.enum(currencies).describe('ISO 4217 code; it determines the number of decimals'),
   })
   .meta({
     id: 'Money',

@@ -14,39 +14,42 @@ export interface NumberedPage<Item> {
 
 const pagination = z
   .object({
-    next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Send it as `cursor` to read the next page; null on the last page'),
     has_more: z.boolean().describe('Whether there is a next page'),
   })
   .meta({
     id: 'Pagination',
-    description: 'Where a list goes on.',
+    description: 'Pagination of a list by cursor.',
     examples: [{ next_cursor: null, has_more: false }],
   });
 
-/** A page of a Store list as answers show it, with one of its items as an example. */
+/** A page of a Store list in responses, with an item as example. */
 export function cursorPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
-    .object({ data: z.array(item).max(100).describe('Newest first'), pagination })
+    .object({ data: z.array(item).max(100).describe('Items, newest first'), pagination })
     .meta({ examples: [{ data: [example], pagination: { next_cursor: null, has_more: false } }] });
 }
 
 const pageNumbers = z
   .object({
-    page: z.int().min(1).describe('Which page this is, from 1'),
-    per_page: z.int().min(1).max(100).describe('How many a page holds at most'),
-    total: z.int().min(0).describe('How many there are on all pages together'),
+    page: z.int().min(1).describe('Number of this page, from 1'),
+    per_page: z.int().min(1).max(100).describe('Maximum number of items per page'),
+    total: z.int().min(0).describe('Total number of items'),
   })
   .meta({
     id: 'PageNumbers',
-    description: 'Where a page lies in its list.',
+    description: 'Pagination of a list by page number.',
     examples: [{ page: 1, per_page: 25, total: 1 }],
   });
 
-/** A page of a Creator list as answers show it, with one of its items as an example. */
+/** A page of a Creator list in responses, with an item as example. */
 export function numberedPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
     .object({
-      data: z.array(item).max(100).describe('Newest first; empty past the last page'),
+      data: z.array(item).max(100).describe('Items, newest first; empty past the last page'),
       meta: pageNumbers,
     })
     .meta({ examples: [{ data: [example], meta: { page: 1, per_page: 25, total: 1 } }] });

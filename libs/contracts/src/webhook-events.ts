@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The business events a subscriber may ask for. */
+/** The business events that a subscription can receive. */
 export const webhookEvents = [
   'order.created',
   'order.processing',
@@ -21,19 +21,21 @@ export function isWebhookEvent(name: unknown): name is WebhookEvent {
   return webhookEvents.some((event) => event === name);
 }
 
-/** What a subscriber's URL receives (interface.md, Delivery envelope). */
+/** The body of a delivery (interface.md, Delivery envelope). */
 export const webhookEnvelopeShape = z
   .object({
     id: z
       .string()
       .regex(/^evt_/)
-      .describe('The event: the same for every attempt and for whatever is sent again. Act on each once'),
+      .describe(
+        'The id of the event; the same for all attempts, retries and recoveries. Handle each id once',
+      ),
     api_version: z
       .string()
-      .describe("The payload's form, a date; the subscription keeps the one it was made with"),
-    created_at: z.iso.datetime().describe('When it happened'),
-    event: z.enum(webhookEvents).describe('What happened'),
-    data: z.record(z.string(), z.unknown()).describe('What the event tells: see the event of this name'),
+      .describe('Version of the payload, a date; a subscription keeps the version with which it was created'),
+    created_at: z.iso.datetime().describe('When the event happened'),
+    event: z.enum(webhookEvents).describe('Name of the event'),
+    data: z.record(z.string(), z.unknown()).describe('Data of the event; see the event of this name'),
   })
   .meta({ id: 'WebhookEnvelope', description: 'The body of a delivery.' });
 export type WebhookEnvelope = z.infer<typeof webhookEnvelopeShape>;

@@ -33,5 +33,5 @@ function transactionId(results: unknown): string {
     const row: unknown = last.rows[0];
     if (typeof row === 'object' && row !== null && 'id' in row) return String(row.id);
   }
-  throw new Error('pg no longer answers a message of several statements with an array.');
+  throw new Error('pg no longer returns an array for a query of several statements.');
 }

@@ -33,7 +33,7 @@ export async function inBriefTransaction<Result>(
     }
   }
   throw new Error(
-    `Other transactions held the locks for too long; run the migrations again. Not done: ${description}`,
+    `Other transactions held the locks for too long. Run the migrations again. Not applied: ${description}`,
   );
 }
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 function readBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value))
-    throw new RangeError('A bigint column holds a number that is not exact in JavaScript.');
+    throw new RangeError('A bigint column contains a number that JavaScript cannot represent exactly.');
   return value;
 }
 

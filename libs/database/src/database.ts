@@ -54,14 +54,14 @@ export interface TransactionOptions {
 class DatabaseNotConnected extends Error {
   readonly code = 'ECONNREFUSED'; // isOutage classifies it as temporary by this code
   constructor() {
-    super('The database was not reached yet.');
+    super('The database is not connected yet.');
   }
 }
 
 /** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
 class TransactionRolledBack extends Error {
   constructor() {
-    super('The transaction was rolled back: one of its statements had failed.');
+    super('The transaction was rolled back because one of its statements failed.');
   }
 }
 
@@ -265,7 +265,7 @@ function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise
 /** The pool's clients are instances of pg's `Client`, which exposes its connection. */
 function streamOf(client: PoolClient): Duplex {
   if ('connection' in client && isConnection(client.connection)) return client.connection.stream;
-  throw new Error('pg no longer shows the connection of a client.');
+  throw new Error('pg no longer exposes the connection of a client.');
 }
 
 function isConnection(value: unknown): value is Connection {

@@ -29,7 +29,7 @@ export function boundedCopy(value: unknown): unknown {
     if (members > maxMembers) reject(`must have at most ${maxMembers} members`);
   };
   const copy = (part: unknown, depth: number): unknown => {
-    if (depth > maxDepth) reject('is nested too deeply');
+    if (depth > maxDepth) reject(`must have at most ${maxDepth} levels of nesting`);
     if (Array.isArray(part)) {
       count(part.length);
       return part.map((item) => copy(item, depth + 1));

@@ -53,13 +53,13 @@ describe('DtoPipe', () => {
 
   it('rejects a repeated query parameter', () => {
     expect(detailsOf({ note: ['a', 'b'] }, 'query')).toEqual([
-      { field: 'note', reason: 'must be given once' },
+      { field: 'note', reason: 'must occur only once' },
     ]);
   });
 
   it('ignores unknown query parameters, also repeated ones', () => {
     expect(detailsOf({ items: ['x'], unknown: ['a', 'b'] }, 'query')).toEqual([
-      { field: 'items', reason: 'must be given once' },
+      { field: 'items', reason: 'must occur only once' },
     ]);
     class NoteDto {
       @IsOptional() @IsString() note?: string;
@@ -90,7 +90,9 @@ describe('DtoPipe', () => {
 
   it('rejects a body that is nested too deeply', () => {
     const deep = JSON.parse(`{"other":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
-    expect(detailsOf({ items: [], ...deep })).toEqual([{ field: 'body', reason: 'is nested too deeply' }]);
+    expect(detailsOf({ items: [], ...deep })).toEqual([
+      { field: 'body', reason: 'must have at most 32 levels of nesting' },
+    ]);
   });
 
   it.each([

@@ -66,7 +66,7 @@ function knownParameters(metatype: ClassConstructor<object>, query: object): obj
   const known = Object.entries(query).filter(([name]) => names.has(name));
   const repeated = known.filter(([, value]) => typeof value !== 'string');
   if (repeated.length > 0) {
-    throw new ValidationFailed(repeated.map(([field]) => ({ field, reason: 'must be given once' })));
+    throw new ValidationFailed(repeated.map(([field]) => ({ field, reason: 'must occur only once' })));
   }
   return Object.fromEntries(known);
 }

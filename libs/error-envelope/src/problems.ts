@@ -91,7 +91,7 @@ export class Unprocessable extends Problem {
 export class RateLimited extends Problem {
   readonly code = 'RATE_LIMITED';
   constructor(retryAfterSeconds: number, headers: Readonly<Record<string, string>> = {}) {
-    super('Too many requests. Wait before you try again.', undefined, {
+    super('Too many requests. Wait before you retry.', undefined, {
       ...headers,
       ...retryAfterHeader(retryAfterSeconds),
     });

@@ -21,9 +21,9 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
   const problem = asProblem(thrown);
   if (problem !== undefined) return errorResponse(problem.status, problem.code, problem.message, problem);
   if (thrown instanceof HttpException && thrown.getStatus() === 404) {
-    return errorResponse(404, 'NOT_FOUND', 'There is no such path or method.');
+    return errorResponse(404, 'NOT_FOUND', 'This path or method does not exist.');
   }
-  return errorResponse(500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
+  return errorResponse(500, 'INTERNAL_ERROR', 'An unexpected error occurred on the server.');
 }
 
 function asProblem(thrown: unknown): Problem | undefined {
@@ -38,7 +38,7 @@ function fromFramework(thrown: unknown): Problem | undefined {
   const type = property(thrown, 'type');
   if (type === 'entity.too.large') return new PayloadTooLarge(Number(property(thrown, 'limit')));
   if (type === 'encoding.unsupported' || type === 'charset.unsupported') {
-    return new UnsupportedMediaType('The body has an encoding or character set that is not supported.');
+    return new UnsupportedMediaType('The encoding or character set of the request body is not supported.');
   }
   if (type === 'entity.parse.failed') {
     return new ValidationFailed(

@@ -183,7 +183,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       false,
       { abortReason: reason },
     );
-    this.controller?.abort(new Error('Enough was read, or the deadline passed.'));
+    this.controller?.abort(new Error('The size limit was reached, or the deadline passed.'));
   }
 
   private finish(

@@ -57,7 +57,7 @@ class NameServerTimeout extends Error {
 async function resolveWithTimeout(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
   const timer = new AbortController();
   const late = delay(resolveTimeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new NameServerTimeout('The name server did not answer in time.');
+    throw new NameServerTimeout('The name server did not respond in time.');
   });
   late.catch(() => undefined);
   try {

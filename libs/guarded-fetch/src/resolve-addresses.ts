@@ -29,7 +29,7 @@ export function resolveByNameServer(): ResolveAddresses {
     const failures = [four, six].flatMap((result): Error[] =>
       result.status === 'rejected' && result.reason instanceof Error ? [result.reason] : [],
     );
-    throw failures.find(isLocalError) ?? failures[0] ?? new Error('The name has no address.');
+    throw failures.find(isLocalError) ?? failures[0] ?? new Error('The host name has no address.');
   };
 }
 

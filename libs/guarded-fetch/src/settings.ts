@@ -5,14 +5,14 @@ import { GuardedClient } from './guarded-client.js';
 /** Settings of a service that connects to untrusted URLs. */
 export const guardedClientSettings = {
   ALLOW_LOOPBACK_TARGETS: flag().describe(
-    'Development only: URLs that callers give may name this machine, over http too. Accepted only where the host of BASE_URL is loopback',
+    'Development only: allow callers to give URLs of this machine, also with http. Accepted only if the host of BASE_URL is loopback',
   ),
   BLOCKED_NETWORKS: z
     .string()
     .default('')
     .transform((text) => text.split(',').filter((network) => network !== ''))
     .describe(
-      "Further networks that are never connected to, in CIDR form, separated by commas: the operator's own",
+      'Additional networks to which connections are blocked, such as those of the operator: in CIDR form, separated by commas',
     ),
 };
 
@@ -30,14 +30,14 @@ export function rejectLoopbackTargetsInPublic(
   context.addIssue({
     code: 'custom',
     path: ['ALLOW_LOOPBACK_TARGETS'],
-    message: 'may be true only where the host of BASE_URL is loopback (localhost, 127.0.0.0/8, ::1)',
+    message: 'may be true only if the host of BASE_URL is loopback (localhost, 127.0.0.0/8, ::1)',
   });
 }
 
 export function relaxedTargetSettings(settings: Pick<Settings, 'ALLOW_LOOPBACK_TARGETS'>): RelaxedSetting[] {
   if (!settings.ALLOW_LOOPBACK_TARGETS) return [];
   const consequence =
-    'ALLOW_LOOPBACK_TARGETS is true: callers may make this service connect to ports of this machine.';
+    'ALLOW_LOOPBACK_TARGETS is true: callers can make this service connect to ports of this machine.';
   return [{ setting: 'ALLOW_LOOPBACK_TARGETS', consequence }];
 }
 

@@ -36,7 +36,7 @@ export function targetUrlProblem(text: string, policy: TargetPolicy): string | u
 
 function uriProblem(text: string): string | undefined {
   return targetUri(text) === undefined
-    ? 'must be a URI (RFC 3986): other characters are percent-encoded'
+    ? 'must be a URI (RFC 3986); percent-encode all other characters'
     : undefined;
 }
 
@@ -89,7 +89,7 @@ function hostProblem(host: string, isAllowedAddress: AddressRule): string | unde
   if (!host.includes('.') || localNames.test(host)) return 'must have a public host name';
   const labels = host.split('.');
   if (host.length > maxNameCharacters || labels.some((label) => !isValidLabel(label)))
-    return 'must have a host name that can exist';
+    return 'must have a valid host name';
   return undefined;
 }
 

@@ -39,7 +39,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
       return;
     }
     if (this.waiting.length >= maxWaiting)
-      throw new ServiceUnavailable('Too many of these requests are handled at once.');
+      throw new ServiceUnavailable('Too many of these requests are in progress.');
     await new Promise<void>((resolve) => this.waiting.push(resolve)); // `end` passes the slot on
   }
 

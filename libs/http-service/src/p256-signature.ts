@@ -12,7 +12,7 @@ export function p256FromDer(der: Buffer): Buffer {
   const rEnd = rAt + der.readUInt8(rAt - 1);
   const sAt = rEnd + 2;
   const sEnd = sAt + der.readUInt8(sAt - 1);
-  if (sEnd !== der.length) throw new Error('OpenSSL no longer writes P-256 signatures as it did.');
+  if (sEnd !== der.length) throw new Error('The format of P-256 signatures of OpenSSL has changed.');
   copyNumber(der, rAt, rEnd, signature, coordinateBytes);
   copyNumber(der, sAt, sEnd, signature, 2 * coordinateBytes);
   return signature;

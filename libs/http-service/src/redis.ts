@@ -8,7 +8,7 @@ const warnIntervalMs = 10_000;
 
 const failures = new Counter({
   name: 'redis_fail_open_total',
-  help: 'Questions that Redis did not answer in time, so the request went on without.',
+  help: 'Redis commands that got no response in time; the request continued without Redis.',
   labelNames: ['use'],
   registers: [metrics],
 });
@@ -69,6 +69,6 @@ export class RedisConnection {
   private warn(error: unknown, use: string): void {
     if (Date.now() - this.warnedAtMs < warnIntervalMs) return;
     this.warnedAtMs = Date.now();
-    this.logger.error({ error, use }, 'Redis does not answer; going on without it.');
+    this.logger.error({ error, use }, 'Redis does not respond; continuing without it.');
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const duration = new Histogram({
   name: 'http_request_duration_seconds',
-  help: 'From the head of a request to the end of its answer, by route (none: a path nobody has); status is aborted when the caller went away before.',
+  help: 'Time from the headers of a request to the end of the response, by route (none: unknown path). The status is aborted if the client disconnected before.',
   labelNames: ['method', 'route', 'status'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
   registers: [metrics],

@@ -21,22 +21,24 @@ export const apiSettings = serviceSettings.extend({
   JWKS_URL: z
     .url()
     .optional()
-    .describe("Where the public signing keys are read; by default the authorization server's public address"),
+    .describe(
+      'URL of the public signing keys (JWKS); by default at the public address of the authorization server',
+    ),
   CURSOR_SECRET: z.string().min(32).describe('Key that signs list cursors; the same for all replicas'),
   RATE_LIMIT_DEFAULT: quotaSetting(
     6000,
     60,
-    'per client and creator, all operations without one of their own',
+    'per client and creator, for all operations without a quota of their own',
   ),
-  RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'requests without a valid token, per network'),
+  RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'for requests without a valid token, per network'),
 });
 export type ApiSettings = z.output<typeof apiSettings>;
 
 /** Quotas of operations that only some services have. A service with such an operation adds the setting. */
 export const operationQuotaSettings = {
-  RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'placing orders, per client and creator'),
-  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'quoting shipping, per client and creator'),
-  RATE_LIMIT_STATS: quotaSetting(600, 60, 'statistics, per client and creator'),
+  RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'for placing orders, per client and creator'),
+  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'for shipping quotes, per client and creator'),
+  RATE_LIMIT_STATS: quotaSetting(600, 60, 'for statistics, per client and creator'),
 };
 type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?: Quota };
 

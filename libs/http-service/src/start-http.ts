@@ -73,7 +73,7 @@ export async function startHttp(options: HttpOptions): Promise<NestExpressApplic
   app.useGlobalInterceptors(new ResponseHeadersInterceptor());
   app.useGlobalPipes(new DtoPipe());
   app.useGlobalFilters(
-    new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request ended in an error of ours.')),
+    new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request failed with an unexpected error.')),
   );
   await app.init();
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it

@@ -99,11 +99,12 @@ export class Broker {
         await this.runConnection(() => {
           retryDelayMs = minRetryDelayMs;
         });
-        if (!this.stopping) this.logger.warn('The connection to RabbitMQ ended; connecting again.');
+        if (!this.stopping) this.logger.warn('The connection to RabbitMQ was lost; reconnecting.');
       } catch (error) {
         if (this.stopping) return;
-        const problem = this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is away';
-        this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; trying again.`);
+        const problem =
+          this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is unavailable';
+        this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; will retry.`);
       }
       this.connection = undefined;
       this.isReady = false;
@@ -125,12 +126,12 @@ export class Broker {
       this.isBlocked = true;
       this.logger.warn(
         { connection: this.settings.name },
-        'RabbitMQ takes no messages: it is short of memory or disk.',
+        'RabbitMQ blocks publishing because it is low on memory or disk space.',
       );
     });
     connection.on('unblocked', () => {
       this.isBlocked = false;
-      this.logger.info({ connection: this.settings.name }, 'RabbitMQ takes messages again.');
+      this.logger.info({ connection: this.settings.name }, 'RabbitMQ accepts messages again.');
     });
     connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));
     const ended = new Promise<void>((resolve) => connection.once('close', () => resolve()));
@@ -156,7 +157,7 @@ export class Broker {
   private async openChannel(connection: ChannelModel): Promise<ConfirmChannel> {
     const channel = await connection.createConfirmChannel();
     channel.on('error', (error: Error) => {
-      this.logger.warn({ error }, 'A RabbitMQ channel failed; connecting again.');
+      this.logger.warn({ error }, 'A RabbitMQ channel failed; reconnecting.');
       void connection.close().catch(() => undefined);
     });
     return channel;

@@ -118,7 +118,10 @@ export class Consumer {
       }
     } catch (error) {
       if (this.channel !== channel) return;
-      this.logger.warn({ error, queue: this.options.queue }, 'A retired queue could not be read to its end.');
+      this.logger.warn(
+        { error, queue: this.options.queue },
+        'A retired queue could not be drained; reconnecting.',
+      );
       this.broker.reconnect();
     }
   }
@@ -162,13 +165,17 @@ export class Consumer {
     try {
       const [first] = batch;
       if (this.isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
-        await this.handling.deadLetter(channel, first, `ended its consumer ${deliveryCountOf(first)} times`);
+        await this.handling.deadLetter(
+          channel,
+          first,
+          `its consumer stopped ${deliveryCountOf(first)} times while handling it`,
+        );
       else await this.handling.handle(channel, batch);
       this.isFirstInOrder = false;
     } catch (error) {
       this.logger.error(
         { error, queue: this.options.queue },
-        'Messages could not be set aside; taking them again.',
+        'Messages could not be moved to the dead-letter queue; they will be redelivered.',
       );
       this.waiting = [];
       // Each return raises the delivery count of all messages in hand, so during a database outage they
@@ -189,7 +196,7 @@ export class Consumer {
     if (responds) return false;
     this.logger.error(
       { queue: this.options.queue },
-      'The database cannot be reached; its messages are returned to RabbitMQ until it can.',
+      'The database is unreachable; messages are returned to RabbitMQ until it is available.',
     );
     this.waiting = [];
     this.broker.reconnect(() => this.ping());
@@ -226,7 +233,7 @@ export class Consumer {
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A message was handled when its channel had gone.',
+        'A handled message could not be acknowledged because its channel was closed.',
       );
     }
   }

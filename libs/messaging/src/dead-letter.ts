@@ -43,7 +43,7 @@ export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' 
  */
 function brokerReason(headers: unknown): string {
   const reason = text(member(headers, 'x-first-death-reason'));
-  return reason === undefined ? 'unknown' : `set aside by RabbitMQ: ${reason}`;
+  return reason === undefined ? 'unknown' : `dead-lettered by RabbitMQ: ${reason}`;
 }
 
 function idsIn(data: unknown): Record<string, string> {

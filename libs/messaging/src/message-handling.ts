@@ -20,7 +20,7 @@ const maxTimeoutTries = 12;
 
 const handled = new Counter({
   name: 'messages_handled_total',
-  help: 'Messages taken from a queue, by outcome.',
+  help: 'Messages consumed from a queue, by outcome.',
   labelNames: ['queue', 'outcome'],
   registers: [metrics],
 });
@@ -94,7 +94,7 @@ export class MessageHandling {
       if (deliveries.length > 1)
         this.logger.warn(
           { error, queue: this.consumer.queue },
-          'A batch failed; its messages are tried again.',
+          'A batch of messages failed; retrying them in smaller parts.',
         );
       return isOutage(error)
         ? this.handleAfterOutage(channel, deliveries)
@@ -130,7 +130,7 @@ export class MessageHandling {
       if (reason !== undefined) return this.reject(channel, delivery.raw, reason, delivery.message.id);
       this.logger.error(
         { error, queue: this.consumer.queue, message_id: delivery.message.id },
-        'A message could not be handled.',
+        'A message could not be handled; will retry.',
       );
       if (this.isOutageTooLong && (await this.options.returnMessages())) return;
       await delay(retryMs);
@@ -195,7 +195,7 @@ export class MessageHandling {
     messageId?: string,
   ): Promise<void> {
     const { queue } = this.consumer;
-    this.logger.error({ queue, message_id: messageId, reason }, 'A message was refused.');
+    this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
     handled.inc({ queue, outcome: 'refused' });
     await publishDeadLetter(channel, this.topology, queue, raw, reason);
     if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
@@ -211,11 +211,11 @@ function reasonToReject(error: object, tries: { unexpected: number; timeouts: nu
     tries.timeouts += 1;
     return tries.timeouts < maxTimeoutTries
       ? undefined
-      : `took too long: ${timeout} in ${maxTimeoutTries} tries`;
+      : `took too long: ${timeout} in ${maxTimeoutTries} attempts`;
   }
   if (isOutage(error)) return undefined;
   tries.unexpected += 1;
-  return tries.unexpected < maxUnexpectedErrorTries ? undefined : 'failed: see the logs of the service';
+  return tries.unexpected < maxUnexpectedErrorTries ? undefined : 'failed; see the logs of the service';
 }
 
 /** SQLSTATEs that may be caused by an outage or by the message itself. */

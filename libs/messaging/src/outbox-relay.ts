@@ -12,13 +12,13 @@ const restMs = 5; // under load, collects messages for the next round: each roun
 
 const published = new Counter({
   name: 'outbox_published_total',
-  help: 'Messages that RabbitMQ has confirmed.',
+  help: 'Messages published and confirmed by RabbitMQ.',
   registers: [metrics],
 });
 
 const oldest = new Gauge({
   name: 'outbox_oldest_seconds',
-  help: 'How long the oldest message has waited to be sent. Alert above 30.',
+  help: 'Age of the oldest message in the outbox that is not yet published. Alert above 30.',
   registers: [metrics],
 });
 

@@ -6,19 +6,19 @@ const defaultIntervalMs = 15_000;
 
 const depth = new Gauge({
   name: 'messaging_queue_messages',
-  help: 'Messages that wait in a queue for its consumer. Each replica of the service reports the same queues: take the maximum.',
+  help: 'Messages that wait in a queue. Each replica of the service reports the same queues, so use the maximum.',
   labelNames: ['queue'],
   registers: [metrics],
 });
 const deadLetters = new Gauge({
   name: 'messaging_dead_letters',
-  help: 'Messages that wait in the dead-letter queue of a queue, set aside by a service or by RabbitMQ itself.',
+  help: 'Messages in the dead-letter queue of a queue, moved there by a service or by RabbitMQ.',
   labelNames: ['queue'],
   registers: [metrics],
 });
 const nonEmptySeconds = new Gauge({
   name: 'messaging_dead_letters_waiting_seconds',
-  help: 'For how long this replica has seen dead letters of a queue without a break; 0 when there are none.',
+  help: 'Time for which this replica has continuously seen dead letters of a queue; 0 if there are none.',
   labelNames: ['queue'],
   registers: [metrics],
 });

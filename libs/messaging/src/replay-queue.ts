@@ -81,7 +81,8 @@ export class ReplayQueue {
         minCount = messageCount;
         stalledAtMs = performance.now() + this.stallTimeoutMs;
       }
-      if (performance.now() > stalledAtMs) throw new Error(`Nobody takes messages from ${this.queue}.`);
+      if (performance.now() > stalledAtMs)
+        throw new Error(`No consumer receives messages from ${this.queue}.`);
       await delay(pollIntervalMs);
     }
   }

@@ -57,10 +57,7 @@ export class BackgroundLoop {
     try {
       return await this.options.round();
     } catch (error) {
-      this.options.logger.error(
-        { error, loop: this.options.name },
-        'A background round failed; it will be tried again.',
-      );
+      this.options.logger.error({ error, loop: this.options.name }, 'Background job failed; will retry.');
       if (!this.stopping) await this.sleep(this.options.intervalMs);
       return true;
     }

@@ -17,9 +17,9 @@ describe('readConfig', () => {
 
   it.each([
     ['PORT is missing', {}],
-    ['PORT is not usable', { PORT: 'eighty' }],
-    ['LOUD is not usable', { PORT: '1', LOUD: 'yes' }],
-    ['KEY is not usable', { PORT: '1', KEY: 'c2hvcnQ=' }],
+    ['PORT is invalid', { PORT: 'eighty' }],
+    ['LOUD is invalid', { PORT: '1', LOUD: 'yes' }],
+    ['KEY is invalid', { PORT: '1', KEY: 'c2hvcnQ=' }],
   ])('stops the start and names the setting: %s', (setting, environment) => {
     const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
       throw new Error('exited');

@@ -14,35 +14,37 @@ export const serviceSettings = z.object({
     .int()
     .min(0)
     .max(65535)
-    .describe('Port of metrics and message outcomes; never routed by the gateway'),
+    .describe('Port of the metrics and message status endpoints; the gateway does not route it'),
   INTERNAL_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('Address to listen on for metrics and message outcomes, which need no authentication'),
+    .describe(
+      'Address to listen on for the metrics and message status endpoints, which need no authentication',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
-    .describe('Least level that is logged'),
+    .describe('Minimum level that is logged'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
-    .describe("PostgreSQL address of the service's own database; for TLS with `?sslmode=verify-full`"),
+    .describe("PostgreSQL URL of the service's own database; add `?sslmode=verify-full` for TLS"),
   DATABASE_POOL_SIZE: poolSize(7).describe('Maximum number of PostgreSQL connections for HTTP requests'),
   DATABASE_BACKGROUND_POOL_SIZE: poolSize(4).describe(
     'Maximum number of PostgreSQL connections for message consumers, the outbox relay, background loops and jobs',
   ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
-    .describe("Redis address with the service's own user; `rediss:` for TLS"),
+    .describe("Redis URL with the service's own user; `rediss:` for TLS"),
   RABBITMQ_URL: z
     .url({ protocol: /^amqps?$/ })
-    .describe("RabbitMQ address with the service's own user; `amqps:` for TLS"),
+    .describe("RabbitMQ URL with the service's own user; `amqps:` for TLS"),
   RABBITMQ_NAMESPACE: z
     .string()
     .regex(/^[\w-]{1,40}$/)
     .default('suite')
-    .describe("First part of the exchanges' and queues' names, for suites that share a broker"),
-  BASE_URL: publicUrl().describe('Public address of the gateway, without a trailing slash'),
-  AUTH_URL: publicUrl().describe('Public address of the authorization server, without a trailing slash'),
+    .describe('Prefix of the names of exchanges and queues, for suites that share a broker'),
+  BASE_URL: publicUrl().describe('Public URL of the gateway, without a trailing slash'),
+  AUTH_URL: publicUrl().describe('Public URL of the authorization server, without a trailing slash'),
 });
 export type ServiceSettings = z.infer<typeof serviceSettings>;
 
@@ -77,7 +79,10 @@ export function delaysSetting(defaultMs: readonly number[]) {
     .regex(/^\d{1,9}(,\d{1,9}){0,49}$/, 'must be milliseconds, separated by commas')
     .default(defaultMs.join(','))
     .transform((text) => text.split(',').map(Number))
-    .refine((delays) => delays.every((delay) => delay <= maxDelayMs), 'no delay may be longer than 7 days');
+    .refine(
+      (delays) => delays.every((delay) => delay <= maxDelayMs),
+      'must not contain a delay of more than 7 days',
+    );
 }
 
 /** Prefix of keys, for suites that share a Redis. */
@@ -95,11 +100,11 @@ export function keyring() {
     .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
     .refine(
       (keys) => keys.every((key) => key.length === 32),
-      'must be 32 bytes in base64 (more, separated by commas)',
+      'must be 32 bytes in base64, or several such keys separated by commas',
     )
     .refine(
       (keys) => keys.every((key) => key.some((byte) => byte !== key[0])),
-      'must be random: 32 equal bytes are no key',
+      'must be random; 32 equal bytes are not accepted',
     );
 }
 
@@ -115,7 +120,7 @@ export function readConfig<Schema extends z.ZodType>(
   if (result.success) return Object.freeze(result.data);
   for (const issue of result.error.issues) {
     const name = issue.path.join('.');
-    const problem = name in given ? `is not usable: ${issue.message}` : 'is missing';
+    const problem = name in given ? `is invalid: ${issue.message}` : 'is missing';
     process.stderr.write(`The setting ${name} ${problem}\n`);
   }
   process.exit(exitCodeConfig);

@@ -12,7 +12,7 @@ export interface RelaxedSetting {
 
 const relaxedGauge = new Gauge({
   name: 'relaxed_settings',
-  help: 'Settings in force that production should not have: 1 for each, by its name',
+  help: 'Active settings that are not meant for production: 1 for each, by name',
   labelNames: ['setting'],
   registers: [metrics],
 });
@@ -33,7 +33,7 @@ export function relaxedServiceSettings(
     .filter((setting) => settings[setting].startsWith('http:'))
     .map((setting) => ({
       setting,
-      consequence: `${setting} is plain http: tokens and personal data cross the network unencrypted.`,
+      consequence: `${setting} uses plain http: tokens and personal data are sent unencrypted.`,
     }));
 }
 

@@ -34,7 +34,7 @@ export class SecretBox {
       key: createSecretKey(bytes),
     }));
     const [newest] = this.keyring;
-    if (newest === undefined) throw new Error('No key for the secrets was given.');
+    if (newest === undefined) throw new Error('No encryption key was given.');
     this.newest = newest;
   }
 
@@ -83,7 +83,7 @@ export class SecretBox {
         // another key, or none
       }
     }
-    throw new Error('A secret was sealed with a key that is not among those that were given.');
+    throw new Error('A secret was encrypted with a key that is not among the given keys.');
   }
 
   private sealBytes(secret: Buffer, owner: string): Buffer {

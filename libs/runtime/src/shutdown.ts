@@ -37,7 +37,7 @@ export class Shutdown {
 
   private async runSteps(): Promise<void> {
     const deadline = setTimeout(() => {
-      this.logger.error('Stopping took too long; leaving what is still open.');
+      this.logger.error('Shutdown timed out; exiting with open connections or work.');
       process.exit(1);
     }, this.deadlineMs);
     deadline.unref();
@@ -45,7 +45,7 @@ export class Shutdown {
       try {
         await stop();
       } catch (error) {
-        this.logger.error({ error, step: name }, 'A part did not stop cleanly.');
+        this.logger.error({ error, step: name }, 'A component did not stop cleanly.');
       }
     }
     clearTimeout(deadline);

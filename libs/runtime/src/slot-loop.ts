@@ -61,7 +61,7 @@ export class SlotLoop<Item> {
   private startWork(item: Item): void {
     const { work, logger, name } = this.options;
     const settled = work(item, this.stopping.signal)
-      .catch((error: unknown) => logger.error({ error, loop: name }, 'An item of a loop failed.'))
+      .catch((error: unknown) => logger.error({ error, loop: name }, 'Background job item failed.'))
       .finally(() => this.running.delete(settled));
     this.running.add(settled);
   }

@@ -112,7 +112,7 @@ export function openService(options: {
       shutdown.add('internal port', () => internal.close());
       for (const dataSource of dataSources) {
         await connectWhenUp(dataSource, (error) => {
-          logger.warn({ error }, 'PostgreSQL cannot be reached; trying again.');
+          logger.warn({ error }, 'PostgreSQL is unreachable; will retry.');
         });
       }
       await startBackground?.(shutdown);

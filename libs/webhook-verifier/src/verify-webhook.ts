@@ -84,6 +84,6 @@ function checkCall(body: unknown, secrets: readonly unknown[], toleranceSeconds:
     throw new TypeError('secrets must be an array with at least one secret.');
   // A missing environment variable may become an empty secret, with which anybody can sign.
   if (!secrets.every((secret) => typeof secret === 'string' && secret !== ''))
-    throw new TypeError('A secret must be a string that is not empty.');
+    throw new TypeError('A secret must be a non-empty string.');
   if (!(toleranceSeconds >= 0)) throw new TypeError('toleranceSeconds must be 0 or more.');
 }

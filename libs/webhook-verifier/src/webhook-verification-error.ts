@@ -11,11 +11,11 @@ export type WebhookVerificationErrorCode =
 
 const messages: Readonly<Record<WebhookVerificationErrorCode, string>> = {
   missing_signature: 'The request has no X-Service-Signature header.',
-  malformed_signature: 'A signature header has not the form t=<unix_seconds>,v1=<hex>.',
-  wrong_signature: 'No secret made this signature of these bytes: a wrong secret, or not the raw body.',
-  too_old: 'The delivery was signed longer ago than the tolerance: a replay, or a clock that is wrong.',
-  too_new: 'The delivery was signed further in the future than the tolerance: a clock is wrong.',
-  malformed_body: 'The body is signed, but no event.',
+  malformed_signature: 'A signature header does not have the form t=<unix_seconds>,v1=<hex>.',
+  wrong_signature: 'No signature matches: the secret is wrong, or the body is not the raw body.',
+  too_old: 'The timestamp is older than the tolerance: the delivery is a replay, or a clock is wrong.',
+  too_new: 'The timestamp is further in the future than the tolerance: a clock is wrong.',
+  malformed_body: 'The signature is valid, but the body is not an event.',
 };
 
 /**

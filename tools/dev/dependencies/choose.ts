@@ -99,7 +99,7 @@ async function install(must: readonly Ware[], may: readonly Ware[], site: Site):
 }
 
 async function installPackages(names: readonly Ware[], prefix: readonly string[], site: Site): Promise<void> {
-  site.note(`Installing ${debianNames(names)} with apt-get; none of them is started.`);
+  site.note(`Installing ${debianNames(names)} with apt-get, without starting them.`);
   const packages = names.map((name) => wares[name].debian);
   await installDebianPackages(packages, prefix);
 }
@@ -113,7 +113,7 @@ function howToGet(names: readonly Ware[]): string {
     process.platform === 'darwin'
       ? `brew install ${names.map((name) => wares[name].brew).join(' ')}`
       : aptCommand(names.map((name) => wares[name].debian));
-  return `This machine has no ${names.join(', no ')}. Install it:
+  return `Not found on this machine: ${names.join(', ')}. Install with:
   ${command}
-or start Docker, or give addresses in POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
+or start Docker, or set POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
 }

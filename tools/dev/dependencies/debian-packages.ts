@@ -59,7 +59,7 @@ export async function installDebianPackages(
     if (existsSync('/run/systemd/system')) await disableUnits(asRoot);
   } catch (error) {
     throw new Failure(
-      `The packages could not be installed. The command to try by hand:\n  ${aptCommand(packages)}\n${error instanceof Error ? error.message : ''}`,
+      `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${error instanceof Error ? error.message : ''}`,
     );
   } finally {
     if (ownPolicy) await asRoot('rm', '-f', policyFile);

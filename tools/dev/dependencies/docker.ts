@@ -24,7 +24,7 @@ export async function dockerImages(site: Site, names: readonly DependencyName[])
     env: environment(site),
   });
   if (made.code !== 0)
-    site.note(`Docker could not make the containers: ${made.output.trim().split('\n').at(-1)}`);
+    site.note(`Docker could not create the containers: ${made.output.trim().split('\n').at(-1)}`);
   return made.code === 0;
 }
 

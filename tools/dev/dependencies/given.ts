@@ -13,7 +13,7 @@ export function isGiven({ processes }: Dependency): boolean {
 /** A given dependency is not waited for: it must answer now. */
 export async function checkGiven({ name, url }: Dependency): Promise<void> {
   const reason = await answers[name](url).then(
-    (ok) => (ok ? undefined : 'it does not answer.'),
+    (ok) => (ok ? undefined : 'it does not respond.'),
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   if (reason === undefined) return;

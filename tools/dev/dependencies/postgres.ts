@@ -30,14 +30,14 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
   const home = await dataHome(settings, user);
   if (!home.startsWith(settings.stateDir)) {
     site.note(
-      `PostgreSQL may not run as root and its user cannot enter ${settings.stateDir}: its data is in ${home}.`,
+      `PostgreSQL must not run as root, and its user cannot access ${settings.stateDir}; its data is in ${home}.`,
     );
   }
   const data = join(home, 'data');
   const bin = postgresPrograms(dataVersion(data));
   if (bin === undefined) {
     throw new Failure(
-      `The data in ${data} is of PostgreSQL ${dataVersion(data) ?? '?'}, which is not installed any more. \`npm run reset\` starts anew.`,
+      `The data in ${data} requires PostgreSQL ${dataVersion(data) ?? '?'}, which is no longer installed. To delete the data, run: npm run reset`,
     );
   }
   const owner = ownerMark(secrets.postgresPassword);
@@ -93,7 +93,7 @@ async function serverUser(): Promise<UserIds | undefined> {
   const user = { uid: await id('-u'), gid: await id('-g') };
   if (Number.isInteger(user.uid) && user.uid > 0) return user;
   throw new Failure(
-    `PostgreSQL may not run as root and there is no user "${systemUser}". Make one (useradd --system ${systemUser}) or start the suite as another user.`,
+    `PostgreSQL must not run as root, and the user "${systemUser}" does not exist. Create it (useradd --system ${systemUser}) or start the suite as another user.`,
   );
 }
 

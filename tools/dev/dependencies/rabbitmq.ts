@@ -18,7 +18,7 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
   const program = rabbitmqProgram();
   const epmd = findProgram('epmd');
   if (program === undefined || epmd === undefined)
-    throw new Failure('rabbitmq-server is not on this machine.');
+    throw new Failure('rabbitmq-server is not installed on this machine.');
   const { ports } = site;
   const home = join(site.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });

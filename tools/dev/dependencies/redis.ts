@@ -12,7 +12,7 @@ export function redisProgram(): string | undefined {
 
 export function redisFromPrograms(site: Site): Dependency {
   const program = redisProgram();
-  if (program === undefined) throw new Failure('redis-server is not on this machine.');
+  if (program === undefined) throw new Failure('redis-server is not installed on this machine.');
   const home = join(site.settings.stateDir, 'redis');
   const configuration = join(home, 'redis.conf');
   mkdirSync(home, { recursive: true });

@@ -69,7 +69,7 @@ export async function gatewayPlan(
     stopWithinMs: 5_000,
     prepare: async () => {
       const test = await runProgram(program, [...args, '-t', '-q']);
-      if (test.code !== 0) throw new Failure(`nginx does not take its configuration:\n${test.output}`);
+      if (test.code !== 0) throw new Failure(`nginx rejects its configuration:\n${test.output}`);
     },
     ready,
   };

@@ -60,7 +60,7 @@ export function control(
     outgoing.once('error', (error) => {
       const code: unknown = Reflect.get(error, 'code');
       if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined);
-      else reject(new Failure(`The running suite went away: ${error.message}`));
+      else reject(new Failure(`The connection to the running suite was lost: ${error.message}`));
     });
     outgoing.end();
   });
@@ -72,5 +72,5 @@ async function isControlled(stateDir: string): Promise<boolean> {
 
 function reasonIn(answer: unknown): string {
   const reason: unknown = answer instanceof Object ? Reflect.get(answer, 'reason') : undefined;
-  return typeof reason === 'string' ? reason : 'The running suite did not understand the command.';
+  return typeof reason === 'string' ? reason : 'The running suite does not support the command.';
 }

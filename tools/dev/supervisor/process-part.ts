@@ -83,7 +83,7 @@ export class ProcessPart implements Part {
     const outcome = await Promise.race([this.becoming, late]);
     if (outcome === 'ready') return;
     const what =
-      outcome === 'late' ? `did not become ready within ${withinMs / 1000} s` : 'ended while it was starting';
+      outcome === 'late' ? `did not become ready within ${withinMs / 1000} s` : 'exited during start-up';
     throw new Failure(`${this.name} ${what}:\n${this.lastLines.join('\n')}`);
   }
 
@@ -105,7 +105,7 @@ export class ProcessPart implements Part {
       sleep(this.plan.stopWithinMs ?? 10_000, false, { ref: false }),
     ]);
     if (!inTime) {
-      this.events.notice(this.name, 'did not stop in time and is ended by force.');
+      this.events.notice(this.name, 'did not stop in time and is killed.');
       signalTree(child.pid, 'SIGKILL');
       await gone;
     }
@@ -145,7 +145,7 @@ export class ProcessPart implements Part {
       this.state = 'stopped';
       throw error;
     }
-    if (!this.is('starting')) throw new Failure(`${this.name} was stopped while it was starting.`);
+    if (!this.is('starting')) throw new Failure(`${this.name} was stopped during start-up.`);
     this.lastLines = [];
     const child = spawn(plan.program, plan.args, {
       cwd: plan.cwd,
@@ -188,7 +188,7 @@ export class ProcessPart implements Part {
     this.earlyDeaths = wasEarly(Date.now() - this.spawnedAt) ? this.earlyDeaths + 1 : 0;
     const delayMs = restartDelayMs(Math.max(0, this.earlyDeaths - 1));
     this.state = 'waiting';
-    this.events.notice(this.name, `ended (${how}); it is started again in ${delayMs / 1000} s.`);
+    this.events.notice(this.name, `exited (${how}); restarting in ${delayMs / 1000} s.`);
     this.restartTimer = setTimeout(() => this.startAgain(), delayMs);
   }
 

@@ -44,7 +44,7 @@ export class Supervisor {
     const part = this.parts.find((candidate) => candidate.name === name && !candidate.hidden);
     if (part === undefined) {
       throw new Failure(
-        `There is no "${name}" here; there are ${this.status()
+        `Unknown name "${name}". Names: ${this.status()
           .map((row) => row.name)
           .join(', ')}.`,
       );

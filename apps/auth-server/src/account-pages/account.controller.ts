@@ -56,7 +56,7 @@ export class AccountController {
       response,
       messagePage({
         title: 'You are not signed in',
-        text: 'Your account is for you alone.',
+        text: 'Sign in to manage your account.',
         status: 200,
         more,
       }),

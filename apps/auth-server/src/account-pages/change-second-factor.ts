@@ -34,7 +34,7 @@ export class ChangeSecondFactor {
     const { person } = signedIn;
     const origin = originOf(request);
     if (this.factors.isRequiredOf(person)) {
-      const text = 'Your role needs a second factor, so it cannot be turned off.';
+      const text = 'Your role requires a second factor, so you cannot turn it off.';
       return this.security.page(signedIn, { kind: 'problem', status: 403, text });
     }
     const rejection = await this.rejection(signedIn, request, 'second_factor_removed');
@@ -81,14 +81,14 @@ export class ChangeSecondFactor {
     );
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'locked') {
-      const text = `Too many codes were wrong. ${waitInWords(guess.waitSeconds)}`;
+      const text = `Too many incorrect codes. ${waitInWords(guess.waitSeconds)}`;
       return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
     }
     await this.audit.write(origin, { event: 'second_factor_failed', userId, details: { intended } });
     const { appLocked } = await this.factors.stateOf(userId);
     const text = appLocked
       ? appLockedText
-      : 'Incorrect code, or already used. Wait for the next one and try again.';
+      : 'The code is incorrect or was already used. Wait for the next code and try again.';
     return { kind: 'problem', status: 401, text };
   }
 }

@@ -44,7 +44,7 @@ export class ConfirmPassword {
       return { kind: 'problem', status: 401, text: 'Incorrect password.' };
     }
     const { waitSeconds } = guess;
-    const text = `Too many passwords were wrong. ${waitInWords(waitSeconds)}`;
+    const text = `Too many incorrect passwords. ${waitInWords(waitSeconds)}`;
     return { kind: 'problem', status: 429, text, retryAfterSeconds: waitSeconds };
   }
 }

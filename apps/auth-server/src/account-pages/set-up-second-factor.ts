@@ -84,9 +84,9 @@ function problemOf(
   guess: { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number },
 ): Notice {
   if (guess.kind === 'wrong') {
-    const text = 'Incorrect code. Wait for the next one and try again, or start over.';
+    const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
     return { kind: 'problem', status: 401, text };
   }
-  const text = `Too many codes were wrong. ${waitInWords(guess.waitSeconds)}`;
+  const text = `Too many incorrect codes. ${waitInWords(guess.waitSeconds)}`;
   return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
 }

@@ -22,7 +22,7 @@ export class ShowAccount {
 
   async run(request: Request, response: Response): Promise<Page> {
     const signedIn = await this.account.toRead(request, response);
-    const notice = { kind: 'done', text: 'Your name is changed.' } as const;
+    const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
     return this.page(signedIn, request.query['done'] === 'name' ? notice : undefined);
   }
 
@@ -36,7 +36,7 @@ export class ShowAccount {
     const view = {
       name: person.name,
       belongsTo: belongsTo(person, creators),
-      creators: creators.map(({ name }) => name ?? 'A creator without a name'),
+      creators: creators.map(({ name }) => name ?? 'Unnamed creator'),
       apps: apps.length,
       browsers: browsers.length,
       secondFactor: factor.confirmed,

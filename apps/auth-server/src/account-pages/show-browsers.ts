@@ -26,7 +26,9 @@ export class ShowBrowsers {
         signedInAt: browser.signed_in_at,
         isThis: browser.uid === sessionUid,
       })),
-      request.query['done'] === 'signed-out' ? { kind: 'done', text: 'Signed out there.' } : undefined,
+      request.query['done'] === 'signed-out'
+        ? { kind: 'done', text: 'Signed out of that browser.' }
+        : undefined,
     );
   }
 }

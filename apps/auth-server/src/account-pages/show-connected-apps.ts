@@ -23,14 +23,14 @@ export class ShowConnectedApps {
       frame,
       apps.map((app) => ({
         clientId: app.client_id,
-        name: app.name ?? 'An app without a name',
+        name: app.name ?? 'Unnamed app',
         firstParty: app.first_party,
         creators: app.creators,
         permissions: scopeTexts.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
         connectedAt: app.connected_at,
       })),
       request.query['done'] === 'disconnected'
-        ? { kind: 'done', text: 'The app is disconnected. What it held works no more.' }
+        ? { kind: 'done', text: 'The app has been disconnected and no longer has access.' }
         : undefined,
     );
   }

@@ -8,12 +8,15 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { OpenAccount, type SignedIn } from './open-account.js';
 
 const done: ReadonlyMap<unknown, string> = new Map([
-  ['password', 'Your password is changed. Every other browser and our own apps were signed out.'],
+  [
+    'password',
+    'Your password has been changed. You are signed out of all other browsers and of our own apps.',
+  ],
   [
     'password-and-apps',
-    'Your password is changed. Every other browser and our own apps were signed out, and all other apps were disconnected.',
+    'Your password has been changed. You are signed out of all other browsers and of our own apps, and all other apps are disconnected.',
   ],
-  ['factor-off', 'The second factor is off.'],
+  ['factor-off', 'The second factor is turned off.'],
 ]);
 
 /** Shows how the account is protected. */

@@ -25,7 +25,7 @@ export const roleChange = z
     path: ['organisation'],
   })
   .refine(({ role, organisation }) => role !== 'global_admin' || organisation === undefined, {
-    message: 'must not be given: a global_admin belongs to no organisation',
+    message: 'must not be given because a global_admin belongs to no organisation',
     path: ['organisation'],
   });
 export type RoleChange = z.infer<typeof roleChange>;
@@ -89,11 +89,11 @@ async function applyRole(
   if (organisation === undefined) {
     const memberships = await tx.row<{ count: number }>(countMemberships, [id]);
     if (role === 'global_admin' && memberships?.count !== 0)
-      throw new Error(`${email} belongs to an organisation; a global_admin belongs to none.`);
+      throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);
     return tx.run(setGlobalAdmin, [id, role === 'global_admin']);
   }
   if (role === 'none') return tx.run(deleteMembership, [id, organisation]);
-  if (global_admin) throw new Error(`${email} is a global_admin, who belongs to no organisation.`);
+  if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
   await requireOrganisation(tx, organisation);
   return tx.run(setMembership, [id, organisation, role]);
 }

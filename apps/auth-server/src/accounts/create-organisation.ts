@@ -8,7 +8,7 @@ export const newOrganisation = z.object({
   name: displayName,
   id: z
     .string('is missing')
-    .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and _')
+    .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9 and _')
     .optional(),
 });
 export type NewOrganisation = z.infer<typeof newOrganisation>;
@@ -24,7 +24,7 @@ const find = statement('organisations.find', 'SELECT 1 FROM organisations WHERE 
 
 /** @throws Error for an unknown organisation */
 export async function requireOrganisation(sql: Sql, id: string): Promise<void> {
-  if ((await sql.row(find, [id])) === undefined) throw new Error(`There is no organisation ${id}.`);
+  if ((await sql.row(find, [id])) === undefined) throw new Error(`The organisation ${id} does not exist.`);
 }
 
 /** Creates an organisation. An existing one with the given id stays unchanged. */

@@ -25,12 +25,12 @@ export const newUser = z
     ({ role, organisation }) =>
       role === 'global_admin' || (role === undefined) === (organisation === undefined),
     {
-      message: 'needs an organisation with owner, admin or member, and the other way round',
+      message: 'must be given with owner, admin or member, and only with these roles',
       path: ['role'],
     },
   )
   .refine(({ role, organisation }) => role !== 'global_admin' || organisation === undefined, {
-    message: 'must not be given: a global_admin belongs to no organisation',
+    message: 'must not be given because a global_admin belongs to no organisation',
     path: ['organisation'],
   });
 export type NewUser = z.infer<typeof newUser>;
@@ -128,7 +128,7 @@ async function keepExisting(
 ): Promise<StoredUser | undefined> {
   const existing = await tx.row<ExistingUser & Record<string, unknown>>(findUser, [user.email]);
   if (existing === undefined) return undefined;
-  if (!isAsGiven(existing, user)) throw new Error('There is a user with this e-mail already.');
+  if (!isAsGiven(existing, user)) throw new Error('A user with this e-mail address already exists.');
   if (!(await verifyPassword(user.password, existing.password_hash))) {
     await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
     revoked.push(...(await endAccessOfUser(tx, existing.id)));

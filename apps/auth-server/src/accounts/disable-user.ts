@@ -51,7 +51,7 @@ export async function enableUser(
 ): Promise<Pick<DisabledUser, 'user_id' | 'disabled'>> {
   return database.transaction(async (tx) => {
     const { id, disabled_at, redacted_at } = await lockUser(tx, user);
-    if (redacted_at !== null) throw new Error('This account was redacted: nobody can sign in to it again.');
+    if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
     if (disabled_at !== null) {
       await tx.run(enable, [id]);
       await auditOperator(tx, { event: 'user_enabled', userId: id });

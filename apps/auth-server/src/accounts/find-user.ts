@@ -20,7 +20,7 @@ export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
   const found = await sql.row<NamedUser & Record<string, unknown>>(isUuid(id) ? byId : byEmail, [
     isUuid(id) ? id : user.trim(),
   ]);
-  if (found === undefined) throw new Error(`There is no user ${user}.`);
+  if (found === undefined) throw new Error(`The user ${user} does not exist.`);
   return found;
 }
 
@@ -28,6 +28,6 @@ export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
 export async function lockUser(tx: Transaction, user: string): Promise<NamedUser> {
   const { id } = await findUser(tx, user);
   const locked = await tx.row<NamedUser & Record<string, unknown>>(lock, [id]);
-  if (locked === undefined) throw new Error(`There is no user ${user}.`);
+  if (locked === undefined) throw new Error(`The user ${user} does not exist.`);
   return locked;
 }

@@ -32,8 +32,8 @@ export function repetitionProblem(password: {
   readonly current: string;
 }): string | undefined {
   const { chosen, repeated, current } = password;
-  if (chosen !== repeated) return 'The new password was not repeated the same way.';
-  return chosen === current ? 'The new password is the one you have now.' : undefined;
+  if (chosen !== repeated) return 'The two new passwords do not match.';
+  return chosen === current ? 'The new password is the same as your current password.' : undefined;
 }
 
 /**

@@ -21,7 +21,7 @@ export async function setPassword(
   const hash = await hashPassword(password);
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
-    if (redacted_at !== null) throw new Error('This account was redacted: nobody can sign in to it again.');
+    if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
     await tx.run(updatePassword, [id, hash]);
     const revoked = await endAccessOfUser(tx, id);
     await auditOperator(tx, {

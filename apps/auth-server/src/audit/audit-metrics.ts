@@ -2,7 +2,7 @@ import { Counter, metrics } from '@fulfilment/runtime';
 
 export const recordsLost = new Counter({
   name: 'audit_records_lost_total',
-  help: 'Audit records that could not be written together with what they record.',
+  help: 'Audit records that could not be written, although the recorded action took place.',
   labelNames: ['event'],
   registers: [metrics],
 });

@@ -45,10 +45,7 @@ export async function maintainAuditPartitions(
     while (await withLock(database, createNextMonth));
     await withLock(database, (tx) => dropOldMonths(tx, retentionDays));
   } catch (error) {
-    logger.warn(
-      { error },
-      'The partitions of the audit log could not be changed; it is tried again in a minute.',
-    );
+    logger.warn({ error }, 'The partitions of the audit log could not be changed; will retry in a minute.');
   }
 }
 

@@ -20,7 +20,7 @@ export const creatorChange = z
   .refine(
     ({ CREATOR: _creator, ...changes }) => Object.values(changes).some((value) => value !== undefined),
     {
-      message: 'stays as it is: say what to change',
+      message: 'has no changes; give at least one option',
       path: ['CREATOR'],
     },
   )

@@ -18,7 +18,7 @@ export const creatorFlags = {
   'payment-method': z
     .string({ error: 'is missing' })
     .refine((method) => method === 'none' || paymentMethodName.test(method), {
-      error: "must be none, or the payment provider's name of a payment method (pm_…)",
+      error: 'must be none, or the id of a payment method at the payment provider (pm_…)',
     })
     .transform((method) => (method === 'none' ? null : method)),
   /** Whether the payment terms are accepted. */

@@ -26,7 +26,7 @@ export function creatorUuid(creator: string): string {
 }
 
 export function noSuchCreator(creator: string): Error {
-  return new Error(`There is no creator ${creator}.`);
+  return new Error(`The creator ${creator} does not exist.`);
 }
 
 /** Publishes `creator.changed` and writes the audit record, in the transaction that changed the row. */

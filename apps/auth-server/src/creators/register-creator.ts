@@ -68,7 +68,7 @@ export async function registerCreator(
     await requireOrganisation(tx, creator.organisation);
     const row = await insertOrFind(tx, creator);
     if (row.organisation_id !== creator.organisation)
-      throw new Error('A creator of another organisation has this id.');
+      throw new Error('A creator of another organisation already has this id.');
     const message = messages.creatorRegistered.make(
       { creator: creatorSnapshot(row) },
       { occurredAt: new Date() },

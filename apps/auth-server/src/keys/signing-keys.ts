@@ -155,8 +155,8 @@ export class SigningKeys {
         const exists = (await tx.row(findKey, [kid])) !== undefined;
         throw new Error(
           exists
-            ? `The key ${kid} is active: rotate the keys first (keys rotate).`
-            : `There is no key ${kid}.`,
+            ? `The key ${kid} is active. Rotate the keys first (keys rotate).`
+            : `The key ${kid} does not exist.`,
         );
       }
       await this.createMissing(tx);
@@ -187,7 +187,7 @@ export class SigningKeys {
         JSON.parse(this.secrets.open(jwk_encrypted, signingKeyOwner(kid), kid).toString()),
       );
     } catch (cause) {
-      throw new Error('KEY_ENCRYPTION_KEY does not open the signing keys.', { cause });
+      throw new Error('KEY_ENCRYPTION_KEY cannot decrypt the signing keys.', { cause });
     }
   }
 

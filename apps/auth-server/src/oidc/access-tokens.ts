@@ -107,13 +107,13 @@ export function useSignedAccessTokens(provider: Provider, format: AccessTokenFor
   const getValueAndPayload: unknown = Reflect.get(model.prototype, 'getValueAndPayload');
   const find: unknown = Reflect.get(model, 'find');
   if (typeof getValueAndPayload !== 'function' || typeof find !== 'function')
-    throw new Error('oidc-provider no longer has the methods that access tokens are made by.');
+    throw new Error('oidc-provider no longer has the methods that create access tokens.');
 
   const fields = [...model.IN_PAYLOAD, 'digest'];
   Object.defineProperty(model, 'IN_PAYLOAD', { get: () => fields });
   Reflect.set(model.prototype, 'getValueAndPayload', async function (this: AccessToken) {
     const made: unknown = await getValueAndPayload.call(this);
-    if (!isValueAndPayload(made)) throw new Error('oidc-provider no longer makes tokens as it did.');
+    if (!isValueAndPayload(made)) throw new Error('oidc-provider has changed how it creates tokens.');
     const value = format.write(this, made.payload);
     return { value, payload: { ...made.payload, digest: digestOf(value) } };
   });

@@ -81,9 +81,9 @@ function keepOfflineAccess(ctx: KoaContextWithOIDC, client: Client): void {
  */
 function rejectUnknownScopes(ctx: KoaContextWithOIDC): void {
   const requested = requestedScopes(ctx);
-  if (requested.length === 0) throw new errors.InvalidScope('ask for at least one scope', '');
+  if (requested.length === 0) throw new errors.InvalidScope('at least one scope is required', '');
   const unknown = requested.filter((name) => !knownScopes.includes(name));
-  if (unknown.length > 0) throw new errors.InvalidScope('there is no such scope', unknown.join(' '));
+  if (unknown.length > 0) throw new errors.InvalidScope('unknown scope', unknown.join(' '));
 }
 
 /**

@@ -34,7 +34,7 @@ export type MetadataProblem = { readonly member: string; readonly reason: string
 /** Why an open registration is rejected, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
 export function registrationProblem(client: RequestedClient): MetadataProblem | undefined {
   const forbidden = operatorOnly.find((member) => client[member] !== undefined);
-  if (forbidden !== undefined) return { member: forbidden, reason: 'is not open to registration' };
+  if (forbidden !== undefined) return { member: forbidden, reason: 'cannot be registered' };
   if (client.client_name !== undefined) {
     if (typeof client.client_name !== 'string') return { member: 'client_name', reason: 'must be a string' };
     if ([...client.client_name].length > maxNameLength)
@@ -44,7 +44,7 @@ export function registrationProblem(client: RequestedClient): MetadataProblem | 
     return { member: 'grant_types', reason: 'can only contain authorization_code and refresh_token' };
   }
   if (!isFilled(client.redirect_uris))
-    return { member: 'redirect_uris', reason: 'must contain at least one address' };
+    return { member: 'redirect_uris', reason: 'must contain at least one URI' };
   return (
     urisProblem('redirect_uris', client.redirect_uris) ??
     urisProblem('post_logout_redirect_uris', client.post_logout_redirect_uris)
@@ -79,7 +79,8 @@ function countMembers(value: unknown): number {
 function urisProblem(member: string, uris: unknown): MetadataProblem | undefined {
   if (uris === undefined) return undefined;
   if (!Array.isArray(uris)) return { member, reason: 'must be an array' };
-  if (uris.length > maxRedirectUris) return { member, reason: `must be at most ${maxRedirectUris}` };
+  if (uris.length > maxRedirectUris)
+    return { member, reason: `must have at most ${maxRedirectUris} elements` };
   for (const uri of uris) {
     const reason = redirectUriProblem(uri);
     if (reason !== undefined) return { member, reason };
@@ -93,7 +94,7 @@ export function redirectUriProblem(uri: unknown): string | undefined {
   if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;
   if (/[\s\\*]/.test(uri)) return 'must not contain spaces, backslashes or wildcards';
   const parsed = URL.parse(uri);
-  if (parsed === null || !isSpelledOut(uri, parsed)) return 'must only contain valid uris';
+  if (parsed === null || !isSpelledOut(uri, parsed)) return 'must only contain valid URIs';
   if (!isPlainHost(parsed)) return 'must have a host of letters, digits, dots and hyphens';
   if (uri.includes('#')) return 'must not contain fragments';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain user information';

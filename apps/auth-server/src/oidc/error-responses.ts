@@ -27,8 +27,8 @@ export function errorResponseAt(path: string, error: unknown): PlainResponse {
   if (!isBrowserRoute(path)) return oauthErrorResponse(error);
   if (error instanceof RateLimited) return tooManyPage(error);
   if (error instanceof PayloadTooLarge) {
-    const text = 'It sent more than can be read. Go back to the app and start again.';
-    return messagePage({ title: 'This form is too large', text, status: error.status });
+    const text = 'The form contains too much data. Go back to the app and start again.';
+    return messagePage({ title: 'The form is too large', text, status: error.status });
   }
   return oauthErrorResponse(error);
 }
@@ -40,8 +40,8 @@ export function errorResponseAt(path: string, error: unknown): PlainResponse {
  */
 export function malformedUrlResponse(path: string, error: unknown): PlainResponse {
   if (isBrowserRoute(path)) {
-    const text = 'Its address holds characters that nobody can read. Go back to the app and start again.';
-    return messagePage({ title: 'This link is not right', text, status: 400 });
+    const text = 'It contains invalid characters. Go back to the app and start again.';
+    return messagePage({ title: 'This link is invalid', text, status: 400 });
   }
   return path.startsWith(mountPath) ? oauthErrorResponse(error) : envelopeResponse(error);
 }

@@ -43,6 +43,6 @@ export function currentOrganisation(ctx: KoaContextWithOIDC): OrganisationClaims
   const claims =
     person === undefined ? undefined : organisationClaims(person, creatorOf(ctx.oidc.entities.Grant));
   if (claims === undefined)
-    throw new errors.InvalidGrant({ detail: 'the user no longer acts for the creator' });
+    throw new errors.InvalidGrant({ detail: 'the user may no longer act for the creator' });
   return { ...claims };
 }

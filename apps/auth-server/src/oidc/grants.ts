@@ -85,7 +85,7 @@ export class ExistingGrants {
     if (typeof named !== 'string') return (await this.accounts.creators(userId))[0]?.id;
     const creatorId = isUuid(named) ? named : parsePublicId('crt', named);
     if (creatorId === undefined || !(await this.accounts.seesCreator(userId, creatorId)))
-      throw new errors.InvalidRequest('creator is not one this user acts for');
+      throw new errors.InvalidRequest('the user may not act for this creator');
     return creatorId;
   }
 }

@@ -50,7 +50,7 @@ export function respondToOutages(provider: Provider, logger: Logger) {
     } catch (error) {
       failure = error;
       ctx.status = 500;
-      ctx.body = { error: 'server_error', error_description: 'oops! something went wrong' };
+      ctx.body = { error: 'server_error', error_description: 'An unexpected error occurred on the server.' };
     }
     if (failure === undefined) return;
     logger.error({ error: failure }, 'A request to the authorization server failed.');

@@ -39,7 +39,9 @@ function receiveBody(request: IncomingMessage): Promise<Buffer | Error> {
     };
     const onEnd = (): void => {
       const body = Buffer.concat(parts);
-      resolve(isStorableBody(request, body) ? body : new TypeError('The body is not readable text.'));
+      resolve(
+        isStorableBody(request, body) ? body : new TypeError('The request body contains invalid text.'),
+      );
     };
     request.on('data', onData).on('end', onEnd);
   });

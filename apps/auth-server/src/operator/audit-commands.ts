@@ -10,7 +10,7 @@ const moment = z
   .string()
   .refine(
     (typed) => parseTime(typed, new Date(0)) !== undefined,
-    'must be an ISO 8601 time, or one ago: 30m, 2h, 7d',
+    'must be an ISO 8601 time or a duration before now: 30m, 2h, 7d',
   );
 
 /**
@@ -35,7 +35,7 @@ export const auditCommands = {
       until: moment.optional(),
       before: z
         .string()
-        .regex(/^\d{1,17}\.\d{1,18}$/, 'must be what an earlier page gave')
+        .regex(/^\d{1,17}\.\d{1,18}$/, 'must be the `before` of an earlier page')
         .optional(),
       limit: pageSize,
     }),

@@ -11,6 +11,6 @@ export function givenPassword(
   if (typed === fromInput) return readSecret();
   if (development) return Promise.resolve(typed);
   throw new Error(
-    '--password must be "-": the password is then read from a prompt or from standard input. A password in a command line is visible to others.',
+    '--password must be "-"; the password is read from a prompt or from standard input. Other users can see passwords in command lines.',
   );
 }

@@ -19,7 +19,8 @@ export function browsersPage(frame: AccountFrame, browsers: readonly BrowserView
     title: 'Browsers',
     notice,
     content: html`<p class="soft">
-        Where you are signed in. Sign out what you do not know, then change your password.
+        You are signed in with these browsers. If you do not recognise one, sign it out and change your
+        password.
       </p>
       <ul class="items">
         ${browsers.map((browser) => browserItem(frame, browser))}

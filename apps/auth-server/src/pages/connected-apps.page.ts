@@ -24,12 +24,12 @@ export function connectedAppsPage(
     title: 'Connected apps',
     notice,
     content: html`<p class="soft">
-        These apps can use your account, also while you are away. An app you disconnect stops at once; to use
-        it again, sign in with it.
+        These apps have access to your account, even while you are not using them. When you disconnect an app,
+        it loses access immediately. To reconnect it, sign in with the app again.
       </p>
       ${
         apps.length === 0
-          ? html`<p class="empty">No app is connected.</p>`
+          ? html`<p class="empty">No connected apps.</p>`
           : html`<ul class="items">
               ${apps.map((app) => appItem(frame, app))}
             </ul>`
@@ -49,7 +49,7 @@ function appItem(frame: AccountFrame, app: ConnectedAppView): Html {
         app.permissions.length === 0
           ? undefined
           : html`<details>
-              <summary class="small">What it may do</summary>
+              <summary class="small">Permissions</summary>
               <ul class="small">
                 ${app.permissions.map((text) => html`<li>${text}</li>`)}
               </ul>

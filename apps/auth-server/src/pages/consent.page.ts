@@ -35,11 +35,11 @@ export function consentPage(view: ConsentView): Page {
     title: `Allow ${view.appName}?`,
     formTargets: view.formTargets,
     content: html`<h1>Allow <strong>${view.appName}</strong> (${view.destination})?</h1>
-      ${view.verified ? undefined : html`<p class="notice">Unverified app: it registered itself, and ${suiteName} has not checked who runs it.</p>`}
+      ${view.verified ? undefined : html`<p class="notice">Unverified app: ${suiteName} has not checked who runs it.</p>`}
       <p class="soft">Signed in as ${view.email}</p>
       <form method="post" action="/interaction/${view.uid}/consent">
         <input type="hidden" name="csrf" value="${view.csrf}" />
-        <h2 id="permissions">It will be able to</h2>
+        <h2 id="permissions">The app will be able to</h2>
         <ul class="scopes" aria-labelledby="permissions">
           ${view.permissions.map((text) => html`<li>${tick}<span>${text}</span></li>`)}
         </ul>
@@ -50,7 +50,9 @@ export function consentPage(view: ConsentView): Page {
         <input type="hidden" name="csrf" value="${view.abortCsrf}" />
         <div class="actions"><button type="submit" class="quiet">Don’t allow</button></div>
       </form>
-      <p class="soft small">Afterwards you go to ${view.destination}. Only allow apps you trust.</p>`,
+      <p class="soft small">
+        If you continue, you will be redirected to ${view.destination}. Only allow apps that you trust.
+      </p>`,
   });
 }
 
@@ -89,5 +91,5 @@ function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
 }
 
 function nameOf(creator: VisibleCreator): string {
-  return creator.name ?? 'A creator without a name';
+  return creator.name ?? 'Unnamed creator';
 }

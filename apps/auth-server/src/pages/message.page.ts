@@ -26,8 +26,8 @@ export function messagePage(message: {
 
 export function unavailablePage(): Page {
   return messagePage({
-    title: 'One moment, please',
-    text: 'We cannot sign you in right now. Try again in a few seconds.',
+    title: 'Sign-in is temporarily unavailable',
+    text: 'Wait a few seconds, then reload this page.',
     status: 503,
     headers: { 'Retry-After': '2' },
   });
@@ -35,6 +35,6 @@ export function unavailablePage(): Page {
 
 export function tooManyPage(error: RateLimited): Page {
   const { headers } = toErrorResponse(error);
-  const text = 'Wait a moment, then load this page again.';
+  const text = 'Wait a moment, then reload this page.';
   return messagePage({ title: 'Too many requests', text, status: 429, headers });
 }

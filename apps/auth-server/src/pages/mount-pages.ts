@@ -28,6 +28,6 @@ function showTooMany(error: unknown, _request: Request, response: Response, next
 
 /** For a form that is too large, has too many fields or is incomplete. */
 function showBadForm(_error: unknown, _request: Request, response: Response, _next: NextFunction): void {
-  const text = 'It was too large, or arrived incomplete. Go back and try again.';
-  sendPlain(response, messagePage({ title: 'This form was not accepted', text, status: 400 }));
+  const text = 'The form was too large or incomplete. Go back and try again.';
+  sendPlain(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));
 }

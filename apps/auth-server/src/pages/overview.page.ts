@@ -49,7 +49,7 @@ export function overviewPage(frame: AccountFrame, view: OverviewView, notice?: N
             value="${view.name ?? ''}"
             aria-describedby="name-use"
           />
-          <span class="hint" id="name-use">Apps that you allow to see your profile get it.</span>
+          <span class="hint" id="name-use">Visible to apps that you allow to see your profile.</span>
         </div>
         <div class="actions"><button type="submit">Save</button></div>
       </form>`,

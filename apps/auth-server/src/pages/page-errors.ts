@@ -2,7 +2,7 @@
 export class SignInNeeded extends Error {
   /** @param address URL of the sign-in, which returns to the page */
   constructor(readonly address: string) {
-    super('Somebody has to sign in first.');
+    super('The person must sign in first.');
   }
 }
 

@@ -16,7 +16,7 @@ export class ProblemPageFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     if (thrown instanceof SignInNeeded) return deliver(response, { redirect: thrown.address });
     const shown = problemOf(thrown);
-    if (shown.status >= 500) this.logger.error({ error: thrown }, 'A page could not be shown.');
+    if (shown.status >= 500) this.logger.error({ error: thrown }, 'A page failed with an unexpected error.');
     deliver(response, shown);
   }
 }
@@ -25,21 +25,21 @@ function problemOf(thrown: unknown): Page {
   if (thrown instanceof InteractionExpired) {
     return messagePage({
       title: 'This sign-in has expired',
-      text: 'It was finished, waited too long, or belongs to another browser. Go back to the app and start again.',
+      text: 'The sign-in is already complete, took too long, or was started in another browser. Go back to the app and start again.',
       status: 400,
     });
   }
   if (thrown instanceof Forbidden) {
     return messagePage({
-      title: 'This form was not accepted',
-      text: 'It did not come from our own page. Go back to the app and start again.',
+      title: 'The form was not accepted',
+      text: 'It was not sent from this site. Go back to the app and start again.',
       status: 403,
     });
   }
   if (thrown instanceof ServiceUnavailable || isOutage(thrown)) return unavailablePage();
   return messagePage({
-    title: 'Something went wrong on our side',
-    text: 'Nothing you did. Please try again.',
+    title: 'Something went wrong',
+    text: 'An unexpected error occurred on our server. Please try again.',
     status: 500,
   });
 }

@@ -26,10 +26,10 @@ export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
   sendPage(
     ctx,
     messagePage({
-      title: expired ? 'This sign-in has expired' : 'This request cannot go on',
+      title: expired ? 'This sign-in has expired' : 'The app sent an invalid request',
       text: expired
         ? 'Go back to the app and start again.'
-        : 'The app sent you here with a request we cannot accept. Go back to it and try again; if that does not help, tell its makers.',
+        : "Go back to the app and try again. If the problem persists, contact the app's developer.",
       code: out.error_description === undefined ? out.error : `${out.error}: ${out.error_description}`,
       status: ctx.status,
     }),
@@ -46,7 +46,7 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
     ctx,
     messagePage({
       title: 'Sign out?',
-      text: 'Apps that keep access while you are away stay connected. Close this page to stay signed in.',
+      text: 'Apps that have access while you are away stay connected. To stay signed in, close this page.',
       status: 200,
       formTargets: [typeof next === 'string' ? formTarget(next) : undefined].filter(
         (target) => target !== undefined,

@@ -11,12 +11,12 @@ export interface SecondFactorSetup {
 
 /** The QR code, and the same secret to type. */
 export function setupSteps({ keyUri, spelledSecret }: SecondFactorSetup): Html {
-  return html`<p>Open your authenticator app, add an account and scan this code.</p>
+  return html`<p>Open your authenticator app, add an account and scan this QR code.</p>
     <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(keyUri)}</div>
     <details>
-      <summary class="small">You cannot scan it?</summary>
+      <summary class="small">Can’t scan the code?</summary>
       <p>
-        Add the account manually: time based, six digits, with this key:<br /><code>${spelledSecret}</code>
+        Add the account manually (time-based, six digits) with this key:<br /><code>${spelledSecret}</code>
       </p>
     </details>`;
 }
@@ -33,7 +33,7 @@ export function codeField({
   readonly id?: string;
 }): Html {
   return html`<div class="field">
-    <label for="${id}">${recovery ? 'Code, or a recovery code' : 'Code from the app'}</label>
+    <label for="${id}">${recovery ? 'Code or recovery code' : 'Code from the app'}</label>
     <input
       id="${id}"
       name="code"
@@ -55,8 +55,8 @@ export function codeField({
 /** Shown once, since only the hashes are stored. */
 export function recoveryCodeList(codes: readonly string[]): Html {
   return html`<p>
-      Each of these codes signs you in once if you lose your authenticator app. Print them or keep them in a
-      password manager: <strong>they are not shown again</strong>.
+      If you lose your authenticator app, you can sign in with one of these codes. Each code works once. Print
+      the codes or store them in a password manager: <strong>they are not shown again</strong>.
     </p>
     <ol class="codes" aria-label="Recovery codes">
       ${codes.map((code) => html`<li><code>${code}</code></li>`)}

@@ -11,14 +11,14 @@ import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from 
 
 const title = 'Set up a second factor';
 
-/** Asks for the password first. */
+/** First step: the password. */
 export function beginSecondFactorPage(frame: AccountFrame, notice?: Notice): Page {
   return accountPage({
     frame,
     tab: 'security',
     title,
     notice,
-    content: html`<p>You need an authenticator app on your phone. Confirm your password to begin.</p>
+    content: html`<p>You need an authenticator app on your phone. To begin, confirm your password.</p>
       <form method="post" action="/account/security/second-factor/begin">
         ${csrfField(frame)} ${currentPasswordField(frame, 'setup-current')}
         <div class="actions"><button type="submit">Continue</button></div>
@@ -41,7 +41,7 @@ export function confirmSecondFactorPage(
     content: html`${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/account/security/second-factor">
         ${csrfField(frame)} ${codeField({ wrong: notice !== undefined, recovery: false })}
-        <div class="actions"><button type="submit">Turn it on</button></div>
+        <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       <p>
         <a href="/account/security/second-factor">Start over</a> · <a href="/account/security">Not now</a>
@@ -55,6 +55,6 @@ export function recoveryCodesPage(frame: AccountFrame, codes: readonly string[])
     tab: 'security',
     title: 'Your recovery codes',
     content: html`${recoveryCodeList(codes)}
-      <p><a class="button narrow" href="/account/security">I have kept them</a></p>`,
+      <p><a class="button narrow" href="/account/security">I have saved my codes</a></p>`,
   });
 }

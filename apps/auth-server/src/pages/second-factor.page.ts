@@ -25,7 +25,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
       ${problemOf(view)}
       <form method="post" action="/interaction/${view.uid}/second-factor">
         <input type="hidden" name="csrf" value="${view.csrf}" />
-        <p>Type the six digits your authenticator app shows now, or one of your recovery codes.</p>
+        <p>Enter the six-digit code from your authenticator app, or one of your recovery codes.</p>
         ${codeField({ wrong: view.problem !== undefined, recovery: true })}
         <div class="actions"><button type="submit">Continue</button></div>
       </form>
@@ -40,12 +40,12 @@ export function secondFactorPage(view: SecondFactorView): Page {
 export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup | undefined): Page {
   return question(view, {
     title: 'Set up a second factor',
-    content: html`<p class="soft">Your role signs in with a password and a code from an authenticator app.</p>
+    content: html`<p class="soft">Your role requires a second factor: a code from an authenticator app.</p>
       ${problemOf(view)} ${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/interaction/${view.uid}/second-factor/setup">
         <input type="hidden" name="csrf" value="${view.csrf}" />
         ${codeField({ wrong: view.problem !== undefined, recovery: false })}
-        <div class="actions"><button type="submit">Turn it on</button></div>
+        <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       ${startOver(view)}`,
   });
@@ -58,7 +58,7 @@ export function keepRecoveryCodesPage(view: SecondFactorView, codes: readonly st
     content: html`${recoveryCodeList(codes)}
       <form method="post" action="/interaction/${view.uid}/second-factor/done">
         <input type="hidden" name="csrf" value="${view.csrf}" />
-        <div class="actions"><button type="submit">I have kept them</button></div>
+        <div class="actions"><button type="submit">I have saved my codes</button></div>
       </form>`,
   });
 }
@@ -68,7 +68,7 @@ function question(
   { title, content }: { readonly title: string; readonly content: Html },
 ): Page {
   return page({
-    title: problem === undefined ? title : `${title}: that did not work`,
+    title: problem === undefined ? title : `Error: ${title}`,
     status: problem?.status ?? 200,
     headers:
       problem?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(problem.retryAfterSeconds) },
@@ -87,6 +87,6 @@ function problemOf({ problem }: SecondFactorView): Html | undefined {
 function startOver({ uid, csrf }: SecondFactorView): Html {
   return html`<form method="post" action="/interaction/${uid}/start-over">
     <input type="hidden" name="csrf" value="${csrf}" />
-    <div class="actions"><button type="submit" class="quiet">Sign in as somebody else</button></div>
+    <div class="actions"><button type="submit" class="quiet">Use another account</button></div>
   </form>`;
 }

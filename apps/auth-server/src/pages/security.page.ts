@@ -27,7 +27,9 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
     notice,
     content: html`<section aria-labelledby="password-title">
         <h2 id="password-title">Password</h2>
-        <p class="soft">Changing it signs you out of every other browser and out of our own apps.</p>
+        <p class="soft">
+          If you change your password, you are signed out of all other browsers and of our own apps.
+        </p>
         <form method="post" action="/account/security/password">
           ${csrfField(frame)} ${currentPasswordField(frame, 'password-current')}
           <div class="field">
@@ -43,11 +45,11 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
               aria-describedby="password-rule"
             />
             <span class="hint" id="password-rule"
-              >At least ${minPasswordLength} characters. A few words that nobody would guess are best.</span
+              >At least ${minPasswordLength} characters. We recommend several random words.</span
             >
           </div>
           <div class="field">
-            <label for="repeated">New password again</label>
+            <label for="repeated">Repeat the new password</label>
             <input
               id="repeated"
               name="repeated_password"
@@ -75,8 +77,8 @@ function disconnectApps(apps: number): Html {
     ><input type="checkbox" name="disconnect_apps" value="yes" checked /><span
       >Also disconnect ${apps === 1 ? 'the 1 connected app' : `all ${String(apps)} connected apps`}<br /><span
         class="soft small"
-        >Someone who knew your password may have connected one. Their access and their webhooks end at once;
-        to use an app again, allow it again.</span
+        >Recommended if someone else may know your password. The apps lose access and their webhooks stop
+        immediately. To use an app again, allow it again.</span
       ></span
     ></label
   >`;
@@ -84,15 +86,15 @@ function disconnectApps(apps: number): Html {
 
 function factorOff(): Html {
   return html`<p class="soft">
-      Besides your password, signing in then asks for a code from an authenticator app on your phone. A
-      password that was guessed or stolen is not enough any more.
+      With a second factor, you sign in with your password and a code from an authenticator app on your phone.
+      A guessed or stolen password alone is then not enough.
     </p>
     <p><a class="button narrow" href="/account/security/second-factor">Set up a second factor</a></p>`;
 }
 
 function factorOn(frame: AccountFrame, view: SecurityView): Html {
   return html`<p class="soft">
-      Signing in asks for a code from your authenticator app. You have
+      You sign in with your password and a code from your authenticator app. You have
       ${view.recoveryCodesLeft === 1 ? '1 recovery code' : `${String(view.recoveryCodesLeft)} recovery codes`}
       left.
     </p>
@@ -100,17 +102,17 @@ function factorOn(frame: AccountFrame, view: SecurityView): Html {
       <summary>New recovery codes</summary>
       <form method="post" action="/account/security/recovery-codes">
         ${csrfField(frame)}
-        <p class="soft">They take the place of all you have now.</p>
+        <p class="soft">New codes replace all your current recovery codes.</p>
         ${currentPasswordField(frame, 'codes-current')}
         ${codeField({ wrong: false, recovery: true, id: 'codes-code' })}
-        <div class="actions"><button type="submit">Make new codes</button></div>
+        <div class="actions"><button type="submit">Create new codes</button></div>
       </form>
     </details>
     ${
       view.required
-        ? html`<p class="soft small">Your role needs a second factor, so it cannot be turned off.</p>`
+        ? html`<p class="soft small">Your role requires a second factor, so you cannot turn it off.</p>`
         : html`<details>
-            <summary>Turn it off</summary>
+            <summary>Turn off the second factor</summary>
             <form method="post" action="/account/security/second-factor/remove">
               ${csrfField(frame)} ${currentPasswordField(frame, 'remove-current')}
               ${codeField({ wrong: false, recovery: true, id: 'remove-code' })}

@@ -17,7 +17,7 @@ export interface SignInView {
 export function signInPage({ uid, csrf, appName, email, formTargets, problem }: SignInView): Page {
   const invalid = problem === undefined ? 'false' : 'true';
   return page({
-    title: problem === undefined ? 'Sign in' : 'Sign in: that did not work',
+    title: problem === undefined ? 'Sign in' : 'Error: Sign in',
     status: problem?.status ?? 200,
     headers:
       problem?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(problem.retryAfterSeconds) },

@@ -27,9 +27,9 @@ export async function changeClientSecret(
   const secret = randomBytes(secretBytes).toString('base64url');
   await database.transaction(async (tx) => {
     const stored = await tx.row<{ payload: AdapterPayload }>(find, [clientId]);
-    if (stored === undefined) throw new Error(`There is no client ${clientId}.`);
+    if (stored === undefined) throw new Error(`The client ${clientId} does not exist.`);
     const { client_secret_sealed: before, ...metadata } = stored.payload;
-    if (before === undefined) throw new Error(`The client ${clientId} is public: it has no secret.`);
+    if (before === undefined) throw new Error(`The client ${clientId} is public and has no secret.`);
     await tx.run(update, [clientId, sealedClient(secrets, clientId, { ...metadata, client_secret: secret })]);
     await auditOperator(tx, { event: 'client_secret_changed', clientId });
   });

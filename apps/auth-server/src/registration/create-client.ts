@@ -39,11 +39,11 @@ export const newClient = z
     id: z
       .string()
       .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
-      .refine((id) => id !== accountClientId, 'is taken by the account pages')
+      .refine((id) => id !== accountClientId, 'is reserved for the account pages')
       .optional(),
   })
   .refine((given) => given.confidential || given['resource-server'] || given['redirect-uri'].length > 0, {
-    message: 'is missing: a public client needs one',
+    message: 'is missing; a public client needs one',
     path: ['redirect-uri'],
   })
   .transform(({ name, id, confidential, ...flags }): NewClient => ({
@@ -63,7 +63,7 @@ export const newClient = z
 export function requireHttpsOfFirstParty({ firstParty, redirectUris }: NewClient): void {
   if (!firstParty || redirectUris.every((uri) => uri.startsWith('https:'))) return;
   throw new Error(
-    '--redirect-uri must use https with --first-party. Other addresses are allowed in development only, where the host of AUTH_URL is this computer.',
+    '--redirect-uri must use https with --first-party. Other URIs are allowed only in development, where the host of AUTH_URL is loopback.',
   );
 }
 
@@ -106,7 +106,7 @@ export async function createClient(
   if (!created) {
     const existing = await database.row<{ payload: AdapterPayload }>(find, [clientId]);
     if (existing === undefined || !isAsGiven(existing.payload, metadata))
-      throw new Error(`There is a client ${clientId} already, and it is not as given here.`);
+      throw new Error(`The client ${clientId} already exists with different values.`);
     return { client_id: clientId };
   }
   const { client_secret } = metadata;

@@ -19,7 +19,8 @@ export async function deleteClient(
   clientId: string,
 ): Promise<{ client_id: string; deleted: true; tokens_ended: number }> {
   const revoked = await database.transaction(async (tx) => {
-    if ((await tx.row(find, [clientId])) === undefined) throw new Error(`There is no client ${clientId}.`);
+    if ((await tx.row(find, [clientId])) === undefined)
+      throw new Error(`The client ${clientId} does not exist.`);
     const revoked = await endClient(tx, outbox, clientId);
     await auditOperator(tx, {
       event: 'client_deleted',

@@ -23,7 +23,7 @@ export interface SecondFactorState {
 /** NIST SP 800-63B §3.2.2: at most 100 consecutive failures for one authenticator. */
 export const maxWrongCodes = 100;
 export const appLockedText =
-  'Too many codes were wrong, so codes from your app are not accepted any more. Enter a recovery code, then change your password: someone else may know it. Without a recovery code, ask support.';
+  'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
 
 /** Method by which a second factor was verified. */
 export type SecondFactorMethod = 'code' | 'recovery_code';

@@ -7,9 +7,9 @@ it.each([
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
     'Safari on iOS',
   ],
-  ['node', 'An unknown browser'],
-  ['', 'An unknown browser'],
-  [null, 'An unknown browser'],
+  ['node', 'Unknown browser'],
+  ['', 'Unknown browser'],
+  [null, 'Unknown browser'],
 ])('calls %s what people call it', (userAgent, name) => {
   expect(browserName(userAgent)).toBe(name);
 });

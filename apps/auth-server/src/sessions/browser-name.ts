@@ -2,10 +2,10 @@ import Bowser from 'bowser';
 
 /** The common name of a browser, such as "Firefox on Linux". */
 export function browserName(userAgent: string | null): string {
-  if (userAgent === null || userAgent === '') return 'An unknown browser';
+  if (userAgent === null || userAgent === '') return 'Unknown browser';
   const parser = Bowser.getParser(userAgent);
   const browser = parser.getBrowserName();
   const system = parser.getOSName();
-  if (browser === '') return 'An unknown browser';
+  if (browser === '') return 'Unknown browser';
   return system === '' ? browser : `${browser} on ${system}`;
 }

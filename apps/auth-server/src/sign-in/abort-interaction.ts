@@ -26,7 +26,7 @@ export class AbortInteraction {
     });
     const redirect = await interaction.finish({
       error: 'access_denied',
-      error_description: 'The user did not allow it.',
+      error_description: 'The user denied the request.',
     });
     return { redirect };
   }

@@ -64,7 +64,7 @@ export async function openInteraction(
     uid: interaction.uid,
     prompt: interaction.prompt.name,
     client,
-    appName: client.clientName ?? (new URL(redirectUri).host || 'an app without a name'),
+    appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
     appIdentity: identityDigest(
       identityOf({
         client_name: client.clientName,

@@ -114,7 +114,7 @@ export class ProveSecondFactor {
   ): Promise<Outcome> {
     if (guess.kind === 'locked') {
       const { waitSeconds: retryAfterSeconds } = guess;
-      const text = `Too many codes were wrong. ${waitInWords(retryAfterSeconds)}`;
+      const text = `Too many incorrect codes. ${waitInWords(retryAfterSeconds)}`;
       return this.ask.show(interaction, userId, { status: 429, text, retryAfterSeconds });
     }
     const { clientId } = interaction.client;
@@ -122,7 +122,7 @@ export class ProveSecondFactor {
     const { appLocked } = await this.factors.stateOf(userId);
     const text = appLocked
       ? appLockedText
-      : 'Incorrect code, or already used. Wait for the next one and try again.';
+      : 'The code is incorrect or was already used. Wait for the next code and try again.';
     return this.ask.show(interaction, userId, { status: 401, text });
   }
 

@@ -16,13 +16,13 @@ import { type OpenInteraction, openInteraction } from './open-interaction.js';
  * A webhook subscription sends data without a further request, so the page lists the data
  * (docs/decisions.md).
  */
-const sentData = 'your orders with their tracking numbers, and stock changes of your products';
+const sentData = 'your orders with tracking numbers, and stock changes of your products';
 const scopeTexts: Readonly<Record<string, string>> = {
   ...identityScopes,
   ...storeScopes,
-  'webhooks:create': `Subscribe to events: the app is sent ${sentData}, until you disconnect it`,
-  'webhooks:update': `Change its subscriptions, and where they are sent: ${sentData}`,
-  'webhooks:read': `Read its subscriptions and everything that was sent to them: ${sentData}`,
+  'webhooks:create': `Subscribe to events: the app receives ${sentData} until you disconnect it`,
+  'webhooks:update': `Change its event subscriptions and their URLs: ${sentData}`,
+  'webhooks:read': `Read its event subscriptions and all sent events: ${sentData}`,
 };
 
 /** Shows the page of the interaction's current step: sign-in, second factor or consent. */

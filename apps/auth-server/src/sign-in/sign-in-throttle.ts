@@ -17,7 +17,7 @@ const maxWaiting = 64;
 
 const lockedAttempts = new Counter({
   name: 'sign_in_locked_attempts_total',
-  help: 'Guesses at passwords and codes that were rejected without a look, by what had too many failures.',
+  help: 'Password and code attempts that were rejected without verification, by the scope that had too many failures.',
   labelNames: ['by'],
   registers: [metrics],
 });
@@ -165,5 +165,5 @@ function subjectsOf({ limitedNetworks, own, everywhere }: GuessTarget): string[]
 /** How long to wait, for people. */
 export function waitInWords(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
-  return `Wait ${minutes} minute${minutes === 1 ? '' : 's'} before you try again.`;
+  return `Wait ${minutes} minute${minutes === 1 ? '' : 's'}, then try again.`;
 }

@@ -71,7 +71,7 @@ export class SignIn {
   }
 
   private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {
-    const text = 'The e-mail address or the password is not right. Check both and try again.';
+    const text = 'Incorrect e-mail address or password. Check both and try again.';
     const csrf = this.forms.issue(uid);
     return signInPage({ uid, appName, formTargets, email, csrf, problem: { status: 401, text } });
   }
@@ -81,7 +81,7 @@ export class SignIn {
     email: string,
     waitSeconds: number,
   ): Outcome {
-    const text = `Too many sign-ins did not work. ${waitInWords(waitSeconds)}`;
+    const text = `Too many failed sign-ins. ${waitInWords(waitSeconds)}`;
     const problem = { status: 429, text, retryAfterSeconds: waitSeconds } as const;
     return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
   }

@@ -23,7 +23,7 @@ export interface Consumption {
 
 /** `error_detail` of a request that lost a race. */
 export const consumedInParallel = 'consumed by a parallel request';
-export const familyEnded = 'the grant ended';
+export const familyEnded = 'the grant was revoked';
 
 /** The token writes of one request. */
 interface Write {
@@ -156,7 +156,7 @@ export class TokenWrites {
 
   /** @throws Error for a second token: a request exchanges one code or refreshes one token */
   consume(consumption: Consumption): void {
-    if (this.consumption !== undefined) throw new Error('A token request consumes one token.');
+    if (this.consumption !== undefined) throw new Error('A token request must consume exactly one token.');
     this.consumption = consumption;
   }
 
@@ -164,7 +164,7 @@ export class TokenWrites {
   add(member: NewRow): void {
     const [first = member] = this.members;
     if (member.grant_id === null || member.grant_id !== first.grant_id)
-      throw new Error('A token request adds to one family.');
+      throw new Error('A token request must add to exactly one token family.');
     this.members.push(member);
   }
 

@@ -8,7 +8,11 @@ export const creatorExample = {
 export const creatorShape = z
   .object({
     uuid: z.uuid().describe('The creator'),
-    org_id: z.string().describe('The organisation it belongs to'),
+    org_id: z.string().describe('The organisation that the creator belongs to'),
   })
-  .meta({ id: 'Creator', description: 'A creator whom the caller sees.', examples: [creatorExample] });
+  .meta({
+    id: 'Creator',
+    description: 'A creator that is visible to the caller.',
+    examples: [creatorExample],
+  });
 export type CreatorView = z.infer<typeof creatorShape>;

@@ -9,6 +9,6 @@ export const listCreators = {
   tag: 'Creators',
   summary: 'List creators',
   description:
-    'The creators of your organisation, the newest first; a global admin sees those of all organisations. A caller of no organisation sees none.',
+    'Returns the creators of your organisation, newest first. A global admin sees the creators of all organisations; a caller without an organisation sees none.',
   answer: { description: 'A page of creators.', shape: page },
 } as const satisfies OperationDoc<typeof page>;

@@ -6,12 +6,14 @@ const amount = (what: string) =>
 
 const head = {
   uuid: z.uuid().describe('The order'),
-  human_order_id: idShape('ord', 'The order as the Store API and people name it'),
-  placed_at: z.iso.datetime().describe('When it was placed'),
-  currency: z.enum(currencies).describe('ISO 4217, of every amount of the order'),
-  payment_status: z.enum(paymentStatuses).describe('What became of the payment'),
-  dispatch_status: z.enum(dispatchStatuses).describe('How far the goods are'),
-  tracking_code: z.string().describe('Of the newest package; empty while there is none'),
+  human_order_id: idShape('ord', 'The id of the order in the Store API, also shown to people'),
+  placed_at: z.iso.datetime().describe('When the order was placed'),
+  currency: z.enum(currencies).describe('Currency of all amounts of the order, ISO 4217'),
+  payment_status: z.enum(paymentStatuses).describe('Status of the payment'),
+  dispatch_status: z.enum(dispatchStatuses).describe('Status of the shipment'),
+  tracking_code: z
+    .string()
+    .describe('Tracking number of the newest package; empty until a package is shipped'),
 };
 const headExample = {
   uuid: '019a7f2e-a1b2-7c3d-8e4f-506172839405',
@@ -30,13 +32,17 @@ export const orderSummaryShape = z
     ...head,
     totals: z
       .object({
-        gross: amount('Sum of the lines, with VAT and without shipping'),
-        royalty: amount("The creator's royalties of all lines"),
+        gross: amount('Sum of the lines, including VAT and excluding shipping'),
+        royalty: amount("The creator's royalties, summed over all lines"),
       })
-      .describe('What it comes to'),
-    items_count: z.int().min(0).describe('Pieces'),
+      .describe('Totals of the order'),
+    items_count: z.int().min(0).describe('Number of pieces, summed over all lines'),
   })
-  .meta({ id: 'OrderSummary', description: 'An order as lists show it.', examples: [orderSummaryExample] });
+  .meta({
+    id: 'OrderSummary',
+    description: 'An order as returned in lists.',
+    examples: [orderSummaryExample],
+  });
 export type OrderSummary = z.infer<typeof orderSummaryShape>;
 
 const itemExample = {
@@ -56,20 +62,22 @@ const itemExample = {
 
 const orderItemShape = z
   .object({
-    uuid: z.uuid().describe('The line'),
-    release_group: z.uuid().describe('The release it is of'),
+    uuid: z.uuid().describe('The id of the line'),
+    release_group: z.uuid().describe('The release of the product'),
     release_title: z.string().describe("The release's title when the order was placed"),
-    ean: z.string().describe('EAN of the product; empty when it has none'),
+    ean: z.string().describe('EAN of the product; empty if it has none'),
     status: z.enum(dispatchStatuses).describe("The order's `dispatch_status`"),
-    quantity: z.int().min(1).describe('Pieces'),
-    unit_amount: amount('What the merchant charged for one piece, with VAT'),
+    quantity: z.int().min(1).describe('Number of pieces'),
+    unit_amount: amount('Price that the merchant charged for one piece, including VAT'),
     total_amount: amount('`unit_amount` times `quantity`'),
-    vat_amount: amount("VAT inside `total_amount`, at the destination's standard rate, rounded half to even"),
-    royalty_amount: amount(
-      'The royalty: `royalty_rate` of `total_amount` without `vat_amount`, rounded half to even',
+    vat_amount: amount(
+      'VAT included in `total_amount`, at the standard rate of the destination, rounded half to even',
     ),
-    royalty_rate: z.int().min(0).max(10_000).describe('In basis points: 1500 is 15 %'),
-    product_type: z.string().describe('What was ordered, such as `vinyl_12_lp`'),
+    royalty_amount: amount(
+      'Royalty: `royalty_rate` of `total_amount` minus `vat_amount`, rounded half to even',
+    ),
+    royalty_rate: z.int().min(0).max(10_000).describe('Royalty rate in basis points: 1500 is 15 %'),
+    product_type: z.string().describe('Type of the product, such as `vinyl_12_lp`'),
   })
   .meta({ id: 'OrderItem', description: 'A line of an order.', examples: [itemExample] });
 
@@ -77,9 +85,9 @@ export const orderDetailShape = z
   .object({
     ...head,
     totals: z
-      .object({ royalty: amount("The creator's royalties of all lines") })
-      .describe('What it comes to'),
-    items: z.array(orderItemShape).describe('Its lines, in order'),
+      .object({ royalty: amount("The creator's royalties, summed over all lines") })
+      .describe('Totals of the order'),
+    items: z.array(orderItemShape).describe('The lines of the order'),
   })
   .meta({
     id: 'Order',

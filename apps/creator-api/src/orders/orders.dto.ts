@@ -13,20 +13,23 @@ export class OrderPath {
 }
 
 export class OrdersQuery extends NumberedPageDto {
-  @Description('Whose orders', creatorExample.uuid) @UuidField() creator: string;
+  @Description('The creator whose orders are listed', creatorExample.uuid) @UuidField() creator: string;
 
   @Description(
-    'Only orders with this `payment_status` or `dispatch_status`; `pending` is in both sets and finds both',
+    'Only orders with this `payment_status` or `dispatch_status`; `pending` matches either of them',
     'paid',
   )
   @IsOptional()
   @IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` })
   status?: string;
 
-  @Description('First day of `placed_at`, in UTC', '2026-11-01')
+  @Description('Only orders placed on or after this day, in UTC', '2026-11-01')
   @IsOptional()
   @DateParameter()
   from?: string;
 
-  @Description('Last day of `placed_at`, in UTC', '2026-11-30') @IsOptional() @DateParameter() to?: string;
+  @Description('Only orders placed on or before this day, in UTC', '2026-11-30')
+  @IsOptional()
+  @DateParameter()
+  to?: string;
 }

@@ -11,18 +11,20 @@ export const listOrders = {
   tag,
   summary: "List a creator's orders",
   description: [
-    'The newest first, by `placed_at`. An order of the Store is here within seconds.\n\n`from` and `to` are days of UTC and both included; a `from` after `to` is refused',
+    'Returns the orders sorted by `placed_at`, newest first. An order placed in the Store appears within seconds.\n\n`from` and `to` are days in UTC, both inclusive. A `from` after `to` is rejected',
     '(400 on `from`). `meta.total` is exact, also with filters and past the last page.',
   ].join(' '),
   answer: { description: 'A page of orders.', shape: page },
-  errors: [{ when: 'You see no such creator.', example: new NotFound('creator') }],
+  errors: [
+    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+  ],
 } as const satisfies OperationDoc<typeof page>;
 
 export const readOrder = {
   id: 'readOrder',
   tag,
   summary: 'Read an order',
-  description: 'With its lines, and the VAT and royalty of each.',
+  description: 'Returns the order with its lines, and the VAT and royalty of each line.',
   answer: { description: 'The order.', shape: orderDetailShape },
-  errors: [{ when: 'There is no such order, or not for you.', example: new NotFound('order') }],
+  errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
 } as const satisfies OperationDoc<typeof orderDetailShape>;

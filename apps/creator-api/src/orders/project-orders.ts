@@ -110,7 +110,7 @@ export async function projectOrders(
   if (snapshots.length === 0) return;
   const orders = snapshots.map(orderRow);
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
-    throw new RejectedMessage('The lines of the order come to more than the largest amount.');
+    throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
   const planning = planAnew(tx); // goes out with the next statement
   // Orders first, in the order of their ids, then releases, then counts, then the ledger: replicas that share orders wait, none deadlock.
   const [added] = await Promise.all([insertUnknown(tx, orders), planning]);

@@ -40,7 +40,7 @@ export class CreateRelease {
     const creatorId = wish.creator ?? who.creatorId;
     if (creatorId === undefined) {
       throw new ValidationFailed([
-        { field: 'creator', reason: 'must be given: the access token is not connected to a creator' },
+        { field: 'creator', reason: 'is required because the access token is not connected to a creator' },
       ]);
     }
     const at = this.clock();

@@ -3,10 +3,10 @@ import { z } from 'zod';
 export const releaseShape = z
   .object({
     id: z.uuid().describe('The release'),
-    title: z.string().describe('Its title, trimmed and in Unicode normalisation form C'),
-    release_type_id: z.int().min(1).max(8).nullable().describe('What it is, as in the request'),
-    ean: z.string().nullable().describe('Its EAN; null when it has none'),
-    created_at: z.iso.datetime().nullable().describe('When it was made'),
+    title: z.string().describe('The title, trimmed and in Unicode normalisation form C'),
+    release_type_id: z.int().min(1).max(8).nullable().describe('Release type, as in the request'),
+    ean: z.string().nullable().describe('The EAN; null if there is none'),
+    created_at: z.iso.datetime().nullable().describe('When the release was created'),
   })
   .meta({
     id: 'Release',

@@ -9,16 +9,16 @@ export const createRelease = {
   tag: 'Releases',
   summary: 'Create a release',
   description: [
-    'Of the creator that the access token is connected to, or of the one that `creator` names. The Store shows it within seconds, as a `pending` release with one pending product; it can be ordered',
-    'once it was approved and priced. Repeating the request creates another release, unless it has the same `idempotency-key`.',
+    'Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered',
+    'after it is approved and priced. A repeated request creates another release, unless it has the same `idempotency-key`.',
   ].join(' '),
   body: {
     least: {
-      summary: 'Of the connected creator, without an EAN',
+      summary: 'For the connected creator, without an EAN',
       value: { title: 'Quiet Machinery', release_type_id: 1 },
     },
     complete: {
-      summary: 'With an EAN, of one of your creators: `creator` is a `uuid` of their list',
+      summary: 'With an EAN, for one of your creators: `creator` is a `uuid` from the list of creators',
       value: {
         title: 'Quiet Machinery',
         release_type_id: 1,
@@ -27,15 +27,15 @@ export const createRelease = {
       },
     },
   },
-  answer: { description: 'The release.', shape: releaseShape, headers: ['Idempotent-Replayed'] },
+  answer: { description: 'The created release.', shape: releaseShape, headers: ['Idempotent-Replayed'] },
   errors: [
     {
-      when: 'Nobody says whose release it is: the token is not connected to a creator, and there is no `creator`.',
+      when: 'The creator is unknown: the token is not connected to a creator, and `creator` is missing.',
       example: new ValidationFailed([
-        { field: 'creator', reason: 'must be given: the access token is not connected to a creator' },
+        { field: 'creator', reason: 'is required because the access token is not connected to a creator' },
       ]),
     },
-    { when: 'You see no such creator.', example: new NotFound('creator') },
+    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
     ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof releaseShape>;

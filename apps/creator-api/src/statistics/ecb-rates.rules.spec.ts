@@ -34,7 +34,7 @@ describe('readEcbRates', () => {
     ['nothing', '', /neither/],
     ['another file', 'id;name\n1;2', /neither/],
     ['XML without rates', '<rss></rss>', /no reference rates/],
-    ['a day that is none', daily.replace('2026-03-10', '2026-02-30'), /no such day/],
+    ['a day that is none', daily.replace('2026-03-10', '2026-02-30'), /is not a valid date/],
     ['a rate of zero', daily.replace('1.0423', '0.0'), /USD on 2026-03-10/],
     ['a rate that is no number', daily.replace('1.0423', '1,04'), /USD on 2026-03-10/],
   ])('refuses %s', (_what, text, message) => {

@@ -25,10 +25,10 @@ export function readEcbRates(text: string): EuroRate[] {
   const rates = (text.trimStart().startsWith('<') ? readXml(text) : readCsv(text)).filter(
     ({ currency, per_euro }) => isCurrency(currency) && per_euro !== 'N/A',
   );
-  if (rates.length === 0) throw new UnreadableRates('There are no reference rates in this file.');
+  if (rates.length === 0) throw new UnreadableRates('The file contains no reference rates.');
   for (const { rate_date, currency, per_euro } of rates) {
     if (!/^\d{1,10}(\.\d{1,12})?$/.test(per_euro) || Number(per_euro) === 0)
-      throw new UnreadableRates(`The rate of ${currency} on ${rate_date} is not a number above 0.`);
+      throw new UnreadableRates(`The rate of ${currency} on ${rate_date} is not a positive number.`);
   }
   const days = [...new Set(rates.map((rate) => rate.rate_date))];
   return [...rates, ...days.map((rate_date) => ({ rate_date, currency: 'EUR', per_euro: '1' }))];
@@ -47,7 +47,7 @@ function readXml(text: string): EuroRate[] {
     );
     if (time !== undefined) day = readDay(time);
     if (currency === undefined || rate === undefined) continue;
-    if (day === undefined) throw new UnreadableRates('A rate stands before its day.');
+    if (day === undefined) throw new UnreadableRates('A rate occurs before its date.');
     rates.push({ rate_date: day, currency, per_euro: rate });
   }
   return rates;
@@ -60,7 +60,7 @@ function readCsv(text: string): EuroRate[] {
     .split(/\r?\n/)
     .map((line) => line.split(',').map((cell) => cell.trim()));
   if (header[0] !== 'Date')
-    throw new UnreadableRates('This is neither the XML nor the CSV of the reference rates.');
+    throw new UnreadableRates('The file is neither the XML nor the CSV format of the reference rates.');
   return lines.flatMap(([day = '', ...cells]) =>
     cells.flatMap((per_euro, index) => {
       const currency = header[index + 1];
@@ -77,6 +77,6 @@ function readDay(text: string): string {
   const day = month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${dayOfMonth.padStart(2, '0')}`;
   const date = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== day)
-    throw new UnreadableRates(`There is no such day as ${text.slice(0, 40)}.`);
+    throw new UnreadableRates(`${text.slice(0, 40)} is not a valid date.`);
   return day;
 }

@@ -8,12 +8,12 @@ const pollIntervalMs = 2_000;
 
 const waiting = new Gauge({
   name: 'bookings_waiting',
-  help: 'Paid orders that the ledger cannot take yet: their creator or an exchange rate is missing. Counted up to 10000. Alert when above 0 for long.',
+  help: 'Paid orders that cannot be posted to the ledger yet because their creator or an exchange rate is missing, counted up to 10000.',
   registers: [metrics],
 });
 const oldest = new Gauge({
   name: 'bookings_waiting_oldest_seconds',
-  help: 'For how long the oldest of them has waited.',
+  help: 'Time since the oldest of these orders started to wait.',
   registers: [metrics],
 });
 
@@ -37,7 +37,7 @@ export function keepBooking(
     round: async () => {
       const firstOpenMonth = await closeMonths(database, closeDay);
       if (firstOpenMonth !== undefined)
-        logger.info({ first_open_month: firstOpenMonth }, 'Closed the months before this one.');
+        logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
       const more = await waitingBookings.round();
       const measured = await database.row<{ orders: number; seconds: number }>(measure);
       waiting.set(measured?.orders ?? 0);

@@ -12,7 +12,7 @@ const maxBytes = 2 * 1024 * 1024;
 
 const newestAge = new Gauge({
   name: 'exchange_rates_newest_age_seconds',
-  help: "Time since the day of the newest exchange rate began; none while there are no rates. Above five days some of the ECB's rates are missing.",
+  help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above five days, rates of the ECB are missing.',
   registers: [metrics],
 });
 
@@ -63,15 +63,15 @@ export async function fetchRates({ database, config, client, logger }: RateParts
   if (url === undefined || (await database.run(claim, [retryAfterMs])) === 0) return false;
   const fetched = await readFile(client, url);
   if ('problem' in fetched) {
-    logger.warn(fetched, 'The exchange rates could not be fetched; the fetch is repeated later.');
+    logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
     return false;
   }
   try {
     const { last_day } = await storeRates(database, fetched.file);
-    logger.info({ last_day }, 'Exchange rates were fetched and stored.');
+    logger.info({ last_day }, 'Fetched and stored exchange rates.');
   } catch (error) {
     if (!(error instanceof UnreadableRates)) throw error;
-    logger.warn({ problem: error.message }, 'The fetched exchange rates cannot be read.');
+    logger.warn({ problem: error.message }, 'The fetched exchange rates could not be parsed.');
     return false;
   }
   await database.run(scheduleNext, [intervalMs]);

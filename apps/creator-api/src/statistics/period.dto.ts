@@ -9,7 +9,7 @@ export class CreatorPath {
 }
 
 export class PeriodQuery {
-  @Description('A month, in UTC', '2026-11')
+  @Description('The month, in UTC', '2026-11')
   @Matches(monthPattern, { message: 'must be a month, YYYY-MM' })
   period: string;
 }

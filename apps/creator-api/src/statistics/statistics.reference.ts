@@ -3,28 +3,30 @@ import { NotFound } from '@fulfilment/error-envelope';
 import { royaltiesShape, salesShape } from './statistics.shapes.js';
 
 const tag = 'Statistics';
-const errors = [{ when: 'You see no such creator.', example: new NotFound('creator') }];
+const errors = [
+  { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+];
 
 const booked = [
-  'A sale is booked in the month of UTC in which it was paid, a refund in the month in which it was given back: earlier months never change. Amounts are in the',
-  "settlement currency, converted at the European Central Bank's rate of the payment's day. A payment is here within 5 seconds; one without a rate yet waits for it. A month without",
-  'any, or that has not come, is zeros.',
+  'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made, so earlier months never change. Amounts are in the',
+  'settlement currency, converted at the reference rate of the European Central Bank for the day of the payment. A payment appears within 5 seconds, or as soon as its exchange rate is published.',
+  'A month without payments, or in the future, has zeros.',
 ].join(' ');
 
 export const readSales = {
   id: 'readSalesStatistics',
   tag,
-  summary: "Read a month's sales",
+  summary: 'Read the sales of a month',
   description: booked,
-  answer: { description: 'The sales.', shape: salesShape },
+  answer: { description: 'The sales of the month.', shape: salesShape },
   errors,
 } satisfies OperationDoc<typeof salesShape>;
 
 export const readRoyalties = {
   id: 'readRoyaltyStatistics',
   tag,
-  summary: "Read a month's royalties",
+  summary: 'Read the royalties of a month',
   description: booked,
-  answer: { description: 'The royalties.', shape: royaltiesShape },
+  answer: { description: 'The royalties of the month.', shape: royaltiesShape },
   errors,
 } satisfies OperationDoc<typeof royaltiesShape>;

@@ -1,25 +1,27 @@
 import { currencies } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-/** A month of the calendar. */
+/** A calendar month. */
 export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
 
 const month = {
   period: z.string().regex(monthPattern).describe('The month, in UTC'),
-  currency: z.enum(currencies).describe("Of every amount: the creator's settlement currency"),
+  currency: z.enum(currencies).describe('Currency of all amounts: the settlement currency of the creator'),
 };
-const units = z.int().describe('Pieces sold less pieces given back; below 0 when more came back');
+const units = z
+  .int()
+  .describe('Pieces sold minus pieces refunded; negative if more pieces were refunded than sold');
 
 /** Sums are exact whatever their size (exact-integers.ts), so they have no bounds. */
 const sum = (what: string) =>
-  z.bigint().describe(`${what}, in minor units; below 0 when refunds outweigh the month's sales`);
-const revenue = sum('What was sold, with VAT and without shipping');
+  z.bigint().describe(`${what}, in minor units; negative if the refunds of the month exceed its sales`);
+const revenue = sum('Sales including VAT and excluding shipping, minus refunds');
 
 export const salesShape = z
-  .object({ ...month, totals: z.object({ units, revenue }).describe('Sums of the month') })
+  .object({ ...month, totals: z.object({ units, revenue }).describe('Totals of the month') })
   .meta({
     id: 'SalesStatistics',
-    description: "A creator's sales of a month.",
+    description: 'Sales of a creator in a month.',
     examples: [{ period: '2026-11', currency: 'GBP', totals: { units: 6, revenue: 17994 } }],
   });
 export type SalesView = z.infer<typeof salesShape>;
@@ -29,21 +31,21 @@ export const royaltiesShape = z
     ...month,
     totals: z
       .object({ units, revenue, royalties: sum('Royalties') })
-      .describe('Sums of the month, and of `by_release`'),
+      .describe('Totals of the month, summed over `by_release`'),
     by_release: z
       .array(
         z.object({
           release_group: z.string().describe('The release'),
-          ean: z.string().describe('EAN of the products; empty for those without'),
+          ean: z.string().describe('EAN of the products; empty for products without one'),
           units,
           royalty_amount: sum('Royalties'),
         }),
       )
-      .describe('By release and EAN, the highest royalties first'),
+      .describe('Totals by release and EAN, highest royalties first'),
   })
   .meta({
     id: 'RoyaltyStatistics',
-    description: "A creator's royalties of a month.",
+    description: 'Royalties of a creator in a month.',
     examples: [
       {
         period: '2026-11',

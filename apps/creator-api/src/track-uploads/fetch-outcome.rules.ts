@@ -24,37 +24,38 @@ export function fetchProblem(fetch: Fetch, mostBytes: number): UploadProblem | u
     case 'http_error':
       return (statusCode >= 500 || passingStatuses.has(statusCode) ? forNow : forGood)(
         'http_error',
-        `The server answered ${statusCode}.`,
+        `The server responded with ${statusCode}.`,
       );
     case 'redirect_not_followed':
       return forGood(
         outcome,
-        `The server answered ${statusCode}: redirects are not followed. Give the address it leads to.`,
+        `The server responded with ${statusCode}. Redirects are not followed; register the final URL.`,
       );
     case 'blocked_address':
-      return forGood(outcome, 'The name of the server leads to a private or reserved address.');
+      return forGood(outcome, 'The host name resolves to a private or reserved address.');
     case 'tls_error':
       return forGood(outcome, 'The certificate of the server was not accepted.');
     case 'dns_error':
-      return forNow(outcome, 'The name of the server was not found.');
+      return forNow(outcome, 'The host name could not be resolved.');
     case 'timeout':
-      return forNow(outcome, 'The server did not answer in time.');
+      return forNow(outcome, 'The server did not respond in time.');
     case 'connection_failed':
-      return forNow(outcome, 'The server could not be reached, or broke off.');
+      return forNow(outcome, 'The connection to the server failed.');
   }
 }
 
 function answerProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefined {
   const { statusCode = 0, headers, complete, abortReason, bytes } = fetch;
-  if (statusCode !== 200) return forGood('http_error', `The server answered ${statusCode} instead of 200.`);
+  if (statusCode !== 200)
+    return forGood('http_error', `The server responded with ${statusCode} instead of 200.`);
   if (isCompressed(headers))
-    return forGood('compressed', 'The server sent the file compressed, although it was asked not to.');
+    return forGood('compressed', 'The server sent the file with a Content-Encoding that was not requested.');
   if (bytes > mostBytes || Number(headers['content-length']) > mostBytes)
     return forGood('too_large', `The file is larger than ${mostBytes} bytes.`);
   // Again it would hold a place for as long: whoever has it come faster registers it anew.
   if (abortReason === 'slow' || abortReason === 'deadline')
-    return forGood('too_slow', 'The file came too slowly.');
-  if (!complete) return forNow('connection_failed', 'The server broke off before the end of the file.');
+    return forGood('too_slow', 'The download was too slow.');
+  if (!complete) return forNow('connection_failed', 'The connection closed before the end of the file.');
   return bytes === 0 ? forGood('empty', 'The file is empty.') : undefined;
 }
 

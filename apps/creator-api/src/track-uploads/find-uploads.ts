@@ -42,7 +42,10 @@ export function findUploads(database: Database, queue: UploadQueue, logger: Logg
       try {
         uploadMetrics.found.inc(await queue.addMissing(uploads));
       } catch (error) {
-        logger.warn({ error, uploads: uploads.length }, 'Redis took no track uploads; trying again.');
+        logger.warn(
+          { error, uploads: uploads.length },
+          'Track uploads could not be added to the Redis queue; will retry.',
+        );
       }
       return more;
     },

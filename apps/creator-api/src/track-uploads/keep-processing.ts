@@ -34,7 +34,9 @@ export function keepProcessing(parts: ProcessingParts, shutdown: Shutdown): void
   const spool = new Spool(config.TRACK_UPLOAD_DIRECTORY);
   spool
     .tidy(clock())
-    .catch((error: unknown) => logger.warn({ error }, 'The directory of track uploads cannot be tidied.'));
+    .catch((error: unknown) =>
+      logger.warn({ error }, 'Old files in the track upload directory could not be deleted.'),
+    );
   const processUpload = new ProcessUpload({
     leases: new UploadLeases(database, config, logger),
     spool,

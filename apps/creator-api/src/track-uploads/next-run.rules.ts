@@ -14,6 +14,6 @@ export function nextRun(problem: UploadProblem, failedRuns: number, scheduleMs: 
 /** Whether its processes died at it too often. @param run the number of this one */
 export function lostTooOften(run: number, failedRuns: number): UploadProblem | undefined {
   return run - 1 - failedRuns > mostLostRuns
-    ? forGood('internal_error', 'Reading the file was interrupted too often.')
+    ? forGood('internal_error', 'The processing of the file was interrupted too often.')
     : undefined;
 }

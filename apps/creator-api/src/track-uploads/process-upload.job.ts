@@ -67,7 +67,7 @@ export class UploadJobs {
     this.warnedAtMs = performance.now();
     this.logger.warn(
       { error },
-      'Redis is not answering the worker of track uploads; they wait in PostgreSQL.',
+      'Redis does not respond to the track upload worker; uploads wait in PostgreSQL.',
     );
   }
 }

@@ -117,7 +117,7 @@ describe('a registered track upload', () => {
     const before = server.requests();
     server.answerWith((_request, response) => response.writeHead(500).end('no'));
     const upload = await desk.over((await desk.register(server.url())).id);
-    expect(upload.failure).toEqual({ code: 'http_error', message: 'The server answered 500.' });
+    expect(upload.failure).toEqual({ code: 'http_error', message: 'The server responded with 500.' });
     expect(server.requests()).toBe(before + 3);
   });
 

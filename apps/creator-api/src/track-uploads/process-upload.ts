@@ -40,7 +40,7 @@ export class ProcessUpload {
     } catch (error) {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
-        logger.warn({ upload_id: id }, 'The lease of a track upload was lost; leaving it to who has it.');
+        logger.warn({ upload_id: id }, 'Lost the lease of a track upload; another process continues it.');
         return undefined;
       }
       if (!this.stopping.signal.aborted) throw error;
@@ -62,21 +62,21 @@ export class ProcessUpload {
     if ('audio' in result) {
       await settle.complete(upload, result);
       uploadMetrics.runs.inc({ outcome: 'completed' });
-      logger.info(fields, 'A track upload was completed.');
+      logger.info(fields, 'Track upload completed.');
       return undefined;
     }
     const next = nextRun(result, upload.failedRuns, this.parts.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
     if ('failure' in next) {
       await settle.fail(upload, next.failure);
       uploadMetrics.runs.inc({ outcome: result.code });
-      logger.info({ ...fields, code: result.code }, 'A track upload failed.');
+      logger.info({ ...fields, code: result.code }, 'Track upload failed.');
       return undefined;
     }
     await settle.postpone(upload, next.afterMs);
     uploadMetrics.runs.inc({ outcome: result.code });
     logger.info(
       { ...fields, code: result.code, again_in_ms: next.afterMs },
-      'A track upload is tried again.',
+      'Track upload failed temporarily; will retry.',
     );
     return next.afterMs;
   }
@@ -97,8 +97,8 @@ export class ProcessUpload {
       signal.throwIfAborted();
       if (error instanceof AudioRefused) return { ...error.failure, mayPass: false };
       if (isOutage(error)) throw error;
-      logger.error({ error, upload_id: id }, 'A track upload met something unforeseen.');
-      return forNow('internal_error', 'The file could not be read, through no fault of its own.');
+      logger.error({ error, upload_id: id }, 'Unexpected error in track upload.');
+      return forNow('internal_error', 'The file could not be processed because of an internal error.');
     }
   }
 }

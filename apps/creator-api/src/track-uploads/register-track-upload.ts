@@ -150,9 +150,9 @@ async function makeRoom(
   ]);
   if ((counted?.open ?? 0) >= mostOpenOfACreator)
     throw new Conflict(
-      `The creator has ${mostOpenOfACreator} track uploads that are not over. Wait for them first.`,
+      `The creator already has ${mostOpenOfACreator} track uploads in progress. Wait until some have completed.`,
     );
   if ((counted?.tracks ?? 0) >= mostTracksOfARelease)
-    throw new Conflict(`The release has ${mostTracksOfARelease} tracks, and cannot have more.`);
+    throw new Conflict(`The release already has the maximum of ${mostTracksOfARelease} tracks.`);
   return counted?.before ?? 0;
 }

@@ -3,27 +3,30 @@ import { TextField, UuidField } from '@fulfilment/http-service';
 import { registrationExample, trackUploadExample } from './track-upload.shapes.js';
 
 export class ReleasePath {
-  @Description('The release, as it was created here or as order items name it', trackUploadExample.release_id)
+  @Description(
+    'The release: the `id` of a created release, or the `release_group` of an order line',
+    trackUploadExample.release_id,
+  )
   @UuidField()
   id: string;
 }
 
 export class TrackUploadPath {
-  @Description('The upload', registrationExample.id) @UuidField() id: string;
+  @Description('The track upload', registrationExample.id) @UuidField() id: string;
 }
 
 export class RegisterTrackUploadDto {
   @Description(
-    "The caller's own name of the track: a second upload under it replaces the first",
+    'Your own id of the track. A second upload with the same id replaces the first',
     trackUploadExample.track_uuid,
   )
   @UuidField()
   track_uuid: string;
 
   @Description(
-    'Where the audio can be fetched: https, at an address of the public Internet. It is forgotten when the upload is over',
+    'URL of the audio file: https, at a public Internet address. It is deleted when the upload has completed or failed',
     'https://files.example.com/slow-signal.wav',
   )
-  @TextField({ max: 2048, format: 'uri' }) // whether it may be called is judged by the guarded client
+  @TextField({ max: 2048, format: 'uri' }) // the guarded client checks whether the URL is allowed
   upload_url: string;
 }

@@ -12,17 +12,17 @@ export const registrationExample = {
 };
 
 const registration = {
-  id: z.uuid().describe('The upload'),
+  id: z.uuid().describe('The id of the track upload'),
   status: z
     .enum(trackUploadStatuses)
-    .describe('`pending` until somebody is at work, `processing`, then `completed` or `failed` for good'),
-  workflow_id: z.uuid().describe('The job that fetches and reads the audio'),
-  status_url: z.url().describe('Where to read what became of it'),
+    .describe('`pending` until processing starts, then `processing`; `completed` and `failed` are final'),
+  workflow_id: z.uuid().describe('The job that downloads and analyses the audio'),
+  status_url: z.url().describe('URL that returns the status of the upload'),
 };
 
 export const registrationShape = z.object(registration).meta({
   id: 'TrackUploadRegistration',
-  description: 'A track whose audio will be fetched and read.',
+  description: 'A registered track upload.',
   examples: [registrationExample],
 });
 export type RegistrationView = z.infer<typeof registrationShape>;
@@ -48,8 +48,8 @@ export const trackUploadExample = {
 
 const failure = z
   .object({
-    code: z.enum(uploadFailureCodes).describe('Stable; branch on it'),
-    message: z.string().describe('For people; may change'),
+    code: z.enum(uploadFailureCodes).describe('Machine-readable code; stable, branch on it'),
+    message: z.string().describe('Human-readable message; not stable'),
   })
   .meta({
     id: 'TrackUploadFailure',
@@ -60,12 +60,14 @@ const failure = z
 export const trackUploadShape = z
   .object({
     ...registration,
-    release_id: z.uuid().describe('The release'),
-    track_uuid: z.uuid().describe("The caller's own name of the track"),
-    audio: audioFacts.nullable().describe('What the file is; null until it was read'),
-    failure: failure.nullable().describe('Why it ended without; null unless it failed'),
-    created_at: z.iso.datetime().describe('When it was registered'),
-    updated_at: z.iso.datetime().describe('When it changed last'),
+    release_id: z.uuid().describe('The release of the track'),
+    track_uuid: z.uuid().describe('Your own id of the track'),
+    audio: audioFacts
+      .nullable()
+      .describe('Properties of the audio file; null unless `status` is `completed`'),
+    failure: failure.nullable().describe('Failure reason; null unless `status` is `failed`'),
+    created_at: z.iso.datetime().describe('When the upload was registered'),
+    updated_at: z.iso.datetime().describe('When the upload last changed'),
   })
-  .meta({ id: 'TrackUpload', description: 'What became of a track upload.', examples: [trackUploadExample] });
+  .meta({ id: 'TrackUpload', description: 'Status of a track upload.', examples: [trackUploadExample] });
 export type TrackUploadView = z.infer<typeof trackUploadShape>;

@@ -14,8 +14,8 @@ export const registerTrackUpload = {
   tag,
   summary: 'Register the audio of a track',
   description: [
-    'The audio is fetched and read in the background: WAV, AIFF, FLAC, MP3, AAC or M4A of at least 10 seconds. When it was, the Store lists the track.',
-    'The same release, track and URL while that upload is not over is the same registration.',
+    'The service downloads and analyses the audio in the background: WAV, AIFF, FLAC, MP3, AAC or M4A of at least 10 seconds. The Store lists the track when the upload has completed.',
+    'A request with the release, track and URL of an upload that is still in progress returns that upload.',
   ].join(' '),
   body: {
     track: {
@@ -26,22 +26,24 @@ export const registerTrackUpload = {
     },
   },
   answer: {
-    description: 'It was registered, now or before.',
+    description: 'The upload, registered by this request or by an earlier one.',
     shape: registrationShape,
     headers: ['Location'],
     location: registrationExample.status_url,
   },
   errors: [
     {
-      when: 'The `upload_url` may not be called: it is no https URL, or leads to an address that is not public.',
+      when: 'The `upload_url` is not allowed: it is not an https URL, or its host does not have a public address.',
       example: new ValidationFailed([
         { field: 'upload_url', reason: 'must not resolve to a private or reserved address' },
       ]),
     },
-    { when: 'There is no such release, or not for you.', example: new NotFound('release') },
+    { when: 'The release does not exist, or is not visible to you.', example: new NotFound('release') },
     {
-      when: 'The creator has 1000 uploads that are not over, or the release 500 tracks.',
-      example: new Conflict('The creator has 1000 track uploads that are not over. Wait for them first.'),
+      when: 'The creator has 1000 uploads in progress, or the release has 500 tracks.',
+      example: new Conflict(
+        'The creator already has 1000 track uploads in progress. Wait until some have completed.',
+      ),
     },
   ],
 } as const satisfies OperationDoc<typeof registrationShape>;
@@ -50,7 +52,13 @@ export const readTrackUpload = {
   id: 'readTrackUpload',
   tag,
   summary: 'Read a track upload',
-  description: 'What became of it: what the file is once it was read, or why it failed.',
-  answer: { description: 'The upload.', shape: trackUploadShape },
-  errors: [{ when: 'There is no such upload, or not for you.', example: new NotFound('track upload') }],
+  description:
+    'Returns the status of the upload, with the properties of the audio file or the failure reason.',
+  answer: { description: 'The track upload.', shape: trackUploadShape },
+  errors: [
+    {
+      when: 'The track upload does not exist, or is not visible to you.',
+      example: new NotFound('track upload'),
+    },
+  ],
 } as const satisfies OperationDoc<typeof trackUploadShape>;

@@ -138,6 +138,6 @@ function askAgainMs(openOfOrganisation: number): number {
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
   constructor() {
-    super('The lease of the track upload was lost.');
+    super('Lost the lease of the track upload.');
   }
 }

@@ -2,32 +2,32 @@ import { Counter, Gauge, metrics } from '@fulfilment/runtime';
 
 const registers = [metrics];
 
-/** What Prometheus sees of track uploads (docs/runbook.md says what to do about each). */
+/** Prometheus metrics of track uploads; docs/runbook.md describes what to do about each. */
 export const uploadMetrics = {
   runs: new Counter({
     name: 'track_upload_runs_total',
-    help: 'Runs at track uploads by how they ended: completed, or the code of what went wrong.',
+    help: 'Processing runs of track uploads, by outcome: completed, or the code of the failure.',
     labelNames: ['outcome'],
     registers,
   }),
   open: new Gauge({
     name: 'track_uploads_open',
-    help: 'Track uploads that are not over.',
+    help: 'Track uploads that are pending or processing.',
     registers,
   }),
   oldestDue: new Gauge({
     name: 'track_uploads_oldest_due_seconds',
-    help: 'For how long the oldest one that nobody works on has been due. Alert when it stays above a few minutes: more replicas, or more at a time.',
+    help: 'Time since the oldest unprocessed track upload became due. Above a few minutes, add replicas or raise TRACK_UPLOAD_CONCURRENCY.',
     registers,
   }),
   leasesLost: new Counter({
     name: 'track_upload_leases_lost_total',
-    help: 'Runs that lost their lease: the process or PostgreSQL stood still.',
+    help: 'Runs that lost their lease because the process or PostgreSQL stalled.',
     registers,
   }),
   found: new Counter({
     name: 'track_uploads_found_total',
-    help: 'Track uploads that were due for seconds and that Redis did not know: it has lost them, or was away when they were registered. It knows them now.',
+    help: 'Due track uploads that were missing in the Redis queue and were added again.',
     registers,
   }),
 };

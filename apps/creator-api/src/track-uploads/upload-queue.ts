@@ -45,7 +45,7 @@ export class UploadQueue {
       connection: this.connection,
       prefix: config.TRACK_UPLOAD_QUEUE_PREFIX,
     });
-    this.queue.on('error', (error) => logger.debug({ error }, 'The queue of uploads reported an error.'));
+    this.queue.on('error', (error) => logger.debug({ error }, 'The track upload queue reported an error.'));
   }
 
   /** One job an upload, however often it is added. Rejects when Redis does not take them at once. */
@@ -76,7 +76,7 @@ export class UploadQueue {
     this.add([upload]).catch((error: unknown) => {
       this.logger.warn(
         { error, upload_id: upload.id },
-        'Redis took no track upload; it will be found later.',
+        'A track upload could not be added to the Redis queue; the finder will add it later.',
       );
     });
   }

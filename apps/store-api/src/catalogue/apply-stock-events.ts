@@ -125,18 +125,18 @@ export class ApplyStockEvents {
     const { quantity, oversold }: Balance = stockOf(balance);
     if (before.limited_edition && before.quantity === quantity && before.oversold === oversold) return;
     const after = await tx.row<ProductRow>(setBalance, [before.id, quantity, oversold]);
-    if (after === undefined) throw new Error('A locked product is gone.');
+    if (after === undefined) throw new Error('A locked product no longer exists.');
     await this.stock.publishChanges(tx, [{ product: productSnapshot(after), previous: before.quantity }]);
     if (oversold <= before.oversold) return;
     tx.afterCommit(() =>
-      this.logger.warn({ sku, oversold }, 'More pieces were sold than the warehouse reports to exist.'),
+      this.logger.warn({ sku, oversold }, 'More pieces are sold than the warehouse reports in stock.'),
     );
   }
 
   private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
     const id = parsePublicId('prod', sku);
     const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (product === undefined) throw new RejectedMessage(`there is no product ${sku.slice(0, 40)}`);
+    if (product === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
     return product;
   }
 }

@@ -52,10 +52,10 @@ export class ApproveRelease {
   ): Promise<void> {
     const id = isUuid(name) ? name : parsePublicId('prod', name);
     if (id === undefined || (await tx.row(lockRelease, [id])) === undefined) {
-      throw new RejectedMessage(`there is no release ${name.slice(0, 40)}`);
+      throw new RejectedMessage(`release ${name.slice(0, 40)} does not exist`);
     }
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
-      throw new RejectedMessage('there is no such product type');
+      throw new RejectedMessage('the product type does not exist');
     }
     const given = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
     const products = await tx.rows<ProductRow>(publishPending, [

@@ -72,7 +72,7 @@ export class ChangeProducts {
   private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
     const id = parsePublicId('prod', sku);
     const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (product === undefined) throw new RejectedMessage(`there is no product ${sku.slice(0, 40)}`);
+    if (product === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
     return product;
   }
 

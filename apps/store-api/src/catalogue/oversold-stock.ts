@@ -8,7 +8,7 @@ const sumOversold = statement(
 
 const oversold = new Gauge({
   name: 'stock_oversold_pieces',
-  help: 'Pieces of limited editions that were sold and do not exist, as the warehouse reports it.',
+  help: 'Pieces of limited editions that were sold beyond the stock that the warehouse reports.',
   registers: [metrics],
 });
 

@@ -5,10 +5,10 @@ const status = z.enum(catalogueStatuses);
 
 const track = z
   .object({
-    position: z.int().min(1).describe('Its place, from 1'),
-    title: z.string().describe('Its title'),
-    duration_seconds: z.int().min(0).nullable().describe('How long it plays; null when not known'),
-    side: z.string().nullable().describe('The side of the record; null where there are none'),
+    position: z.int().min(1).describe('Position in the track listing, from 1'),
+    title: z.string().describe('Title of the track'),
+    duration_seconds: z.int().min(0).nullable().describe('Duration in seconds; null if unknown'),
+    side: z.string().nullable().describe('Side of the record; null if the format has no sides'),
   })
   .meta({
     id: 'Track',
@@ -32,38 +32,41 @@ const productExample = {
 };
 const productShape = z
   .object({
-    id: idShape('prod', 'The product; the `sku` of orders and quotes'),
-    title: z.string().describe('Its title'),
-    created_at: z.iso.datetime().describe('When it was made'),
+    id: idShape('prod', 'The id of the product; used as `sku` in orders and quotes'),
+    title: z.string().describe('Title of the product'),
+    created_at: z.iso.datetime().describe('When the product was created'),
     status: status.describe(
-      'Only `available` products can be ordered. A sold-out limited edition stays available, with 0 left',
+      'Only `available` products can be ordered. A sold-out limited edition stays `available`, with a quantity of 0',
     ),
-    track_listing: z.array(track).describe('Its tracks, in order'),
-    product_type: z.string().describe('What it is, such as `vinyl_12_lp`'),
-    product_lead_time: z.int().min(0).describe('Days until it can be handed over'),
+    track_listing: z.array(track).describe('The tracks, in order'),
+    product_type: z.string().describe('Product type, such as `vinyl_12_lp`'),
+    product_lead_time: z
+      .int()
+      .min(0)
+      .describe('Lead time until the product is handed to the carrier, in days'),
     price: moneyShape.describe(
-      'The catalogue price in the currency asked for; 0 for a product that was never priced, which cannot be ordered',
+      'Catalogue price in the requested currency; 0 if the product has no price yet and cannot be ordered',
     ),
-    weight_grams: z.int().min(1).nullable().describe('Its weight, packed; null when not known'),
-    barcode: z.string().nullable().describe('EAN or UPC; null when it has none'),
-    glb_model: z.url().nullable().describe('A 3D model (glTF binary); null when there is none'),
+    weight_grams: z.int().min(1).nullable().describe('Packed weight in grams; null if unknown'),
+    barcode: z.string().nullable().describe('EAN or UPC; null if there is none'),
+    glb_model: z.url().nullable().describe('URL of a 3D model (glTF binary); null if there is none'),
     availability: z
       .object({
-        limited_edition: z.boolean().describe('Whether there is only so much of it'),
-        quantity: z.int().min(0).nullable().describe('Pieces left of a limited edition, else null'),
+        limited_edition: z.boolean().describe('Whether the number of pieces is limited'),
+        quantity: z.int().min(0).nullable().describe('Pieces left to sell; null if not a limited edition'),
       })
-      .describe('How much there is of it'),
+      .describe('Stock of the product'),
   })
-  .meta({ id: 'Product', description: 'Something that can be ordered.', examples: [productExample] });
+  .meta({ id: 'Product', description: 'A physical product of a release.', examples: [productExample] });
 export type ProductView = z.infer<typeof productShape>;
 
 const identity = {
-  id: idShape('prod', 'The release'),
-  name: z.string().describe('Its name'),
+  id: idShape('prod', 'The id of the release'),
+  name: z.string().describe('Name of the release'),
   artist_name: z.string().describe('The main artist'),
-  additional_artists: z.array(z.string()).describe('Further artists, in order'),
-  release_date: z.iso.date().nullable().describe('The day it comes out; null when not set'),
-  cover_image_url: z.url().nullable().describe('Its cover; null when it has none'),
+  additional_artists: z.array(z.string()).describe('Additional artists, in order'),
+  release_date: z.iso.date().nullable().describe('Release date; null if not set'),
+  cover_image_url: z.url().nullable().describe('URL of the cover image; null if there is none'),
 };
 const identityExample = {
   id: 'prod_01m7xwmwnzc4r8e7k2v5g0ts6p',
@@ -75,15 +78,15 @@ const identityExample = {
 };
 const listed = {
   ...identity,
-  product_types: z.array(z.string()).describe('The types of its products'),
+  product_types: z.array(z.string()).describe('Product types of the release'),
   price_range: z
     .object({
-      currency: z.enum(currencies).describe('The currency asked for'),
+      currency: z.enum(currencies).describe('The requested currency'),
       min: z.int().min(0).describe('The lowest price, in minor units'),
       max: z.int().min(0).describe('The highest price, in minor units'),
     })
     .nullable()
-    .describe('Prices of its available products; null when none is'),
+    .describe('Price range of the available products; null if no product is available'),
 };
 export const releaseSummaryExample = {
   ...identityExample,
@@ -91,11 +94,13 @@ export const releaseSummaryExample = {
   price_range: { currency: 'GBP' as const, min: 2499, max: 2499 },
 };
 const facts = {
-  description: z.string().nullable().describe('What it is about; null when nothing was written'),
-  copyright: z.string().nullable().describe('The copyright line; null when there is none'),
-  status: status.describe('`available` if any product is, else `pending` if any is'),
-  created_at: z.iso.datetime().describe('When it was made'),
-  products: z.array(productShape).describe('Its products, in order'),
+  description: z.string().nullable().describe('Description of the release; null if there is none'),
+  copyright: z.string().nullable().describe('Copyright line; null if there is none'),
+  status: status.describe(
+    '`available` if any product is available, else `pending` if any product is pending',
+  ),
+  created_at: z.iso.datetime().describe('When the release was created'),
+  products: z.array(productShape).describe('Products of the release, in order'),
 };
 export const releaseFactsExample = {
   description: 'Eight songs about looms.',
@@ -107,7 +112,7 @@ export const releaseFactsExample = {
 
 export const releaseSummaryShape = z.object(listed).meta({
   id: 'ReleaseSummary',
-  description: 'A release as lists show it.',
+  description: 'A release as returned in lists.',
   examples: [releaseSummaryExample],
 });
 export type ReleaseSummary = z.infer<typeof releaseSummaryShape>;
@@ -117,13 +122,13 @@ export type ReleaseFacts = z.infer<z.ZodObject<typeof facts>>;
 
 export const detailedReleaseShape = z.object({ ...listed, ...facts }).meta({
   id: 'DetailedRelease',
-  description: 'A release as lists show it with `format=detailed`.',
+  description: 'A release as returned in lists with `format=detailed`.',
   examples: [{ ...releaseSummaryExample, ...releaseFactsExample }],
 });
 
 export const releaseShape = z.object({ ...identity, ...facts }).meta({
   id: 'Release',
-  description: 'A release in full.',
+  description: 'A release with all its products.',
   examples: [{ ...identityExample, ...releaseFactsExample }],
 });
 export type ReleaseView = z.infer<typeof releaseShape>;

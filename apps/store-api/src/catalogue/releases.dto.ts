@@ -7,19 +7,17 @@ export const releaseFormats = ['summary', 'detailed'] as const;
 export type ReleaseFormat = (typeof releaseFormats)[number];
 
 export class ListReleasesDto extends StorePageDto {
-  @Description('Of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
+  @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
 
   @Description(
-    'Only releases with this in their name or artists, in upper or lower case; `%` and `_` mean themselves',
+    'Only releases whose name or artists contain this text, ignoring case; `%` and `_` have no special meaning',
     'quiet',
   )
   @IsOptional()
   @TextField({ min: 0, max: 200 })
   search?: string;
 
-  @Description(
-    '`detailed` adds what the full view has: description, copyright, status, creation and products',
-  )
+  @Description('`detailed` adds the description, copyright, status, creation time and products')
   @IsOptional()
   @IsIn(releaseFormats)
   format: ReleaseFormat = 'summary';

@@ -18,9 +18,9 @@ export const listReleases = {
   id: 'listReleases',
   tag,
   summary: 'List releases',
-  description: "The connected creator's releases, the newest first.",
+  description: 'Returns the releases of the connected creator, newest first.',
   answer: {
-    description: 'A page of releases, as summaries or in detail.',
+    description: 'A page of releases, in the requested format.',
     shape: page,
     headers: ['ETag'],
     examples: {
@@ -38,8 +38,8 @@ export const readRelease = {
   tag,
   summary: 'Read a release',
   path: { id: { description: 'The release', example: 'prod_01m7xwmwnzc4r8e7k2v5g0ts6p' } },
-  answer: { description: 'The release in full.', shape: releaseShape, headers: ['ETag'] },
+  answer: { description: 'The release.', shape: releaseShape, headers: ['ETag'] },
   errors: [
-    { when: "There is no such release, or it is another creator's.", example: new NotFound('release') },
+    { when: 'The release does not exist, or belongs to another creator.', example: new NotFound('release') },
   ],
 } as const satisfies OperationDoc<typeof releaseShape>;

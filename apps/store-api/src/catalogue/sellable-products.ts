@@ -109,6 +109,6 @@ export function rejectUnsellable<Item extends RequestedItem>(
       details.push({ field, reason: 'insufficient_stock' });
     else lines.push({ ...product, ...item });
   }
-  if (details.length > 0) throw new Unprocessable('Some items cannot be sold.', details);
+  if (details.length > 0) throw new Unprocessable('Some items cannot be ordered.', details);
   return lines;
 }

@@ -6,7 +6,8 @@ export const readCreator = {
   id: 'readConnectedCreator',
   tag: 'Creator',
   summary: 'Read the connected creator',
-  description: 'Whom the access token acts for, and whether their orders can be paid for.',
+  description:
+    'Returns the creator that the access token is authorised for, and whether their orders can be charged.',
   answer: { description: 'The creator.', shape: connectedCreatorShape },
   errors: [{ when: 'The token is not connected to a creator.', example: new NotFound('connected creator') }],
 } as const satisfies OperationDoc<typeof connectedCreatorShape>;

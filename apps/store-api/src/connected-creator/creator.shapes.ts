@@ -3,19 +3,23 @@ import { z } from 'zod';
 
 export const connectedCreatorShape = z
   .object({
-    id: idShape('crt', 'The creator'),
-    name: z.string().nullable().describe('Their name; null when not known'),
+    id: idShape('crt', 'The id of the creator'),
+    name: z.string().nullable().describe('Name of the creator; null if unknown'),
     billing_status: z
       .object({
-        payment_method_added: z.boolean().describe('Whether there is one; without, orders are 422'),
-        tax_interview_completed: z.boolean().describe('Whether the tax questions were answered'),
-        payment_terms_accepted: z.boolean().describe('Whether they were; if not, orders are 422'),
+        payment_method_added: z
+          .boolean()
+          .describe('Whether the creator has a payment method. Orders are 422 without one'),
+        tax_interview_completed: z.boolean().describe('Whether the creator has completed the tax interview'),
+        payment_terms_accepted: z
+          .boolean()
+          .describe('Whether the creator has accepted the payment terms. Orders are 422 otherwise'),
       })
-      .describe('Whether orders can be paid for'),
+      .describe('Whether orders of the creator can be charged'),
   })
   .meta({
     id: 'ConnectedCreator',
-    description: 'The creator an access token is connected to.',
+    description: 'The creator that an access token is authorised for.',
     examples: [
       {
         id: 'crt_01m7xwmwm1a4x9rj6sy8c2ntqe',

@@ -132,7 +132,7 @@ describe('fulfilment events of an order', () => {
     await store.app.get(DeferredEvents).round();
     await becomes(delivered, 'refused');
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
-      'cannot deliver an order that is still processing; waited 86400 s',
+      'cannot deliver an order that is still processing; waited for 86400 s',
     ]);
     expect((await read(id)).status).toBe('processing');
     await store.app.get(DeferredEvents).round();

@@ -103,9 +103,10 @@ export class DeferredEvents {
       message.id,
       ttlMs,
     ]);
-    if (waiting?.overdue === true) throw new RejectedMessage(`${cause.message}; waited ${ttlMs / 1000} s`);
+    if (waiting?.overdue === true)
+      throw new RejectedMessage(`${cause.message}; waited for ${ttlMs / 1000} s`);
     if ((waiting?.others ?? 0) >= maxPerOrder)
-      throw new RejectedMessage(`${cause.message}; ${maxPerOrder} reports of the order wait already`);
+      throw new RejectedMessage(`${cause.message}; ${maxPerOrder} events of the order are already waiting`);
     await tx.run(upsertDeferred, [
       message.id,
       cause.orderId,
@@ -169,7 +170,7 @@ export class DeferredEvents {
     if (message instanceof InvalidMessage) {
       this.logger.error(
         { message_id: id, reason: message.message },
-        'A held report cannot be read any more.',
+        'A stored out-of-order fulfilment event is no longer valid.',
       );
       await tx.run(deleteDeferred, [id]);
       await recordOutcome(tx, queue, id, 'refused', message.message);

@@ -41,6 +41,6 @@ export class HandleFulfilmentEvent {
       return this.transitionOrder.correctTracking(tx, message.data, at);
     if (messages.fulfilmentDelivered.is(message)) return this.transitionOrder.deliver(tx, message.data, at);
     if (messages.fulfilmentCancelled.is(message)) return this.transitionOrder.cancel(tx, message.data);
-    throw new RejectedMessage(`${message.type} is not for this queue`);
+    throw new RejectedMessage(`${message.type} does not belong to this queue`);
   }
 }

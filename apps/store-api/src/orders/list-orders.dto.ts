@@ -4,19 +4,22 @@ import { StorePageDto, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 
 export class ListOrdersDto extends StorePageDto {
-  @Description('Only orders that stand there now') @IsOptional() @IsIn(orderStatuses) status?: OrderStatus;
+  @Description('Only orders with this current status')
+  @IsOptional()
+  @IsIn(orderStatuses)
+  status?: OrderStatus;
 
-  @Description('Only orders of this shop system, exactly as it was sent', 'shopify')
+  @Description('Only orders with this `source.platform`, as sent', 'shopify')
   @IsOptional()
   @TextField({ min: 0, max: 255 })
   platform?: string;
 
-  @Description('Only orders of this shop, exactly as it was sent', 'harbour-lights')
+  @Description('Only orders with this `source.store_id`, as sent', 'harbour-lights')
   @IsOptional()
   @TextField({ min: 0, max: 255 })
   store_id?: string;
 
-  @Description("Only the order with this number of the shop's own, exactly as it was sent", '#1042')
+  @Description('Only orders with this `source.external_order_id`, as sent', '#1042')
   @IsOptional()
   @TextField({ min: 0, max: 255 })
   external_order_id?: string;

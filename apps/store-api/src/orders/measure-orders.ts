@@ -3,33 +3,33 @@ import { Counter, Gauge, metrics } from '@fulfilment/runtime';
 
 export const ordersPlaced = new Counter<'outcome'>({
   name: 'orders_placed_total',
-  help: 'Orders placed, by the status with which the request ended; pending ones are settled later.',
+  help: 'Orders placed, by the status in the response; pending orders are settled later.',
   labelNames: ['outcome'],
   registers: [metrics],
 });
 const pendingOldest = new Gauge({
   name: 'orders_pending_oldest_seconds',
-  help: 'Age of the oldest order that waits for the payment provider; 0 when none does.',
+  help: 'Age of the oldest order that waits for the payment provider; 0 if there is none.',
   registers: [metrics],
 });
 const refundsOwed = new Gauge({
   name: 'refunds_owed',
-  help: 'Charges that are to be refunded and are not yet. Counted up to 10000.',
+  help: 'Charges that are due to be refunded, counted up to 10000.',
   registers: [metrics],
 });
 const refundsOldest = new Gauge({
   name: 'refunds_owed_oldest_seconds',
-  help: 'For how long the oldest refund has been owed.',
+  help: 'Time since the oldest due refund became due.',
   registers: [metrics],
 });
 const deferred = new Gauge({
   name: 'deferred_reports',
-  help: 'Reports of the warehouse that wait for another report on the same order. Counted up to 10000.',
+  help: 'Fulfilment events that wait for an earlier event of the same order, counted up to 10000.',
   registers: [metrics],
 });
 const deferredOldest = new Gauge({
   name: 'deferred_reports_oldest_seconds',
-  help: 'For how long the oldest of them has waited.',
+  help: 'Time since the oldest of these events arrived.',
   registers: [metrics],
 });
 

@@ -70,7 +70,7 @@ describe('the amounts of an order', () => {
     const response = await desk.place(creator, { ...mixed, items: [...mixed.items, yen] });
     expect([response.status, response.body.details]).toEqual([
       422,
-      [{ field: 'items.1.unit_price.currency', reason: 'must be GBP, as the shipping rate' }],
+      [{ field: 'items.1.unit_price.currency', reason: 'must be GBP, the currency of the shipping rate' }],
     ]);
     expect(await desk.orders(creator)).toBe(0);
   });

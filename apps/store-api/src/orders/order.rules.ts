@@ -40,7 +40,7 @@ export function foreignCurrencies(
       : [
           {
             field: `items.${index}.unit_price.currency`,
-            reason: `must be ${currency}, as the shipping rate`,
+            reason: `must be ${currency}, the currency of the shipping rate`,
           },
         ],
   );

@@ -4,18 +4,18 @@ import { z } from 'zod';
 const orderId = 'ord_01m7xwmx1ceqrv87vt909ma64h';
 
 const summaryMembers = {
-  id: idShape('ord', 'The order'),
+  id: idShape('ord', 'The id of the order'),
   status: z
     .enum(orderStatuses)
     .describe(
-      'Where it stands. `pending` until the payment is known, then `processing` or `payment_failed`; `shipped` with the first package; never backwards',
+      'Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped. A status never goes back',
     ),
   total: moneyShape.describe(
-    'What the merchant charged: quantity times unit price of every line, and the shipping',
+    'What the merchant charged: the sum of quantity times unit price of all lines, plus shipping',
   ),
-  item_count: z.int().min(1).describe('Pieces, over all lines'),
-  created_at: z.iso.datetime().describe('When it was placed'),
-  updated_at: z.iso.datetime().describe('When anything about it last changed'),
+  item_count: z.int().min(1).describe('Number of pieces, summed over all lines'),
+  created_at: z.iso.datetime().describe('When the order was placed'),
+  updated_at: z.iso.datetime().describe('When the order last changed'),
 };
 export const orderSummaryExample = {
   id: orderId,
@@ -28,17 +28,17 @@ export const orderSummaryExample = {
 
 export const orderSummaryShape = z.object(summaryMembers).meta({
   id: 'OrderSummary',
-  description: 'An order as lists show it.',
+  description: 'An order as returned in lists.',
   examples: [orderSummaryExample],
 });
 export type OrderSummary = z.infer<typeof orderSummaryShape>;
 
 const packageMembers = {
-  carrier: z.string().describe('Who carries it'),
-  tracking_number: z.string().describe("The carrier's number of it"),
-  tracking_url: z.string().describe('Where the carrier tells where it is'),
-  shipped_at: z.iso.datetime().describe('When it was handed over'),
-  delivered_at: z.iso.datetime().nullable().describe('When it arrived; null until it has'),
+  carrier: z.string().describe('The carrier of the package'),
+  tracking_number: z.string().describe('Tracking number of the carrier'),
+  tracking_url: z.string().describe("URL of the carrier's tracking page"),
+  shipped_at: z.iso.datetime().describe('When the package was handed to the carrier'),
+  delivered_at: z.iso.datetime().nullable().describe('When the package was delivered; null until then'),
 };
 const packageExample = {
   carrier: 'Royal Mail',
@@ -49,17 +49,17 @@ const packageExample = {
 };
 const packageShape = z
   .object(packageMembers)
-  .meta({ id: 'Package', description: 'A package on its way.', examples: [packageExample] });
+  .meta({ id: 'Package', description: 'A shipped package.', examples: [packageExample] });
 
 const trackingShape = z
   .object({
     ...packageMembers,
     updated_at: z.iso.datetime().describe('When tracking was last added or corrected'),
-    packages: z.array(packageShape).min(1).describe('Every package, the oldest first'),
+    packages: z.array(packageShape).min(1).describe('All packages, oldest first'),
   })
   .meta({
     id: 'Tracking',
-    description: 'Where the newest package is, and all packages.',
+    description: 'Tracking of the newest package, and all packages.',
     examples: [{ ...packageExample, updated_at: '2026-11-21T09:30:00.000Z', packages: [packageExample] }],
   });
 export type TrackingView = z.infer<typeof trackingShape>;
@@ -73,10 +73,10 @@ const addressExample = {
 };
 const addressShape = z
   .object({
-    full_name: z.string().describe('Who receives it'),
-    company: z.string().optional().describe('Their company'),
+    full_name: z.string().describe('Name of the recipient'),
+    company: z.string().optional().describe('Company of the recipient'),
     address_line_1: z.string().describe('Street and number'),
-    address_line_2: z.string().optional().describe('What does not fit into the first line'),
+    address_line_2: z.string().optional().describe('Second address line'),
     city: z.string().optional().describe('City or town'),
     postal_code: z.string().optional().describe('Postal code'),
     province_code: z.string().optional().describe('State, province or prefecture'),
@@ -84,7 +84,7 @@ const addressShape = z
   })
   .meta({
     id: 'Address',
-    description: 'Where an order goes, as it was sent.',
+    description: 'Shipping address of an order, as sent.',
     examples: [addressExample],
   });
 export type AddressView = z.infer<typeof addressShape>;
@@ -92,15 +92,13 @@ export type AddressView = z.infer<typeof addressShape>;
 const sourceExample = { platform: 'shopify', store_id: 'harbour-lights', external_order_id: '#1042' };
 const sourceShape = z
   .object({
-    platform: z.string().describe('The shop system; `api` when none was sent'),
-    store_id: z.string().describe("The shop; the client's id when none was sent"),
-    external_order_id: z
-      .string()
-      .describe("The shop's own number of the order; the order's id when none was sent"),
+    platform: z.string().describe('The shop platform; `api` if not sent'),
+    store_id: z.string().describe('The shop; the client id if not sent'),
+    external_order_id: z.string().describe('Order number in the shop; the id of the order if not sent'),
   })
   .meta({
     id: 'OrderSource',
-    description: 'Where an order came from.',
+    description: 'The shop in which an order was placed.',
     examples: [sourceExample],
   });
 
@@ -113,9 +111,9 @@ const lineExample = {
 const lineShape = z
   .object({
     sku: idShape('prod', 'The product'),
-    title: z.string().describe('Its title when the order was placed'),
-    quantity: z.int().min(1).max(1000).describe('Pieces'),
-    unit_price: moneyShape.describe('What the merchant charged for one, as it was sent'),
+    title: z.string().describe('Title of the product when the order was placed'),
+    quantity: z.int().min(1).max(1000).describe('Number of pieces'),
+    unit_price: moneyShape.describe('Price that the merchant charged for one piece, as sent'),
   })
   .meta({
     id: 'OrderLine',
@@ -131,14 +129,14 @@ const billingExample = {
 };
 const billingShape = z
   .object({
-    method: z.enum(paymentMethods).describe('How the creator pays'),
-    payment_status: z.enum(paymentStatuses).describe('Where the payment stands'),
-    charged_at: z.iso.datetime().nullable().describe('When the creator was charged; null until then'),
-    amount: moneyShape.describe('What the creator is charged: catalogue prices and shipping'),
+    method: z.enum(paymentMethods).describe('Payment method of the creator'),
+    payment_status: z.enum(paymentStatuses).describe('Status of the payment'),
+    charged_at: z.iso.datetime().nullable().describe('When the creator was charged; null if not charged'),
+    amount: moneyShape.describe('Amount that the creator is charged: catalogue prices plus shipping'),
   })
   .meta({
     id: 'OrderBilling',
-    description: 'How the creator pays for an order.',
+    description: 'How the creator is charged for an order.',
     examples: [billingExample],
   });
 
@@ -146,20 +144,22 @@ export const orderShape = z
   .object({
     ...summaryMembers,
     source: sourceShape,
-    line_items: z.array(lineShape).min(1).max(100).describe('What was ordered'),
+    line_items: z.array(lineShape).min(1).max(100).describe('Lines of the order'),
     shipping_address: addressShape,
     billing: billingShape,
     shipping: z
       .object({
-        rate_id: idShape('rate', 'The quoted rate'),
-        amount: moneyShape.describe('What shipping costs'),
+        rate_id: idShape('rate', 'The quoted shipping rate'),
+        amount: moneyShape.describe('Price of the shipping'),
       })
-      .describe('How it is sent'),
-    tracking: trackingShape.nullable().describe('Where it is; null until the first package is handed over'),
+      .describe('Shipping of the order'),
+    tracking: trackingShape
+      .nullable()
+      .describe('Tracking of the order; null until the first package is shipped'),
   })
   .meta({
     id: 'Order',
-    description: 'An order in full.',
+    description: 'An order with all details.',
     examples: [
       {
         ...orderSummaryExample,
@@ -181,7 +181,7 @@ export const placedOrderShape = z
     status: z
       .enum(orderStatuses)
       .describe(
-        '`processing` once paid, `payment_failed` when the payment was refused, `pending` when its outcome is not known yet: an event tells it',
+        '`processing` if paid, `payment_failed` if the payment was declined, `pending` if the outcome is not known yet; an event reports it later',
       ),
   })
   .meta({

@@ -11,14 +11,14 @@ export const placeOrder = {
   tag,
   summary: 'Place an order',
   description: [
-    'Send an `idempotency-key` with every order, and retry only with it: then there is one order and one charge, however often the request is repeated. Without a',
-    'key a 429 or 503 has no `Retry-After`, since the order may have been placed.\n\nThe operation sends products of the connected creator to an address by a quoted rate. The creator is charged the catalogue prices and the shipping; `unit_price` is',
-    'what the merchant charged the customer, and is shown, never charged.',
-    'A declined payment is an order too (`payment_failed`); one whose outcome is unknown after 10 s is `pending`, and an event reports the outcome.',
+    'Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge. Without a',
+    'key, a 429 or 503 has no `Retry-After`, because the order may have been placed.\n\nThe operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is',
+    'the price that the merchant charged the customer; it is stored but never charged.',
+    'If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome.',
   ].join(' '),
   body: {
     complete: {
-      summary: 'With everything',
+      summary: 'An order with all members',
       value: {
         items: [
           {
@@ -40,13 +40,13 @@ export const placeOrder = {
     },
   },
   answer: {
-    description: 'The order was placed, now or by an earlier request with the same key.',
+    description: 'The order, placed by this request or by an earlier one with the same key.',
     shape: placedOrderShape,
     headers: ['Location', 'Idempotent-Replayed'],
     examples: {
       processing: { summary: 'Paid', value: { id: 'ord_01m7xwmx1ceqrv87vt909ma64h', status: 'processing' } },
       payment_failed: {
-        summary: 'The payment was refused',
+        summary: 'The payment was declined',
         value: { id: 'ord_01m7xwmx1ceqrv87vt909ma64h', status: 'payment_failed' },
       },
       pending: {
@@ -57,25 +57,25 @@ export const placeOrder = {
   },
   errors: [
     {
-      when: 'The rate does not exist, or the token is not connected to a creator.',
+      when: 'The shipping rate does not exist, or the token is not connected to a creator.',
       example: new NotFound('shipping rate'),
     },
     ...keyConflicts,
     {
-      when: 'Lines that cannot be sold, each by `items.<index>.sku`: `unknown_sku`, `not_available`, `insufficient_stock` or `not_shippable_to_country`.',
+      when: 'Some items cannot be ordered. `items.<index>.sku` names each: `unknown_sku`, `not_available`, `insufficient_stock` or `not_shippable_to_country`.',
       example: new Unprocessable('Some items cannot be ordered.', [
         { field: 'items.0.sku', reason: 'insufficient_stock' },
       ]),
     },
     {
-      when: 'The rate (`shipping_rate_id`) is `expired` or of `other_country`, or an item has another currency than the rate (`items.<index>.unit_price.currency`).',
-      example: new Unprocessable('An order has one currency.', [
-        { field: 'items.0.unit_price.currency', reason: 'must be GBP, as the shipping rate' },
+      when: 'The rate (`shipping_rate_id`) is `expired` or was quoted for another country (`other_country`), or the currency of an item differs from that of the rate (`items.<index>.unit_price.currency`).',
+      example: new Unprocessable('All items must have the currency of the shipping rate.', [
+        { field: 'items.0.unit_price.currency', reason: 'must be GBP, the currency of the shipping rate' },
       ]),
     },
     {
-      when: 'The order is worth more than 9007199254740991 (`items`: `total_too_large`).',
-      example: new Unprocessable('The order is worth more than we can count.', [
+      when: 'The total of the order exceeds 9007199254740991 (`items`: `total_too_large`).',
+      example: new Unprocessable('The total of the order is too large.', [
         { field: 'items', reason: 'total_too_large' },
       ]),
     },
@@ -95,8 +95,8 @@ export const listOrders = {
   tag,
   summary: 'List orders',
   description:
-    "The connected creator's orders, the newest first. One just placed is there at once. Orders that are placed at the same time may appear in another " +
-    'order than that of their `created_at`: a client that polls for new orders reads on until it has seen a full minute of known ones, or subscribes to `order.created`.',
+    'Returns the orders of the connected creator, newest first. A placed order is listed immediately. Orders that are placed concurrently may become visible in a different ' +
+    'sequence than their `created_at`. To poll for new orders, read until all orders of a full minute are already known, or subscribe to `order.created` instead.',
   answer: { description: 'A page of orders.', shape: page },
 } as const satisfies OperationDoc<typeof page>;
 
@@ -105,6 +105,8 @@ export const readOrder = {
   tag,
   summary: 'Read an order',
   path: { id: { description: 'The order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },
-  answer: { description: 'The order in full.', shape: orderShape },
-  errors: [{ when: "There is no such order, or it is another creator's.", example: new NotFound('order') }],
+  answer: { description: 'The order.', shape: orderShape },
+  errors: [
+    { when: 'The order does not exist, or belongs to another creator.', example: new NotFound('order') },
+  ],
 } as const satisfies OperationDoc<typeof orderShape>;

@@ -9,46 +9,46 @@ export class MoneyDto {
   @IntegerField(0, maxAmount)
   amount: number;
 
-  @Description('ISO 4217; one for the whole order, that of the quoted rate')
+  @Description('ISO 4217. All items must have the currency of the quoted rate')
   @IsIn(currencies)
   currency: Currency;
 }
 
 export class OrderItemDto {
-  @Description("The product to send: the `id` of one of a release's `products`")
+  @Description('The product: the `id` of one of the `products` of a release')
   @TextField({ max: 255 })
   sku: string;
 
-  @Description('Pieces. The same product may stand on two lines: stock is taken for the sum')
+  @Description('Number of pieces. The same product may be on several lines')
   @IntegerField(1, 1000)
   quantity: number;
 
-  @Description('What the merchant charged the customer for one')
+  @Description('Price that the merchant charged the customer for one piece')
   @ObjectField(() => MoneyDto)
   unit_price: MoneyDto;
 }
 
 export class AddressDto {
-  @Description('Who receives it') @TextField({ max: 100 }) full_name: string;
+  @Description('Name of the recipient') @TextField({ max: 100 }) full_name: string;
 
-  @Description('Their company')
+  @Description('Company of the recipient')
   @IsOptional()
   @TextField({ min: 0, max: 100 })
   company?: string;
 
   @Description('Street and number') @TextField({ max: 100 }) address_line_1: string;
 
-  @Description('What does not fit into the first line')
+  @Description('Second address line')
   @IsOptional()
   @TextField({ min: 0, max: 100 })
   address_line_2?: string;
 
-  @Description('City or town; required by most countries')
+  @Description('City or town; required in most countries')
   @IsOptional()
   @TextField({ min: 0, max: 100 })
   city?: string;
 
-  @Description('Postal code; required where the country needs one')
+  @Description('Postal code; required in countries that use one')
   @IsOptional()
   @TextField({ min: 0, max: 20 })
   postal_code?: string;
@@ -58,43 +58,45 @@ export class AddressDto {
   @TextField({ min: 0, max: 100 })
   province_code?: string;
 
-  @Description('ISO 3166-1 alpha-2, officially assigned; lower case is taken too')
+  @Description('Officially assigned ISO 3166-1 alpha-2 code, in upper or lower case')
   @UpperCaseCode()
   @IsCountryCode()
   country_code: string;
 }
 
 export class SourceDto {
-  @Description('The shop system; `api` when left out')
+  @Description('The shop platform; `api` by default')
   @IsOptional()
   @TextField({ max: 255 })
   platform?: string;
 
-  @Description("The shop; the client's id when left out")
+  @Description('The shop; the client id by default')
   @IsOptional()
   @TextField({ max: 255 })
   store_id?: string;
 
-  @Description("The shop's own number of the order; the order's id when left out")
+  @Description('Order number in the shop; the id of the order by default')
   @IsOptional()
   @TextField({ max: 255 })
   external_order_id?: string;
 }
 
 export class PlaceOrderDto {
-  @Description('What to send')
+  @Description('Products to order')
   @ObjectList(() => OrderItemDto, { min: 1, max: 100 })
   items: OrderItemDto[];
 
-  @Description('Where to send it. What is required depends on the country; white space alone counts as empty')
+  @Description(
+    'Where to ship the order. The required members depend on the country; a value of white space counts as empty',
+  )
   @ObjectField(() => AddressDto)
   shipping_address: AddressDto;
 
-  @Description('How to send it: the `id` of a rate quoted within the last 24 hours for this country')
+  @Description('The `id` of a shipping rate that was quoted for this country within the last 24 hours')
   @TextField({ max: 255 })
   shipping_rate_id: string;
 
-  @Description('Where the order came from')
+  @Description('The shop in which the order was placed')
   @IsOptional()
   @ObjectField(() => SourceDto)
   source?: SourceDto;

@@ -49,7 +49,8 @@ export class PriceOrder {
     this.shippingQuotes.assertUsable(quote, order.shipping_address.country_code);
     const { currency, readAt: placedAt } = quote;
     const foreign = foreignCurrencies(order.items, currency);
-    if (foreign.length > 0) throw new Unprocessable('An order has one currency.', foreign);
+    if (foreign.length > 0)
+      throw new Unprocessable('All items must have the currency of the shipping rate.', foreign);
     const lines = rejectUnsellable(order.items, products, { fromStock: true });
     const shippingAmount = this.shippingQuotes.price(quote, lines);
     const total = orderTotal(
@@ -61,7 +62,7 @@ export class PriceOrder {
       shippingAmount,
     );
     if (total === undefined || cost === undefined) {
-      throw new Unprocessable('The order is worth more than we can count.', [
+      throw new Unprocessable('The total of the order is too large.', [
         { field: 'items', reason: 'total_too_large' },
       ]);
     }

@@ -107,7 +107,9 @@ describe('a recharge', () => {
     await Promise.all([desk.complete(creator), desk.complete(creator)]);
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
     expect(await desk.stock(creator)).toEqual([8]);
-    await expect(recharge.run(order)).rejects.toThrow('An order that is processing is not charged again.');
+    await expect(recharge.run(order)).rejects.toThrow(
+      'The order is processing; only an order with a failed payment can be charged again.',
+    );
   });
 
   it('is finished by the completer when the provider is silent', async () => {
@@ -115,7 +117,7 @@ describe('a recharge', () => {
     await recharge.run(order);
     await desk.complete(creator);
     expect((await recharge.newest(order)).charge).toBe('pending');
-    await expect(recharge.run(order)).rejects.toThrow('The order is being charged at this moment.');
+    await expect(recharge.run(order)).rejects.toThrow('A charge of the order is in progress.');
     await desk.complete(creator);
     expect((await read()).status).toBe('processing');
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
@@ -126,14 +128,14 @@ describe('a recharge', () => {
     [
       'it is no longer sold',
       () => store.database.run(setStatus, [creator.id, 'unavailable']),
-      /^No longer sold: prod_\w+\.$/,
+      /^No longer available: prod_\w+\.$/,
     ],
     [
       'the creator has no payment method',
       () => store.database.run(payBy, [creator.id, null]),
       /no payment method/,
     ],
-    ['it is cancelled', () => cancel(), /An order that is cancelled is not charged again/],
+    ['it is cancelled', () => cancel(), /The order is cancelled/],
   ])('is rejected when %s, and changes nothing', async (_, change, reason) => {
     await change();
     const stock = await desk.stock(creator);

@@ -87,11 +87,13 @@ export class RechargeOrder {
     ]);
     if (order === undefined) return notFound('order');
     if (order.status !== 'payment_failed')
-      throw new Conflict(`An order that is ${order.status} is not charged again.`);
-    if (order.redacted) throw new Conflict('The address of the order was redacted: it cannot be sent.');
+      throw new Conflict(
+        `The order is ${order.status}; only an order with a failed payment can be charged again.`,
+      );
+    if (order.redacted)
+      throw new Conflict('The address of the order was redacted, so the order cannot be shipped.');
     const attempts = await tx.row<{ last: number; open: boolean }>(readAttempts, [orderId]);
-    if (attempts === undefined || attempts.open)
-      throw new Conflict('The order is being charged at this moment.');
+    if (attempts === undefined || attempts.open) throw new Conflict('A charge of the order is in progress.');
     const attempt = attempts.last + 1;
     const paymentMethod = await paymentMethodOf(tx, order.creatorId);
     await this.takeStock(tx, orderId, attempt);
@@ -103,7 +105,7 @@ export class RechargeOrder {
     const lines = await tx.rows<OrderLine>(readLines, [orderId]);
     rejectIfAny(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
-      'No longer sold',
+      'No longer available',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
     rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');

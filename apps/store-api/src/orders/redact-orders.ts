@@ -43,7 +43,7 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
   if (state === undefined) return notFound('order');
   if (state.redactedAt === null)
-    throw new Conflict(`An order that is ${state.status} needs its address. Cancel it first.`);
+    throw new Conflict(`The order is ${state.status} and needs its address. Cancel the order first.`);
   return { redacted_at: state.redactedAt.toISOString() };
 }
 

@@ -84,11 +84,11 @@ export class RefundCharges {
       if (result.status === 'refunded') await this.database.run(markRefunded, [id, result.reference]);
       if (result.status === 'under_way') await retryLater(result.reference, key);
       if (result.status !== 'failed') return;
-      this.logger.error({ charge_id: id, reason: result.reason }, 'A refund failed; it is owed on.');
+      this.logger.error({ charge_id: id, reason: result.reason }, 'Refund failed; will retry.');
       await retryLater(null, key + 1);
     } catch (error) {
       if (stopping.aborted) return;
-      this.logger.error({ error, charge_id: id }, 'A refund could not be made yet; it is owed on.');
+      this.logger.error({ error, charge_id: id }, 'Refund could not be made yet; will retry.');
       await retryLater(refundReference, key);
     }
   }

@@ -90,7 +90,7 @@ export class SettleOrder {
       if (typeof result === 'object') return await this.settle(charge, result);
       await this.keys.saveUnlessKnown(orderId, pending);
     } catch (error) {
-      this.logger.error({ error, order_id: orderId }, 'An order could not be settled; it will be resumed.');
+      this.logger.error({ error, order_id: orderId }, 'Order could not be settled; will be resumed.');
     }
     return pending;
   }

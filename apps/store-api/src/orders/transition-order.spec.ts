@@ -163,9 +163,9 @@ describe('a fulfilment event', () => {
     );
     expect(rejections).toEqual([
       'cannot cancel an order that is shipped',
-      'there is no order ord_00000000000000000000000000',
-      'there is no order nonsense',
-      'there is no product prod_00000000000000000000000000',
+      'order ord_00000000000000000000000000 does not exist',
+      'order nonsense does not exist',
+      'product prod_00000000000000000000000000 does not exist',
     ]);
     expect((await read(id)).status).toBe('shipped');
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(4);

@@ -144,7 +144,7 @@ export class TransitionOrder {
     if (order.status === 'pending') throw outOfOrder(order, 'cancel');
     if (!canTransition(order.status, 'cancelled')) throw rejection(order, 'cancel');
     const after = await tx.row<OrderRow>(cancel, [order.id, event.reason]);
-    if (after === undefined) throw new Error('A locked order changed its status.');
+    if (after === undefined) throw new Error('The status of a locked order changed.');
     await tx.run(markRefundDue, [order.id]);
     await this.stock.returnStock(tx, order.id);
     const data = { order: await this.snapshot(tx, after), reason: event.reason };
@@ -155,7 +155,7 @@ export class TransitionOrder {
   private async lock(tx: Transaction, name: string): Promise<LockedOrder> {
     const id = parsePublicId('ord', name);
     const order = id === undefined ? undefined : await tx.row<LockedOrder>(lockOrder, [id]);
-    if (order === undefined) throw new RejectedMessage(`there is no order ${name.slice(0, 40)}`);
+    if (order === undefined) throw new RejectedMessage(`order ${name.slice(0, 40)} does not exist`);
     return order;
   }
 
@@ -167,10 +167,12 @@ export class TransitionOrder {
     const known = eventsIn(order.package_history, order.packages);
     const events = withEvent(known, event);
     if (events === known) return order.id; // a repetition
-    if (events.length > maxPackageEvents) throw new RejectedMessage('the order has too many reports');
+    if (events.length > maxPackageEvents)
+      throw new RejectedMessage('the order has too many fulfilment events');
     const { packages, misplaced } = packagesOf(events);
     const reason = misplaced.get(event);
-    if (reason === 'number_taken') throw new RejectedMessage('another package has this tracking number');
+    if (reason === 'number_taken')
+      throw new RejectedMessage('another package of the order has this tracking number');
     if (reason === 'unknown_package')
       throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
     const history = JSON.stringify(storedHistory(events));
@@ -189,7 +191,7 @@ export class TransitionOrder {
       status === 'delivered' ? lastArrival(packages) : null,
       tracked || kind === messages.orderTrackingUpdated, // each published time is newer than the last
     ]);
-    if (after === undefined) throw new Error('A locked order is gone.');
+    if (after === undefined) throw new Error('A locked order no longer exists.');
     if (kind !== undefined)
       await this.publish(
         tx,

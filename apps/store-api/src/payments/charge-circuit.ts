@@ -34,8 +34,9 @@ export class ChargeCircuit {
       now: () => performance.now(),
       onChange: (isOpen) => {
         circuitOpen.set(isOpen ? 1 : 0);
-        if (isOpen) logger.error('The payment provider fails: orders stay pending without asking it.');
-        else logger.info('The payment provider responds again: orders are charged.');
+        if (isOpen)
+          logger.error('Payment circuit opened: the payment provider fails, and new orders stay pending.');
+        else logger.info('Payment circuit closed: the payment provider responds again.');
       },
     });
   }
@@ -100,21 +101,22 @@ function failureOf(error: unknown, chargeId: string, paymentMethod: string): Fai
       outcome: 'unavailable',
       source: chargeId,
       level: 'warn',
-      sentence: 'The payment provider did not respond to a charge; it will be asked again.',
+      sentence: 'The payment provider did not respond to a charge; will retry.',
     };
   if (error instanceof PaymentProviderRejected)
     return {
       outcome: 'rejected',
       source: paymentMethod,
       level: 'error',
-      sentence: 'The payment provider rejects our key, account or request; the order stays pending.',
+      sentence: 'The payment provider rejected our key, account or request; the order stays pending.',
     };
   if (error instanceof PaymentMethodUnusable)
     return {
       outcome: 'payment_method_unusable',
       source: paymentMethod,
       level: 'error',
-      sentence: 'The payment provider has no such payment method under our key; the order stays pending.',
+      sentence:
+        'The payment method does not exist at the payment provider under our key; the order stays pending.',
     };
   return {
     outcome: 'unknown',

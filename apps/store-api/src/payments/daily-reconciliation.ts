@@ -39,13 +39,13 @@ const readLast = statement(
 const kinds: readonly FindingKind[] = ['unknown_payment', 'missing_payment', 'failed_refund'];
 const findings = new Counter<'kind'>({
   name: 'payment_reconciliation_findings_total',
-  help: 'Differences between our charges and the payment provider, by kind',
+  help: 'Differences between our charges and those of the payment provider, by kind',
   labelNames: ['kind'],
   registers: [metrics],
 });
 const reconciledUntil = new Gauge({
   name: 'payment_reconciled_until_seconds',
-  help: 'Unix time up to which payments were compared with the payment provider; 0 before the first day',
+  help: 'Unix time up to which payments are reconciled with the payment provider; 0 before the first day',
   registers: [metrics],
 });
 
@@ -95,18 +95,21 @@ export class DailyReconciliation {
         findings.inc({ kind });
         this.logger.error(
           { kind, reference, charge_id: chargeId, day },
-          'A payment differs from the provider.',
+          'A payment differs from that of the payment provider.',
         );
       }
       await this.database.run(finishDay, [day, result.findings.length]);
       const { payments, charges } = result;
-      this.logger.info({ day, payments, charges }, 'Compared the payments of a day with the provider.');
+      this.logger.info(
+        { day, payments, charges },
+        'Reconciled the payments of a day with the payment provider.',
+      );
     } catch (error) {
       await this.database.run(releaseDay, [day]);
       if (!this.stopping.signal.aborted)
         this.logger.error(
           { error, day },
-          'The payments of a day could not be compared; they will be in 10 minutes.',
+          'The payments of a day could not be reconciled; will retry in 10 minutes.',
         );
     }
   }

@@ -104,7 +104,7 @@ export class PaymentProviderRejected extends Error {
     readonly code: string,
     options?: ErrorOptions,
   ) {
-    super(`The payment provider rejects our requests: ${code}.`, options);
+    super(`The payment provider rejected our request: ${code}.`, options);
   }
 }
 

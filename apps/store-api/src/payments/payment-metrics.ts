@@ -14,13 +14,13 @@ export type ChargeRequestOutcome =
 
 export const chargeRequests = new Counter<'outcome'>({
   name: 'payment_charge_requests_total',
-  help: 'Charges asked of the payment provider, by outcome; suspended ones were not asked, because the circuit is open',
+  help: 'Charges by outcome; suspended charges were not sent to the payment provider because the circuit is open',
   labelNames: ['outcome'],
   registers: [metrics],
 });
 
 export const circuitOpen = new Gauge({
   name: 'payment_circuit_open',
-  help: '1 while this replica leaves orders pending without asking the payment provider',
+  help: '1 while the payment circuit of this replica is open and its new orders stay pending',
   registers: [metrics],
 });

@@ -68,7 +68,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
       paymentMethod === 'pm_declined' ? 'declined' : 'succeeded',
       orderId,
     ]);
-    if (charge === undefined) throw new Error('The sandbox did not book the charge.');
+    if (charge === undefined) throw new Error('The sandbox did not record the charge.');
     // As Stripe does: https://docs.stripe.com/api/idempotent_requests
     if (!charge.same) throw new Error('This idempotency key was used for another charge.');
     if (paymentMethod === 'pm_timeout' && charge.first) await neverRespond(signal);
@@ -79,7 +79,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
 
   async refund({ idempotencyKey }: RefundRequest): Promise<RefundOutcome> {
     const charges = await this.database.run(markRefunded, [idempotencyKey]);
-    if (charges === 0) throw new Error('Nothing was charged under this idempotency key.');
+    if (charges === 0) throw new Error('There is no charge for this idempotency key.');
     return { status: 'refunded', reference: null };
   }
 
@@ -98,5 +98,5 @@ export class SandboxPaymentGateway extends PaymentGateway {
 
 async function neverRespond(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
-  throw new Error('The provider did not answer in time.');
+  throw new Error('The provider did not respond in time.');
 }

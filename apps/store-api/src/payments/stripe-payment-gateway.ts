@@ -236,7 +236,7 @@ export class StripePaymentGateway extends PaymentGateway {
     if (request.refundReference !== null)
       return refundOutcomeOf(await this.stripe.refunds.retrieve(request.refundReference));
     const reference = request.reference ?? (await this.lookup.search(request))?.id;
-    if (reference === undefined) throw new Error('Stripe knows no charge of this idempotency key.');
+    if (reference === undefined) throw new Error('Stripe has no charge for this idempotency key.');
     const idempotencyKey = numberedKey(`${request.idempotencyKey}:refund`, request.refundKeyNumber);
     try {
       return refundOutcomeOf(

@@ -36,7 +36,7 @@ export class QuoteRates {
     const services = await priceServices(this.database, { countryCode, currency, weightGrams });
     if (services.length === 0 && items.length > 0) {
       throw new Unprocessable(
-        'No shipping service takes these items to this country.',
+        'No shipping service ships these items to this country.',
         items.map((_, index) => ({ field: `items.${index}.sku`, reason: 'not_shippable_to_country' })),
       );
     }
@@ -51,7 +51,7 @@ export class QuoteRates {
     const products = await this.products.bySku(creatorId, items, currency);
     const weightGrams = parcelWeightGrams(rejectUnsellable(items, products, { fromStock: false }));
     if (weightGrams <= maxParcelGrams) return weightGrams;
-    throw new Unprocessable('No shipping service takes so heavy a parcel.', [
+    throw new Unprocessable('The parcel is too heavy for all shipping services.', [
       { field: 'items', reason: 'too_heavy' },
     ]);
   }

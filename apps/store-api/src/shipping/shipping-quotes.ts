@@ -68,7 +68,7 @@ export class ShippingQuotes {
     const amount = quote.bands === null ? undefined : bandPrice(quote.bands, weightGrams);
     if (amount !== undefined) return amount;
     throw new Unprocessable(
-      'The quoted service no longer takes these items to this country.',
+      'The quoted service no longer ships these items to this country.',
       lines.map((_, index) => ({ field: `items.${index}.sku`, reason: 'not_shippable_to_country' })),
     );
   }

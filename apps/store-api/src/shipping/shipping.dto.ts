@@ -5,15 +5,17 @@ import { IsIn, IsOptional } from 'class-validator';
 import { UpperCaseCode } from '../orders/country-code.js';
 
 export class CurrencyDto {
-  @Description('Of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
+  @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
 }
 
 export class QuoteItemDto {
-  @Description("The product to send: the `id` of one of a release's `products`")
+  @Description('The product: the `id` of one of the `products` of a release')
   @TextField({ max: 255 })
   sku: string;
 
-  @Description('Pieces, as many as a line of an order may have') @IntegerField(1, 1000) quantity: number;
+  @Description('Number of pieces; the same maximum as for a line of an order')
+  @IntegerField(1, 1000)
+  quantity: number;
 }
 
 /** Use with `UpperCaseCode`. Any two letters are valid: a country that no service reaches has no rates. */
@@ -25,12 +27,12 @@ const twoLetters = Field({
 });
 
 export class QuoteRatesDto {
-  @Description('Where to send it, ISO 3166-1 alpha-2; lower case is taken too')
+  @Description('Destination country, ISO 3166-1 alpha-2, in upper or lower case')
   @UpperCaseCode()
   @twoLetters
   country_code: string;
 
-  @Description('What to send. Without any, the lightest parcel is quoted')
+  @Description('Products to ship; without items, the lightest parcel is quoted')
   @IsOptional()
   @ObjectList(() => QuoteItemDto, { max: 100 })
   items?: QuoteItemDto[];

@@ -7,10 +7,10 @@ const tag = 'Shipping';
 export const quoteRates = {
   id: 'quoteRates',
   tag,
-  summary: 'Quote shipping',
+  summary: 'Quote shipping rates',
   description:
-    'Prices a parcel to a country with every service that takes it. Each price holds for 24 hours, also when rate cards change meanwhile. A rate quoted without items, or with ' +
-    "others than the order's, is priced again for the order with the same service. Without items, a country that no service reaches has no rates: `data` is empty.",
+    'Quotes a parcel to a country with every shipping service that accepts it. Each price is valid for 24 hours, even if rate cards change during that time. If the items of an order differ from ' +
+    'those of its rate, the order is priced again with the same service. Without items, `data` is empty for a country that no service ships to.',
   body: {
     parcel: {
       summary: 'Two records to the United Kingdom',
@@ -18,18 +18,18 @@ export const quoteRates = {
     },
     lightest: { summary: 'The lightest parcel to Japan', value: { country_code: 'JP' } },
   },
-  answer: { description: 'The rates.', shape: shippingRatesShape },
+  answer: { description: 'The shipping rates.', shape: shippingRatesShape },
   errors: [
     { when: 'The token is not connected to a creator.', example: new NotFound('connected creator') },
     {
-      when: 'Items that cannot be shipped, each by `items.<index>.sku`: `unknown_sku`, `not_available` or `not_shippable_to_country`.',
-      example: new Unprocessable('No shipping service takes these items to this country.', [
+      when: 'Some items cannot be shipped. `items.<index>.sku` names each: `unknown_sku`, `not_available` or `not_shippable_to_country`.',
+      example: new Unprocessable('No shipping service ships these items to this country.', [
         { field: 'items.0.sku', reason: 'not_shippable_to_country' },
       ]),
     },
     {
       when: 'The parcel weighs more than 100 t (`items`: `too_heavy`).',
-      example: new Unprocessable('No shipping service takes so heavy a parcel.', [
+      example: new Unprocessable('The parcel is too heavy for all shipping services.', [
         { field: 'items', reason: 'too_heavy' },
       ]),
     },
@@ -40,6 +40,6 @@ export const listServices = {
   id: 'listShippingServices',
   tag,
   summary: 'List shipping services',
-  description: 'Every service the connected creator may use.',
-  answer: { description: 'The services.', shape: shippingServicesShape },
+  description: 'Returns all shipping services that the connected creator may use.',
+  answer: { description: 'The shipping services.', shape: shippingServicesShape },
 } as const satisfies OperationDoc<typeof shippingServicesShape>;

@@ -10,20 +10,20 @@ const rateExample = {
 };
 const rate = z
   .object({
-    id: idShape('rate', 'The quote; `shipping_rate_id` of an order within 24 hours'),
-    name: z.string().describe('The service'),
-    carriers: z.array(z.string()).describe('Who may carry it'),
-    description: z.string().nullable().describe('For the customer; null when nothing was written'),
-    price: moneyShape.describe('What it costs'),
+    id: idShape('rate', 'The id of the quote; valid as `shipping_rate_id` of an order for 24 hours'),
+    name: z.string().describe('Name of the shipping service'),
+    carriers: z.array(z.string()).describe('Possible carriers'),
+    description: z.string().nullable().describe('Description for the customer; null if there is none'),
+    price: moneyShape.describe('Price of the shipping'),
   })
   .meta({
     id: 'ShippingRate',
-    description: 'What a service asks for a parcel.',
+    description: 'Price of a shipping service for a parcel.',
     examples: [rateExample],
   });
 export type ShippingRateView = z.infer<typeof rate>;
 export const shippingRatesShape = z
-  .object({ data: z.array(rate).describe('The cheapest first') })
+  .object({ data: z.array(rate).describe('Shipping rates, cheapest first') })
   .meta({ examples: [{ data: [rateExample] }] });
 
 const serviceExample = {
@@ -34,17 +34,17 @@ const serviceExample = {
 };
 const service = z
   .object({
-    id: idShape('svc', 'The service'),
-    name: z.string().describe('Its name'),
-    description: z.string().nullable().describe('For the customer; null when nothing was written'),
-    regions: z.array(z.string()).describe('Where it goes, in words'),
+    id: idShape('svc', 'The id of the shipping service'),
+    name: z.string().describe('Name of the shipping service'),
+    description: z.string().nullable().describe('Description for the customer; null if there is none'),
+    regions: z.array(z.string()).describe('Names of the regions that the service ships to'),
   })
   .meta({
     id: 'ShippingService',
-    description: 'A way to send parcels.',
+    description: 'A shipping service.',
     examples: [serviceExample],
   });
 export type ShippingServiceView = z.infer<typeof service>;
 export const shippingServicesShape = z
-  .object({ data: z.array(service).max(500).describe('In the order to show them') })
+  .object({ data: z.array(service).max(500).describe('Shipping services, in display order') })
   .meta({ examples: [{ data: [serviceExample] }] });

@@ -6,26 +6,26 @@ const registers = [metrics];
 export const deliveryMetrics = {
   eventToFirstAttempt: new Histogram({
     name: 'webhook_event_to_first_attempt_seconds',
-    help: 'From the time of the business event to the first attempt to deliver it, without what was held, recovered or asked for by hand before.',
+    help: 'Time from the business event to the first attempt of a delivery, except for deliveries that were held, recovered or retried manually before.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   }),
   attemptDuration: new Histogram({
     name: 'webhook_attempt_duration_seconds',
-    help: 'How long attempts took, by how they ended.',
+    help: 'Duration of attempts, by outcome.',
     labelNames: ['outcome'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   }),
   localFailures: new Counter({
     name: 'webhook_own_faults_total',
-    help: 'Attempts that failed because of our name server, network, limits or a process that stood still, by outcome. They do not count against receivers.',
+    help: 'Attempts that failed because of our name server, network, limits or a stalled process, by outcome. They do not count against receivers.',
     labelNames: ['outcome'],
     registers,
   }),
   oldestDue: new Gauge({
     name: 'webhook_oldest_due_seconds',
-    help: 'How long the oldest due delivery of an active subscription has waited. Alert above 30 in the fast lane and above 3600 in the slow lane, where receivers are late by themselves.',
+    help: 'Time since the oldest delivery of an active subscription became due. Alert above 30 in the fast lane and above 3600 in the slow lane, whose receivers are slow themselves.',
     labelNames: ['lane'],
     registers,
   }),
@@ -36,12 +36,12 @@ export const deliveryMetrics = {
   }),
   leasesExpired: new Counter({
     name: 'webhook_leases_expired_total',
-    help: 'Attempts whose process was lost before they were settled.',
+    help: 'Attempts whose process was lost before their result was stored.',
     registers,
   }),
   recovered: new Counter({
     name: 'webhook_reconciler_recovered_total',
-    help: 'Subscriptions that had something due for seconds and nobody at work: a wake-up was lost.',
+    help: 'Subscriptions with due deliveries that no process worked on for seconds because a wake-up was lost.',
     registers,
   }),
   disabled: new Counter({

@@ -56,7 +56,7 @@ export class DirectDispatcher implements LocalDispatcher {
     } catch (error) {
       this.logger.warn(
         { error, subscription_id: publicId('whk', due.subscriptionId) },
-        'A drain was interrupted; it will be tried again.',
+        'Sending the due deliveries of a subscription was interrupted; will retry.',
       );
     }
   }

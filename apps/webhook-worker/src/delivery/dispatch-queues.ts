@@ -54,7 +54,7 @@ export class DispatchQueues {
     );
     const timer = new AbortController();
     const late = delay(addTimeoutMs, undefined, { signal: timer.signal }).then(() => {
-      throw new Error('Redis does not answer.');
+      throw new Error('Redis does not respond.');
     });
     adding.catch(() => undefined);
     try {
@@ -76,7 +76,7 @@ export class DispatchQueues {
       connection: this.connection,
       prefix,
     });
-    queue.on('error', (error) => logger.debug({ error, lane }, 'A drain queue reported an error.'));
+    queue.on('error', (error) => logger.debug({ error, lane }, 'A delivery queue reported an error.'));
     return queue;
   }
 

@@ -69,7 +69,10 @@ export class DispatchScheduler {
     if (due.length === 0 || this.stopping) return;
     const subscriptions = due.map(({ subscriptionId, lane }) => ({ subscriptionId, lane }));
     this.queues.add(subscriptions).catch((error: unknown) => {
-      this.logger.debug({ error }, 'Redis took no wake-up; draining here.');
+      this.logger.debug(
+        { error },
+        'A wake-up could not be sent to Redis; sending the deliveries in this process.',
+      );
       this.localDispatcher?.start(subscriptions);
     });
   }

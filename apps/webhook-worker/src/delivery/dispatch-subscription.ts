@@ -207,7 +207,7 @@ export class DispatchSubscription {
       // Does not count against the receiver. When the lease ends, the delivery becomes due again.
       this.logger.error(
         { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
-        'An attempt could not be settled.',
+        'The result of an attempt could not be stored.',
       );
     }
   }

@@ -77,7 +77,7 @@ export class DispatchJobs {
     this.warnedAtMs = performance.now();
     this.logger.warn(
       { error },
-      'Redis is not answering the delivery workers; due deliveries are found in PostgreSQL.',
+      'Redis does not respond to the delivery workers; due deliveries are read from PostgreSQL.',
     );
   }
 }

@@ -127,7 +127,7 @@ export class Reconciler {
       deliveryMetrics.leasesExpired.inc(lost);
       this.logger.warn(
         { attempts: lost },
-        'Attempts were lost with their process; their deliveries are due again.',
+        'Attempts were lost because their process stopped; their deliveries are due again.',
       );
     }
     const open = await tx.rows<OpenSubscription>(findOpen, [this.cursor]);
@@ -142,7 +142,7 @@ export class Reconciler {
     deliveryMetrics.recovered.inc(lost.length);
     this.logger.info(
       { subscriptions: lost.length },
-      'Deliveries were due with no process at work; draining them here.',
+      'No process was working on due deliveries; sending them now.',
     );
     this.directDispatcher.start(lost.map(dueSubscription));
   }

@@ -120,7 +120,10 @@ export class SettlementBatches {
       await delay(outageRetryMs);
       this.requeue(batch, error);
     } else {
-      this.logger.error({ error }, 'A batch of attempts could not be settled; they are tried one by one.');
+      this.logger.error(
+        { error },
+        'The results of a batch of attempts could not be stored; storing them one by one.',
+      );
       for (const waiting of batch) await this.settleBatch([waiting]).catch(waiting.failed);
     }
   }

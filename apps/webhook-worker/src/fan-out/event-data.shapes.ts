@@ -9,26 +9,28 @@ import { z } from 'zod';
 
 const order = {
   order_id: idShape('ord', 'The order'),
-  status: z.enum(orderStatuses).describe('Where it stood when this happened'),
+  status: z.enum(orderStatuses).describe('Status of the order when the event happened'),
 };
 const total = { total: moneyShape.describe('What the merchant charged') };
-const reason = { reason: z.string().describe('Why, in words') };
+const reason = { reason: z.string().describe('Human-readable reason') };
 const product = {
   product_id: idShape('prod', 'The product'),
-  release_id: idShape('prod', 'Its release'),
+  release_id: idShape('prod', 'The release of the product'),
 };
 const updated = {
-  updated_at: z.iso.datetime().describe('Events may come out of order: keep the newest of these for each id'),
+  updated_at: z.iso
+    .datetime()
+    .describe('Events may arrive out of order: for each id, keep the event with the latest `updated_at`'),
 };
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };
-const productStatus = { status: z.enum(catalogueStatuses).describe('Its status') };
+const productStatus = { status: z.enum(catalogueStatuses).describe('Status of the product') };
 
 /** Data of both tracking events: exactly these five members (docs/reference/store.openapi.json). */
 const tracking = z.object({
   order_id: order.order_id,
-  carrier: z.string().describe('Who carries the package'),
-  tracking_number: z.string().describe("The carrier's number of it"),
-  tracking_url: z.string().describe('Where the carrier tells where it is'),
+  carrier: z.string().describe('The carrier of the package'),
+  tracking_number: z.string().describe('Tracking number of the carrier'),
+  tracking_url: z.string().describe("URL of the carrier's tracking page"),
   ...updated,
 });
 
@@ -38,13 +40,13 @@ export const eventDataShapes = {
     ...order,
     source: z
       .object({
-        platform: z.string().describe('The shop system'),
+        platform: z.string().describe('The shop platform'),
         store_id: z.string().describe('The shop'),
-        external_order_id: z.string().describe("The shop's own number of the order"),
+        external_order_id: z.string().describe('Order number in the shop'),
       })
-      .describe('Where it came from'),
+      .describe('The shop in which the order was placed'),
     ...total,
-    item_count: z.int().min(1).describe('Pieces, over all lines'),
+    item_count: z.int().min(1).describe('Number of pieces, summed over all lines'),
     ...updated,
   }),
   'order.processing': z.object({ ...order, ...updated }),
@@ -52,7 +54,7 @@ export const eventDataShapes = {
   'order.tracking_updated': tracking,
   'order.delivered': z.object({
     ...order,
-    delivered_at: z.iso.datetime().describe('When the last package arrived'),
+    delivered_at: z.iso.datetime().describe('When the last package was delivered'),
     ...updated,
   }),
   'order.cancelled': z.object({ ...order, ...reason, ...updated }),
@@ -66,7 +68,7 @@ export const eventDataShapes = {
       .int()
       .min(0)
       .nullable()
-      .describe('Pieces there were before; null when it was no limited edition, and had no limit'),
+      .describe('Pieces left before the change; null if the product was not a limited edition'),
     ...updated,
   }),
   'product.in_stock': z.object({ ...product, ...quantity, ...updated }),

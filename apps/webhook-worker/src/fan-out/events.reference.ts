@@ -15,15 +15,15 @@ import { eventDataShapes } from './event-data.shapes.js';
 const eventDescriptions: Readonly<Record<WebhookEvent, string>> = {
   'order.created': 'An order was placed.',
   'order.processing': 'An order was paid and entered fulfilment.',
-  'order.shipped': 'The first package of an order was handed over; with its tracking.',
+  'order.shipped': 'The first package of an order was handed to the carrier. The data includes its tracking.',
   'order.tracking_updated': 'Tracking was added or corrected.',
-  'order.delivered': 'All packages of an order arrived.',
+  'order.delivered': 'All packages of an order were delivered.',
   'order.cancelled': 'An order was cancelled.',
-  'order.payment_failed': 'The payment for an order was refused.',
-  'product.available': 'A product can be ordered from now on.',
+  'order.payment_failed': 'The payment for an order was declined.',
+  'product.available': 'A product became available to order.',
   'product.unavailable': 'A product can no longer be ordered.',
-  'product.inventory_changed': "A limited edition's stock changed.",
-  'product.in_stock': 'A limited edition that was sold out is there again.',
+  'product.inventory_changed': 'The stock of a limited edition changed.',
+  'product.in_stock': 'A limited edition that was sold out is in stock again.',
   'product.out_of_stock': 'A limited edition sold out.',
 };
 
@@ -33,29 +33,29 @@ const headers: readonly Parameter[] = [
     in: 'header',
     required: true,
     description:
-      "`t=<unix_seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the subscription's secret. Compute it from the very bytes that came, compare in constant time, and " +
-      'refuse what is more than 300 seconds from your clock',
+      "`t=<unix_seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the subscription's secret. Compute it from the received bytes, compare in constant time, and " +
+      'reject a delivery whose `t` differs from your clock by more than 300 seconds',
     schema: { type: 'string', pattern: '^t=\\d+,v1=[0-9a-f]{64}$' },
     example: 't=1795253400,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   },
   {
     name: 'X-Service-Signature-Previous',
     in: 'header',
-    description: 'The same by the secret before, for 24 hours after it was changed',
+    description: 'The signature with the previous secret, for 24 hours after the secret was changed',
     schema: { type: 'string', pattern: '^t=\\d+,v1=[0-9a-f]{64}$' },
   },
   {
     name: 'X-Service-Event',
     in: 'header',
     required: true,
-    description: "The event's name, as in the body",
+    description: 'Name of the event, as in the body',
     schema: { type: 'string', enum: [...webhookEvents] },
   },
   {
     name: 'X-Service-Delivery',
     in: 'header',
     required: true,
-    description: 'The delivery: the same for every attempt',
+    description: 'Id of the delivery; the same for every attempt',
     schema: { type: 'string', pattern: '^whd_' },
     example: 'whd_5q0v3hj9b6w1t8n2m4c7x0z5ke',
   },
@@ -63,21 +63,21 @@ const headers: readonly Parameter[] = [
     name: 'X-Service-Attempt',
     in: 'header',
     required: true,
-    description: 'Which attempt this is, from 1',
+    description: 'Number of the attempt, from 1',
     schema: { type: 'string', pattern: '^[1-9]\\d*$' },
     example: '1',
   },
   {
     name: 'X-Service-Test',
     in: 'header',
-    description: '`true` on test events, absent on real ones',
+    description: '`true` for test events, absent otherwise',
     schema: { type: 'string', enum: ['true'] },
   },
   {
     name: 'traceparent',
     in: 'header',
     required: true,
-    description: 'W3C Trace Context of what made the event',
+    description: 'W3C Trace Context of the work that caused the event',
     schema: { type: 'string' },
     example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   },
@@ -103,8 +103,8 @@ export function eventReference(): { webhooks: ApiPart['webhooks']; schemas: Sche
 function bodyOf(event: WebhookEvent): { schema: Schema; schemas: Schemas } {
   return shapeSchema(
     webhookEnvelopeShape.safeExtend({
-      event: z.literal(event).describe('What happened'),
-      data: eventDataShapes[event].describe('What the event tells'),
+      event: z.literal(event).describe('Name of the event'),
+      data: eventDataShapes[event].describe('Data of the event'),
     }),
   );
 }
@@ -126,15 +126,18 @@ function eventOperation(event: WebhookEvent, schema: Schema) {
     requestBody: {
       required: true,
       content: {
-        'application/json': { schema, examples: { test: { summary: 'As a test event', value: example } } },
+        'application/json': { schema, examples: { test: { summary: 'A test event', value: example } } },
       },
     },
     responses: {
-      '2XX': { description: 'Received. Answer before you work on it: 15 seconds are given.' },
-      '410': { description: 'Never again: the subscription is disabled.' },
+      '2XX': {
+        description:
+          'The delivery succeeded. Respond before you process the event; the timeout is 15 seconds.',
+      },
+      '410': { description: 'The delivery failed and the subscription is disabled.' },
       default: {
         description:
-          'Tried again, 12 times in about 70 hours; a `Retry-After` is heeded. Redirects are not followed.',
+          'The attempt failed and is retried: up to 12 attempts in about 70 hours. `Retry-After` is respected. Redirects are not followed.',
       },
     },
   };

@@ -68,7 +68,7 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
 
 async function currentDay(sql: Sql): Promise<string> {
   const now = await sql.row<{ day: string }>(today);
-  if (now === undefined) throw new Error('PostgreSQL did not say what day it is.');
+  if (now === undefined) throw new Error('PostgreSQL returned no date.');
   return now.day;
 }
 
@@ -88,7 +88,7 @@ async function attempt(
     await work();
     return true;
   } catch (error) {
-    logger.warn({ error, table, day }, `The partition of a day could not be ${action}; it is tried again.`);
+    logger.warn({ error, table, day }, `The partition of a day could not be ${action}; will retry.`);
     return false;
   }
 }
@@ -123,7 +123,7 @@ async function createPartition(database: Database, table: Table, day: string): P
       `SELECT FROM ${defaultPartition} WHERE day = '${day}' LIMIT ${maxMovedRows + 1}`,
     );
     if (toMove > maxMovedRows)
-      throw new Error(`More than ${maxMovedRows} rows of the day lie in ${defaultPartition}.`);
+      throw new Error(`More than ${maxMovedRows} rows of the day are in ${defaultPartition}.`);
     await run(`WITH moved AS (DELETE FROM ${defaultPartition} WHERE day = '${day}' RETURNING *)
       INSERT INTO ${name} SELECT * FROM moved`);
     await run(

@@ -6,7 +6,7 @@ import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rule
 import { recoverable, type Recoverable } from './history.rules.js';
 
 export class ListDeliveriesDto extends StorePageDto {
-  @Description('Only deliveries that have this status now')
+  @Description('Only deliveries with this current status')
   @IsOptional()
   @IsIn(deliveryStatuses, { message: `must be one of ${deliveryStatuses.join(', ')}` })
   status?: DeliveryStatus;
@@ -16,38 +16,42 @@ export class ListDeliveriesDto extends StorePageDto {
   @IsIn(webhookEvents, { message: 'must be the name of an event' })
   event?: WebhookEvent;
 
-  @Description('Only deliveries made after this', '2026-11-20T12:00:00Z')
+  @Description('Only deliveries created after this time', '2026-11-20T12:00:00Z')
   @IsOptional()
   @DateTimeField()
   created_after?: string;
 
-  @Description('Only deliveries made before this', '2026-11-21T12:00:00Z')
+  @Description('Only deliveries created before this time', '2026-11-21T12:00:00Z')
   @IsOptional()
   @DateTimeField()
   created_before?: string;
 
-  @Description('Only test events, or only real ones')
+  @Description('`true` for test events only, `false` for real events only')
   @IsOptional()
   @IsIn(['true', 'false'], { message: 'must be true or false' })
   test?: 'true' | 'false';
 }
 
 export class SendTestEventDto {
-  @Description('Which to send, subscribed to or not; without it, the first that is subscribed to')
+  @Description(
+    'The event to send; the subscription need not include it. By default the first event of the subscription',
+  )
   @IsOptional()
   @IsIn(webhookEvents, { message: 'must be the name of an event' })
   event?: WebhookEvent;
 }
 
 export class RecoverDeliveriesDto {
-  @Description('Deliveries made then or later') @DateTimeField() since: string;
+  @Description('Only deliveries created at or after this time') @DateTimeField() since: string;
 
-  @Description('… and then or earlier; without it, until now. Not before `since`')
+  @Description(
+    'Only deliveries created at or before this time; must not be before `since`. By default the current time',
+  )
   @IsOptional()
   @DateTimeField()
   until?: string;
 
-  @Description('Which of them')
+  @Description('Only deliveries with one of these statuses')
   @IsIn(recoverable, { each: true, message: `must name only ${recoverable.join(' and ')}` })
   @ArrayMaxSize(10)
   @ArrayNotEmpty({ message: 'must name at least one status' })

@@ -5,11 +5,11 @@ import { deliveryStatuses, failureReasons, triggers } from '../delivery/delivery
 import { fullAttempts, olderBodyBytes, maxAttempts } from './history.rules.js';
 
 const members = {
-  id: idShape('whd', 'The delivery; the header `X-Service-Delivery`'),
+  id: idShape('whd', 'The id of the delivery, as in the header `X-Service-Delivery`'),
   subscription_id: idShape('whk', 'The subscription'),
-  event_id: idShape('evt', "The event; the envelope's `id`"),
-  event: z.enum(webhookEvents).describe('What happened'),
-  api_version: z.string().describe("The payload's form"),
+  event_id: idShape('evt', 'The id of the event, as in `id` of the envelope'),
+  event: z.enum(webhookEvents).describe('Name of the event'),
+  api_version: z.string().describe('Version of the payload'),
   status: z
     .enum(deliveryStatuses)
     .describe(
@@ -19,14 +19,20 @@ const members = {
     .enum(failureReasons)
     .nullable()
     .describe(
-      'Of `failed`: `exhausted` after the last attempt, `expired` when it was held too long, `gone` when the receiver answered 410. Else null',
+      'Why the delivery failed: `exhausted` after the last attempt, `expired` if it was held too long, `gone` if the receiver responded with 410. Null unless `status` is `failed`',
     ),
-  test: z.boolean().describe('Whether it was sent for trying things out'),
-  attempt_count: z.int().min(0).describe('Attempts begun'),
-  next_attempt_at: z.iso.datetime().nullable().describe('When it is tried next; null when it is not'),
-  last_status_code: z.int().nullable().describe("The receiver's last HTTP status; null while there is none"),
-  created_at: z.iso.datetime().describe('When it was made'),
-  completed_at: z.iso.datetime().nullable().describe('When it succeeded or failed for good; null until then'),
+  test: z.boolean().describe('Whether the delivery is a test event'),
+  attempt_count: z.int().min(0).describe('Number of started attempts'),
+  next_attempt_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the next attempt is due; null if there is none'),
+  last_status_code: z.int().nullable().describe('HTTP status of the last response; null if there was none'),
+  created_at: z.iso.datetime().describe('When the delivery was created'),
+  completed_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the delivery reached its final status; null until then'),
 };
 
 export const deliveryExample = {
@@ -47,7 +53,7 @@ export const deliveryExample = {
 
 export const deliveryShape = z.object(members).meta({
   id: 'WebhookDelivery',
-  description: 'One event for one subscription.',
+  description: 'The delivery of one event to one subscription.',
   examples: [deliveryExample],
 });
 export type DeliveryView = z.infer<typeof deliveryShape>;
@@ -65,45 +71,47 @@ const attemptExample = {
 };
 const attemptShape = z
   .object({
-    number: z.int().min(1).describe('Which attempt, from 1; the header `X-Service-Attempt`'),
+    number: z.int().min(1).describe('Number of the attempt, from 1, as in the header `X-Service-Attempt`'),
     trigger: z
       .enum(triggers)
-      .describe('What made it: the schedule (`auto`), a retry by hand, a recovery or a test'),
-    started_at: z.iso.datetime().describe('When it began'),
-    duration_ms: z.int().min(0).nullable().describe('How long it took; null when it was lost'),
+      .describe(
+        'What triggered the attempt: the retry schedule (`auto`), a manual retry, a recovery or a test event',
+      ),
+    started_at: z.iso.datetime().describe('When the attempt started'),
+    duration_ms: z.int().min(0).nullable().describe('Duration in milliseconds; null if `outcome` is `lost`'),
     outcome: z
       .enum([...outcomes, 'lost'])
-      .describe('How it ended. `lost`: we stopped in the midst of it, and it counts as none'),
-    status_code: z.int().nullable().describe("The receiver's HTTP status; null when there was none"),
+      .describe('Outcome of the attempt. `lost`: our process stopped during the attempt; it is not counted'),
+    status_code: z.int().nullable().describe('HTTP status of the response; null if there was none'),
     response_headers: z
       .record(z.string(), z.string())
       .nullable()
-      .describe("Some of the receiver's headers; null when there was no answer"),
+      .describe('Selected headers of the response; null if there was none'),
     response_body: z
       .string()
       .nullable()
       .describe(
-        `The first 4 KiB of what it answered; of attempts before the newest ${fullAttempts} the first ${olderBodyBytes} bytes. A character that would be cut is left out. Null when there was no answer`,
+        `The first 4 KiB of the response body; only the first ${olderBodyBytes} bytes for attempts older than the newest ${fullAttempts}. A character that would be cut is omitted. Null if there was no response`,
       ),
-    response_truncated: z.boolean().describe('Whether it answered more than that'),
+    response_truncated: z.boolean().describe('Whether the response body is longer than `response_body`'),
   })
-  .meta({ id: 'WebhookAttempt', description: 'One try to post a delivery.', examples: [attemptExample] });
+  .meta({ id: 'WebhookAttempt', description: 'One attempt to send a delivery.', examples: [attemptExample] });
 export type AttemptView = z.infer<typeof attemptShape>;
 
 export const deliveryDetailShape = z
   .object({
     ...members,
-    payload: webhookEnvelopeShape.describe('What is posted'),
+    payload: webhookEnvelopeShape.describe('The request body that is sent'),
     attempts: z
       .array(attemptShape)
       .max(maxAttempts)
       .describe(
-        `The newest ${maxAttempts} attempts that have ended, in order; \`attempt_count\` tells how many were begun`,
+        `The newest ${maxAttempts} finished attempts, oldest first; \`attempt_count\` counts all started attempts`,
       ),
   })
   .meta({
     id: 'WebhookDeliveryDetail',
-    description: 'A delivery with what was sent and its newest attempts.',
+    description: 'A delivery with its payload and its newest attempts.',
     examples: [
       {
         ...deliveryExample,
@@ -128,15 +136,17 @@ export type DeliveryDetail = z.infer<typeof deliveryDetailShape>;
 
 export const recoveryShape = z
   .object({
-    id: idShape('whr', 'Names this recovery in our logs'),
+    id: idShape('whr', 'The id of the recovery; identifies it in our logs'),
     matched: z
       .int()
       .min(0)
-      .describe('Deliveries that are sent again, counted among the newest 100,000 of each status'),
+      .describe(
+        'Number of deliveries that will be sent again, counted among the newest 100,000 of each status',
+      ),
   })
   .meta({
     id: 'WebhookRecovery',
-    description: 'What a recovery set going.',
+    description: 'A started recovery of deliveries.',
     examples: [{ id: 'whr_01m7xwmy6k2f9c4t8e1s5g0w3d', matched: 12 }],
   });
 export type Recovery = z.infer<typeof recoveryShape>;

@@ -7,11 +7,11 @@ const tag = 'Webhook deliveries';
 const subscription = { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' };
 const delivery = { description: 'The delivery', example: deliveryExample.id };
 const unknown = {
-  when: "There is no such subscription, or it is another creator's or client's.",
+  when: 'The subscription does not exist, or belongs to another creator or client.',
   example: new NotFound('webhook subscription'),
 };
 const unknownDelivery = {
-  when: 'The subscription has no such delivery.',
+  when: 'The delivery does not exist, or belongs to another subscription.',
   example: new NotFound('webhook delivery'),
 };
 const page = cursorPageShape(deliveryShape, deliveryExample);
@@ -28,7 +28,7 @@ export const listDeliveries = {
   id: 'listWebhookDeliveries',
   tag,
   summary: 'List deliveries',
-  description: 'What became of the events of a subscription, the newest first, for 30 days.',
+  description: 'Returns the deliveries of a subscription, newest first. Deliveries are kept for 30 days.',
   path: { id: subscription },
   answer: { description: 'A page of deliveries.', shape: page },
   errors: [unknown],
@@ -40,7 +40,7 @@ export const readDelivery = {
   summary: 'Read a delivery',
   path: { id: subscription, delivery_id: delivery },
   answer: {
-    description: 'The delivery with what was sent and its newest attempts, at most 100.',
+    description: 'The delivery with its payload and its newest 100 attempts.',
     shape: deliveryDetailShape,
   },
   errors: [unknown, unknownDelivery],
@@ -49,22 +49,25 @@ export const readDelivery = {
 export const retryDelivery = {
   id: 'retryWebhookDelivery',
   tag,
-  summary: 'Send a delivery again',
+  summary: 'Retry a delivery',
   description:
-    'Makes one attempt now, whatever became of the delivery and also while the subscription is disabled: the same id and bytes, on top of the schedule. ' +
-    'When it fails, the delivery stands where it stood before. Sixty a minute for each subscription; a retry of a test event counts as a test.',
+    'Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. ' +
+    'If the attempt fails, the status of the delivery does not change. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
   path: { id: subscription, delivery_id: delivery },
   answer: {
-    description: 'It will be sent.',
+    description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
     examples: { waiting: { value: { ...waiting, attempt_count: 12 } } },
   },
   errors: [
     unknown,
     unknownDelivery,
-    { when: 'An attempt is under way.', example: new Conflict('An attempt of this delivery is under way.') },
     {
-      when: 'There were sixty in the last minute; of a test event, ten tests and retries of tests.',
+      when: 'An attempt of the delivery is in progress.',
+      example: new Conflict('An attempt of this delivery is in progress.'),
+    },
+    {
+      when: 'The limit is exceeded: 60 retries per minute, or 10 test events and retries of test events per minute.',
       example: new RateLimited(12),
     },
   ],
@@ -73,10 +76,10 @@ export const retryDelivery = {
 export const recoverDeliveries = {
   id: 'recoverWebhookDeliveries',
   tag,
-  summary: 'Send again what was missed',
+  summary: 'Recover missed deliveries',
   description:
-    'Sends what failed or was held in a span of time, on a schedule begun anew. What one call set going is not matched by the next, so repeating it is harmless. ' +
-    '`matched` counts the newest 100,000 deliveries of each status; all of them are sent. Six a minute for each subscription.',
+    'Sends deliveries of a time range that failed or were held, with a new retry schedule. A recovery does not match deliveries that an earlier recovery will still send, so a repeated request is harmless. ' +
+    '`matched` counts among the newest 100,000 deliveries of each status, but all matching deliveries are sent. The limit is 6 recoveries per minute for each subscription.',
   path: { id: subscription },
   body: {
     outage: {
@@ -84,10 +87,10 @@ export const recoverDeliveries = {
       value: { since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z', statuses: ['failed', 'held'] },
     },
   },
-  answer: { description: 'They will be sent.', shape: recoveryShape },
+  answer: { description: 'The started recovery.', shape: recoveryShape },
   errors: [
     {
-      when: 'The span ends before it begins (`until`).',
+      when: '`until` is before `since`.',
       example: new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]),
     },
     unknown,
@@ -95,7 +98,7 @@ export const recoverDeliveries = {
       when: 'The subscription is disabled.',
       example: new Conflict('This webhook subscription is disabled. Enable it first.'),
     },
-    { when: 'There were six in the last minute.', example: new RateLimited(12) },
+    { when: 'The limit of 6 recoveries per minute is exceeded.', example: new RateLimited(12) },
   ],
 } as const satisfies OperationDoc<typeof recoveryShape>;
 
@@ -104,17 +107,20 @@ export const sendTestEvent = {
   tag,
   summary: 'Send a test event',
   description:
-    'Posts a sample of an event, signed as a real one, with ids that say so (`ord_test_…`) and the header `X-Service-Test`: one attempt, also while the subscription is disabled. ' +
-    'It counts neither for nor against the subscription. Ten a minute for each subscription, retries of test events by hand among them.',
+    'Sends a sample event, signed like a real one, with test ids (`ord_test_…`) and the header `X-Service-Test`. There is one attempt, also while the subscription is disabled. ' +
+    'It does not affect the health fields of the subscription. The limit is 10 test events per minute for each subscription, including retries of test events.',
   path: { id: subscription },
-  body: { named: { summary: 'A package', value: { event: 'order.shipped' } } },
+  body: { named: { summary: 'A shipped package', value: { event: 'order.shipped' } } },
   answer: {
-    description: 'It will be sent.',
+    description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
     headers: ['Location'],
     examples: {
       waiting: { value: { ...waiting, event_id: 'evt_test_01m7xwmx3fyb2a9s6d4k8q1r7c', test: true } },
     },
   },
-  errors: [unknown, { when: 'There were ten in the last minute.', example: new RateLimited(12) }],
+  errors: [
+    unknown,
+    { when: 'The limit of 10 test events per minute is exceeded.', example: new RateLimited(12) },
+  ],
 } satisfies OperationDoc<typeof deliveryShape>;

@@ -167,7 +167,7 @@ describe('a recovery', () => {
     );
     const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
     expect(body).toEqual({ id: expect.stringMatching(/^whr_/), matched: 5 });
-    expect(given.worker.logged('A recovery of webhook deliveries was asked for.')).toContainEqual(
+    expect(given.worker.logged('A recovery of webhook deliveries was started.')).toContainEqual(
       expect.objectContaining({
         recovery_id: body.id,
         subscription_id: id,

@@ -109,7 +109,7 @@ export class RecoverDeliveries {
     const { since, until = null, statuses } = input;
     this.logger.info(
       { recovery_id: id, subscription_id: publicId('whk', subscriptionId), since, until, statuses, matched },
-      'A recovery of webhook deliveries was asked for.',
+      'A recovery of webhook deliveries was started.',
     );
   }
 }

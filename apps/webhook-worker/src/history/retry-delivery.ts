@@ -59,7 +59,7 @@ export class RetryDelivery {
     const found =
       (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? notFound('webhook delivery');
     await recordManualSend(tx, subscription.id, found.test ? 'test' : 'retry');
-    if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is under way.');
+    if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
     await tx.run(savePriorState, key);
     const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? notFound('webhook delivery');
     tx.afterCommit(() =>

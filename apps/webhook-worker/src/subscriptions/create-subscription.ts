@@ -63,7 +63,7 @@ export class CreateSubscription {
     const owner = ownerOf(caller);
     if (owner === undefined) {
       throw new Forbidden(
-        'This access is not connected to a creator, so there are no events to subscribe to.',
+        'The access token is not connected to a creator, so there are no events to subscribe to.',
       );
     }
     this.target.checkShape(input);
@@ -131,12 +131,12 @@ async function requireAccess(
   authorizedAt: Date,
 ): Promise<void> {
   if (await isRevoked(tx, clientId, creatorId, authorizedAt))
-    throw new Forbidden('This access is no longer connected to the creator.');
+    throw new Forbidden('The access token is no longer connected to the creator.');
 }
 
 /** @throws Conflict */
 async function requireBelowLimit(tx: Transaction, { creatorId, clientId }: Owner): Promise<void> {
   const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
   if ((existing?.count ?? 0) >= maxSubscriptions)
-    throw new Conflict(`There are ${maxSubscriptions} webhook subscriptions already. Delete one first.`);
+    throw new Conflict(`There are already ${maxSubscriptions} webhook subscriptions. Delete one first.`);
 }

@@ -98,7 +98,7 @@ export class DeleteRevokedSubscriptions {
         subscriptions: deleted.length,
         subscription_ids: deleted.slice(0, maxLoggedIds).map((id) => publicId('whk', id)),
       },
-      'Webhook subscriptions ended with the access they were made by.',
+      'Webhook subscriptions were deleted because their access was revoked.',
     );
   }
 }

@@ -52,38 +52,38 @@ function EventNames(): PropertyDecorator {
 }
 
 export class CreateSubscriptionDto {
-  @Description('What to receive; a name given twice counts once') @EventNames() events: unknown[];
+  @Description('Events to receive; duplicates are ignored') @EventNames() events: unknown[];
 
   @Description(
-    'Where to post deliveries: https, no credentials or fragment, port 443 or one from 1024 on that is not of infrastructure, no private address',
+    'URL that receives deliveries: https, without credentials or fragment, at a public address, with port 443 or a port from 1024 that is not reserved for infrastructure',
   )
   @UrlField()
   url: string;
 
   @Description(
-    'Keys the signature of every delivery, byte for byte as UTF-8; never shown again. Use at least 32 random characters: a shorter secret is accepted, but whoever sees one delivery can guess it and forge others',
+    'HMAC key of the signatures, as UTF-8; never returned by the API. Use at least 32 random characters: a shorter secret is accepted, but can be guessed from one delivery and then used to forge others',
   )
   @SecretField()
   secret: string;
 }
 
 export class UpdateSubscriptionDto {
-  @Description('What to receive instead') @IsOptional() @EventNames() events?: unknown[];
+  @Description('Events to receive from now on') @IsOptional() @EventNames() events?: unknown[];
 
-  @Description('Where to post from now on, also what is still to be tried')
+  @Description('URL that receives deliveries from now on, including pending ones')
   @IsOptional()
   @UrlField()
   url?: string;
 
   @Description(
-    'A new secret, of at least 32 random characters. For 24 hours the one before signs too, in `X-Service-Signature-Previous`; the same secret again is no change',
+    'A new secret; use at least 32 random characters. For 24 hours deliveries are also signed with the previous secret, in `X-Service-Signature-Previous`. Sending the current secret changes nothing',
   )
   @IsOptional()
   @SecretField()
   secret?: string;
 
   @Description(
-    '`active` enables it again and sends what was held for less than 72 hours; `disabled` holds deliveries for up to 7 days',
+    '`active` re-enables the subscription and sends deliveries that were held for less than 72 hours; `disabled` holds deliveries for up to 7 days',
   )
   @IsOptional()
   @IsIn(subscriptionStatuses, { message: `must be ${subscriptionStatuses.join(' or ')}` })

@@ -16,29 +16,32 @@ export const subscriptionExample = {
 /** A subscription in the Store API. It never contains the secret. */
 export const subscriptionShape = z
   .object({
-    id: idShape('whk', 'The subscription'),
-    events: z.array(z.enum(webhookEvents)).min(1).describe('What it receives'),
-    url: z.url().describe('Where deliveries are posted'),
+    id: idShape('whk', 'The id of the subscription'),
+    events: z.array(z.enum(webhookEvents)).min(1).describe('Events that the subscription receives'),
+    url: z.url().describe('URL that receives deliveries'),
     status: z
       .enum(subscriptionStatuses)
       .describe(
-        '`disabled` by its owner, after at least 20 failures in a row over at least 72 hours, or when the receiver answered 410',
+        'A subscription is disabled by its owner, after at least 20 consecutive failures over at least 72 hours, or when the receiver responds with 410',
       ),
     consecutive_failures: z
       .int()
       .min(0)
-      .describe('Failed attempts since the last success; test events do not count'),
+      .describe('Failed attempts since the last successful one; test events do not count'),
     last_delivery_at: z.iso.datetime().nullable().describe('When an attempt last succeeded'),
     last_failure_at: z.iso.datetime().nullable().describe('When an attempt last failed'),
-    disabled_at: z.iso.datetime().nullable().describe('Since when it is disabled; null while active'),
+    disabled_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('When the subscription was disabled; null while it is active'),
   })
   .meta({
     id: 'WebhookSubscription',
-    description: 'Events that are posted to a URL. The secret is never shown.',
+    description: 'A webhook subscription. The secret is never returned.',
     examples: [subscriptionExample],
   });
 export type SubscriptionView = z.infer<typeof subscriptionShape>;
 
 export const subscriptionsShape = z
-  .object({ data: z.array(subscriptionShape).max(maxSubscriptions).describe('The active ones') })
+  .object({ data: z.array(subscriptionShape).max(maxSubscriptions).describe('Active subscriptions') })
   .meta({ examples: [{ data: [subscriptionExample] }] });

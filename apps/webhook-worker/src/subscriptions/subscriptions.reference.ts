@@ -7,11 +7,11 @@ import { subscriptionShape, subscriptionsShape } from './subscription.shapes.js'
 const tag = 'Webhooks';
 const path = { id: { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' } };
 const unknown = {
-  when: "There is no such subscription, or it is another creator's or client's.",
+  when: 'The subscription does not exist, or belongs to another creator or client.',
   example: new NotFound('webhook subscription'),
 };
 const badTarget = {
-  when: 'A name that is no event (`events.<index>`), or a URL that may not be called (`url`).',
+  when: '`events.<index>` is not the name of an event, or the `url` is not allowed.',
   example: new ValidationFailed([{ field: 'events.0', reason: 'is not the name of an event' }]),
 };
 const events = ['order.shipped', 'order.delivered'];
@@ -21,10 +21,10 @@ export const createSubscription = {
   tag,
   summary: 'Subscribe to events',
   description:
-    'A subscription belongs to the connected creator and this client, and receives what happens from now on. There may be 50 of them, disabled ones included. Repeating the request creates another one, unless it has the same `idempotency-key`.',
+    'Creates a subscription of the connected creator and this client. It receives events that happen from now on. The limit is 50 subscriptions, including disabled ones. A repeated request creates another subscription, unless it has the same `idempotency-key`.',
   body: {
     tracking: {
-      summary: 'Follow packages',
+      summary: 'Track packages',
       value: {
         events,
         url: 'https://shop.example/hooks/fulfilment',
@@ -33,21 +33,21 @@ export const createSubscription = {
     },
   },
   answer: {
-    description: 'The subscription.',
+    description: 'The created subscription.',
     shape: subscriptionShape,
     headers: ['Location', 'Idempotent-Replayed'],
   },
   errors: [
     badTarget,
     {
-      when: 'The token is not connected to a creator, so there is nothing to subscribe to.',
+      when: 'The access token is not connected to a creator.',
       example: new Forbidden(
-        'This access is not connected to a creator, so there are no events to subscribe to.',
+        'The access token is not connected to a creator, so there are no events to subscribe to.',
       ),
     },
     {
-      when: 'There are 50 already.',
-      example: new Conflict('There are 50 webhook subscriptions already. Delete one first.'),
+      when: 'There are already 50 subscriptions.',
+      example: new Conflict('There are already 50 webhook subscriptions. Delete one first.'),
     },
     ...keyConflicts,
   ],
@@ -58,7 +58,7 @@ export const listSubscriptions = {
   tag,
   summary: 'List subscriptions',
   description:
-    "This client's active subscriptions for the connected creator. Disabled ones can be read by their id.",
+    'Returns the active subscriptions of this client for the connected creator. Disabled subscriptions can be read by their id.',
   answer: { description: 'The active subscriptions.', shape: subscriptionsShape },
 } as const satisfies OperationDoc<typeof subscriptionsShape>;
 
@@ -74,15 +74,15 @@ export const readSubscription = {
 export const updateSubscription = {
   id: 'updateWebhook',
   tag,
-  summary: 'Change a subscription',
-  description: 'Changes what is given: where to and what for, the secret, or whether it is active.',
+  summary: 'Update a subscription',
+  description: 'Changes the URL, events, secret or status. Members that are left out do not change.',
   path,
   body: {
-    enable: { summary: 'Enable it again', value: { status: 'active' } },
-    rotate: { summary: 'Change the secret', value: { secret: 'b3d97a61f04c4e2fa8c5170e92d6b48f' } },
-    change: { summary: 'Other events', value: { events } },
+    enable: { summary: 'Re-enable the subscription', value: { status: 'active' } },
+    rotate: { summary: 'Rotate the secret', value: { secret: 'b3d97a61f04c4e2fa8c5170e92d6b48f' } },
+    change: { summary: 'Change the events', value: { events } },
   },
-  answer: { description: 'The subscription as it is now.', shape: subscriptionShape },
+  answer: { description: 'The updated subscription.', shape: subscriptionShape },
   errors: [badTarget, unknown],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 
@@ -92,8 +92,8 @@ export const deleteSubscription = {
   id: 'deleteWebhook',
   tag,
   summary: 'Delete a subscription',
-  description: 'Nothing is sent any more, retries included.',
+  description: 'Stops all deliveries of the subscription, including retries.',
   path,
-  answer: { description: 'It is gone.', shape: nothing },
+  answer: { description: 'The subscription is deleted.', shape: nothing },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof nothing>;

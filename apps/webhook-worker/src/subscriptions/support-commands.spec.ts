@@ -57,7 +57,7 @@ describe('an operator', () => {
     await client.delete(theirs).expect(204);
     expect(await operate('webhooks delete', { id: mine })).toEqual({ id: mine, deleted: true });
     await expect(operate('webhooks delete', { id: mine })).rejects.toThrow(
-      `There is no webhook subscription ${mine}.`,
+      `The webhook subscription ${mine} does not exist.`,
     );
     await client.get(`/${mine}`).expect(404);
     await given.stores.broker.publish(orderCreated(client.creatorId));

@@ -83,7 +83,8 @@ export async function deleteForOwner(
   id: string,
 ): Promise<{ readonly id: string; readonly deleted: true }> {
   const deleted = await database.transaction((tx) => markDeleted(tx, end, 'operator', id));
-  if (deleted.length === 0) throw new Error(`There is no webhook subscription ${publicId('whk', id)}.`);
+  if (deleted.length === 0)
+    throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist.`);
   return { id: publicId('whk', id), deleted: true };
 }
 

@@ -3,20 +3,20 @@ import { uuid } from '../ids.js';
 import { defineMessage } from './message.js';
 
 /**
- * What an app may no longer do. `occurred_at` is the moment: access that was given before it is over, access that is given after it is
- * new, whenever the message comes.
+ * Revocations of access. Access that was granted before `occurred_at` is revoked; access that was granted
+ * later is not, whenever the message arrives.
  */
 export const clientMessages = {
   clientDeleted: defineMessage(
     'client.deleted',
     1,
-    'An OAuth client was deleted, and with it everything it was allowed.',
+    'An OAuth client was deleted, together with all its access.',
     z.object({ client_id: z.string() }),
   ),
   clientDisconnected: defineMessage(
     'client.disconnected',
     1,
-    'The last person through whom a third-party client was connected to a creator disconnected it, left the organisation, or was disabled.',
+    'A third-party client lost its connection to a creator: the last person who had authorised it disconnected it, left the organisation or was disabled.',
     z.object({ client_id: z.string(), creator_id: uuid }),
   ),
 } as const;

@@ -16,7 +16,7 @@ export const creatorSnapshot = z.object({
     .regex(paymentMethodName)
     .nullable()
     .describe(
-      "The payment provider's name of it; the sandbox's `pm_ok`, `pm_declined`, `pm_timeout` decide outcomes",
+      'Id of the payment method at the payment provider. In the sandbox, `pm_ok`, `pm_declined` and `pm_timeout` decide the outcome of a charge',
     ),
   payment_terms_accepted: z.boolean(),
   tax_interview_completed: z.boolean(),
@@ -50,7 +50,7 @@ export const creatorMessages = {
   trackProcessed: defineMessage(
     'track.processed',
     1,
-    'The audio of a track was read.',
+    'The audio of a track was analysed.',
     z.object({
       release_id: uuid,
       track_id: uuid,
@@ -61,7 +61,7 @@ export const creatorMessages = {
         .datetime()
         .optional()
         .describe(
-          'When its upload was registered: of two of one track the later one holds, whichever was read first',
+          'When the upload was registered. If a track has several uploads, the latest registration wins, in whatever order they are processed',
         ),
     }),
   ),

@@ -14,8 +14,8 @@ const name = z
   .min(1)
   .max(255)
   .regex(...oneLine);
-const orderId = name.describe("The Store API's order id, `ord_…`");
-const sku = name.describe("The Store API's product id, `prod_…`");
+const orderId = name.describe('Id of the order in the Store API, `ord_…`');
+const sku = name.describe('Id of the product in the Store API, `prod_…`');
 const trackingUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
@@ -29,7 +29,7 @@ const packageTracking = {
 
 const price = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
 
-/** Facts that the pressing plant, the warehouse and the operator report. */
+/** Messages that the pressing plant, the warehouse and the operator publish. */
 export const fulfilmentMessages = {
   fulfilmentShipped: defineMessage(
     'fulfilment.shipped',
@@ -40,13 +40,13 @@ export const fulfilmentMessages = {
   fulfilmentTrackingCorrected: defineMessage(
     'fulfilment.tracking_corrected',
     1,
-    'The tracking of a package was wrong; the newest package is meant unless `replaces_tracking_number` names another.',
+    'The tracking of a package was corrected: the newest package, or the package with the number `replaces_tracking_number`.',
     z.object({ order_id: orderId, ...packageTracking, replaces_tracking_number: text.optional() }),
   ),
   fulfilmentDelivered: defineMessage(
     'fulfilment.delivered',
     1,
-    'An order arrived; one package of it when `tracking_number` is given.',
+    'An order was delivered; with `tracking_number`, only that package of it.',
     z.object({
       order_id: orderId,
       tracking_number: text.optional(),
@@ -56,7 +56,7 @@ export const fulfilmentMessages = {
   fulfilmentCancelled: defineMessage(
     'fulfilment.cancelled',
     1,
-    'An order will not be made.',
+    'An order was cancelled and will not be produced.',
     z.object({
       order_id: orderId,
       reason: z
@@ -70,15 +70,15 @@ export const fulfilmentMessages = {
   fulfilmentStockSet: defineMessage(
     'fulfilment.stock_set',
     1,
-    'The pieces of a limited edition that were left to sell at `occurred_at`, without those of orders that were placed before. Orders placed ' +
-      'since are subtracted. Makes the product a limited edition if it is none. Report changes by `fulfilment.stock_adjusted`.',
+    'The number of pieces of a limited edition left to sell at `occurred_at`, excluding the pieces of orders placed before that time. The pieces of orders ' +
+      'placed later are subtracted. The product becomes a limited edition if it is not one. Report changes by `fulfilment.stock_adjusted`.',
     z.object({ sku, quantity: z.int().min(0).max(1_000_000_000) }),
   ),
   fulfilmentStockAdjusted: defineMessage(
     'fulfilment.stock_adjusted',
     1,
-    'The pieces of a limited edition changed by `delta` at `occurred_at`, by something else than orders: more were pressed, some broke. Applied ' +
-      'once for each message id. A count of a later time already includes it.',
+    'The stock of a limited edition changed by `delta` at `occurred_at` for a reason other than orders, for example a repress or damage. Each message id is ' +
+      'applied once. A `fulfilment.stock_set` of a later time already includes the change.',
     z.object({
       sku,
       delta: z
@@ -91,21 +91,21 @@ export const fulfilmentMessages = {
   fulfilmentProductReleased: defineMessage(
     'fulfilment.product_released',
     1,
-    'A product may be sold.',
+    'A product was released for sale.',
     z.object({ sku }),
   ),
   fulfilmentProductWithdrawn: defineMessage(
     'fulfilment.product_withdrawn',
     1,
-    'A product may no longer be sold.',
+    'A product was withdrawn from sale.',
     z.object({ sku }),
   ),
   catalogueReleaseApproved: defineMessage(
     'catalogue.release_approved',
     1,
-    "The operator priced and published a pending release. Without `prices` the product type's list prices hold.",
+    'The operator priced and published a pending release. Without `prices` the list prices of the product type apply.',
     z.object({
-      release_id: name.describe("The release's `prod_…` id or its UUID"),
+      release_id: name.describe('The `prod_…` id of the release, or its UUID'),
       prices: price.optional(),
       product_type: text.optional(),
     }),

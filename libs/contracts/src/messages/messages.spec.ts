@@ -61,11 +61,19 @@ describe('messages', () => {
   });
 
   it.each([
-    ['a control character', { carrier: 'Royal\u0000Mail' }, /carrier: has a control character/],
-    ['half a surrogate pair', { tracking_number: 'A\ud800' }, /tracking_number: has a control character/],
-    ['a control character in a link', { tracking_url: 'https://track.example/\u0001' }, /tracking_url: has/],
-    ['an order that could not be told', { order_id: 'ord_\u0000' }, /order_id: has/],
-    ['the year 0', { shipped_at: '0000-01-01T00:00:00Z' }, /shipped_at: is in the year 0/],
+    ['a control character', { carrier: 'Royal\u0000Mail' }, /carrier: must not contain control characters/],
+    [
+      'half a surrogate pair',
+      { tracking_number: 'A\ud800' },
+      /tracking_number: must not contain control characters/,
+    ],
+    [
+      'a control character in a link',
+      { tracking_url: 'https://track.example/\u0001' },
+      /tracking_url: must not contain/,
+    ],
+    ['an order that could not be told', { order_id: 'ord_\u0000' }, /order_id: must not contain/],
+    ['the year 0', { shipped_at: '0000-01-01T00:00:00Z' }, /shipped_at: must not be in the year 0/],
   ])('refuses %s where it stands, before anything is asked of the stores', (_, change, reason) => {
     const parcel = {
       order_id: 'ord_1',
@@ -84,7 +92,7 @@ describe('messages', () => {
     const good = messages.fulfilmentCancelled.make(data, { occurredAt });
     expect(parseMessage(JSON.stringify(good))).toEqual(good);
     expect(() => parseMessage(JSON.stringify({ ...good, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
-      /occurred_at: is in the year 0/,
+      /occurred_at: must not be in the year 0/,
     );
   });
 

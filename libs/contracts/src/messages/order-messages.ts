@@ -6,7 +6,7 @@ import { defineMessage } from './message.js';
 
 const amount = z.int().min(0).max(maxAmount);
 
-/** Where the newest package is. */
+/** Tracking of the newest package. */
 export const orderTracking = z.object({
   carrier: z.string(),
   tracking_number: z.string(),
@@ -79,7 +79,7 @@ export const orderMessages = {
   orderShipped: defineMessage(
     'order.shipped',
     1,
-    'The first package of an order was handed over.',
+    'The first package of an order was handed to the carrier.',
     orderFact,
   ),
   orderTrackingUpdated: defineMessage(
@@ -88,6 +88,6 @@ export const orderMessages = {
     'Tracking was added or corrected.',
     orderFact,
   ),
-  orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order arrived.', orderFact),
+  orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order were delivered.', orderFact),
   orderCancelled: defineMessage('order.cancelled', 1, 'An order was cancelled.', orderFactWithReason),
 } as const;

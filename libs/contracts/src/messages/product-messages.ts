@@ -38,7 +38,7 @@ export const productMessages = {
   productInventoryChanged: defineMessage(
     'product.inventory_changed',
     1,
-    "A limited edition's stock changed.",
+    'The stock of a limited edition changed.',
     stockFact,
   ),
   productInStock: defineMessage(

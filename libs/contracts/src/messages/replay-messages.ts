@@ -4,20 +4,20 @@ import { defineMessage } from './message.js';
 import { orderSnapshot } from './order-messages.js';
 
 /**
- * What is told again to one consumer that makes its read models anew (ADR 18). These never go to the exchange: nobody else hears them, and
- * no binding of the catalogue takes them.
+ * Messages for a consumer that rebuilds its read models (ADR 18). They are sent directly to its queue, never
+ * to the exchange, so no other consumer receives them.
  */
 export const replayMessages = {
   replayCreator: defineMessage(
     'replay.creator',
     1,
-    'A creator as it stands, told again to creator-api alone.',
+    'The current state of a creator, for a replay to creator-api.',
     z.object({ creator: creatorSnapshot }),
   ),
   replayOrder: defineMessage(
     'replay.order',
     1,
-    'An order as it stands, told again to creator-api alone.',
+    'The current state of an order, for a replay to creator-api.',
     z.object({ order: orderSnapshot }),
   ),
 } as const;

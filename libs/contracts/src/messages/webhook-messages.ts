@@ -6,37 +6,43 @@ const subscription = {
   subscription_id: uuid,
   creator_id: uuid,
   client_id: z.string(),
-  consecutive_failures: z.int().min(1).describe('Failed attempts since the last success'),
+  consecutive_failures: z.int().min(1).describe('Failed attempts since the last successful one'),
   failing_since: z.iso.datetime(),
 };
 
 /**
- * What the owner of a webhook subscription is to be told by other ways than webhooks. No service of the suite takes them: who sends mail
- * or shows a dashboard binds a queue of its own.
+ * Notifications for the owner of a webhook subscription, to be sent by mail or shown in a dashboard. No
+ * service of the suite consumes them; bind a queue of your own.
  */
 export const webhookMessages = {
   webhookSubscriptionDegraded: defineMessage(
     'webhook.subscription.degraded',
     1,
-    "A webhook subscription's receiver fails: each reason once, until it answers again. For the platform's mail; no service of the suite takes it.",
+    'The receiver of a webhook subscription fails. Published once for each reason, until a delivery succeeds. Intended for e-mails to the owner; no service of the suite consumes it.',
     z.object({
       ...subscription,
       reason: z
         .enum(['delivery_failed', 'to_be_disabled'])
-        .describe('A delivery failed for good, or the subscription will be disabled at `disabled_at`'),
+        .describe(
+          '`delivery_failed`: the last attempt of a delivery failed; `to_be_disabled`: the subscription will be disabled at `disabled_at`',
+        ),
       disabled_at: z.iso
         .datetime()
         .nullable()
-        .describe('When it will be disabled if nothing succeeds; null when too few attempts failed so far'),
+        .describe(
+          'When the subscription will be disabled if no attempt succeeds; null if too few attempts have failed so far',
+        ),
     }),
   ),
   webhookSubscriptionDisabled: defineMessage(
     'webhook.subscription.disabled',
     1,
-    "A webhook subscription was disabled, not by its owner. For the platform's mail; no service of the suite takes it.",
+    'The service disabled a webhook subscription. Intended for e-mails to the owner; no service of the suite consumes it.',
     z.object({
       ...subscription,
-      reason: z.enum(['gone', 'failing']).describe('The receiver answered 410, or failed for too long'),
+      reason: z
+        .enum(['gone', 'failing'])
+        .describe('`gone`: the receiver responded with 410; `failing`: it failed for too long'),
       disabled_at: z.iso.datetime(),
     }),
   ),

@@ -17,7 +17,7 @@ type AccessError = 'invalid_token' | 'invalid_dpop_proof';
 const explanations = {
   missing: 'Send an access token as Authorization: Bearer.',
   invalid_token: 'The access token is malformed, expired, revoked or not for this API.',
-  invalid_dpop_proof: 'The DPoP proof is missing, invalid, used before or not for this request and token.',
+  invalid_dpop_proof: 'The DPoP proof is missing, invalid, already used or not for this request and token.',
 } as const;
 
 /** Authorizes a request, in this order: 401 (no valid token), 429 (quota exhausted), 403 (missing scope). */
@@ -38,7 +38,7 @@ export class AccessGuard implements CanActivate {
     const places = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride<boolean | undefined>(publicKey, places) === true) return true;
     const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesKey, places);
-    if (scopes === undefined) throw new Error('A route says neither @Scopes() nor @Public().');
+    if (scopes === undefined) throw new Error('A route has neither @Scopes() nor @Public().');
     const quota =
       this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitKey, places) ?? 'default';
 

@@ -10,7 +10,7 @@ const minReadIntervalMs = 1_000;
 
 const failures = new Counter({
   name: 'jwks_read_failures_total',
-  help: 'Times the public signing keys could not be read again; those known stay in use.',
+  help: 'Failed refreshes of the public signing keys; the cached keys stay in use.',
   registers: [metrics],
 });
 

@@ -10,8 +10,8 @@ export const idempotencyKeyHeader: Parameter = {
   name: 'idempotency-key',
   in: 'header',
   description:
-    'Makes repeating the request safe: 1 to 255 visible ASCII characters of your choice, kept for 24 hours for this creator and client. The same key with the ' +
-    'same body is answered as the first request was; with another body, or while the first still runs, with 409. One pair of double quotes around it does not count.',
+    'Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and ' +
+    'the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.',
   schema: { type: 'string', pattern: '^(?!""$)([!-~]{1,255}|"[!-~]{1,255}")$' },
   example: '6f1f7c2e-2f3b-4d0a-9c55-6b7d3f0e8a11',
 };

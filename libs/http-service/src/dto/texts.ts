@@ -44,8 +44,7 @@ export function TextField({ min = 1, max, normalize = false, format }: TextBound
   const problemWith = (value: unknown): string | undefined => {
     if (typeof value !== 'string') return 'must be a string';
     if (value.length > maxUnitsPerCharacter * max) return `must be at most ${max} characters`;
-    if (normalize && directionControls.test(value))
-      return 'must not contain controls of the direction of text';
+    if (normalize && directionControls.test(value)) return 'must not contain text direction controls';
     return textProblem(value, min, max);
   };
   const validate = Field({

@@ -10,7 +10,7 @@ export function bodyMismatch(): Conflict {
   ]);
 }
 
-/** The first request with the `idempotency-key` has not ended. */
+/** The first request with the `idempotency-key` is still running. */
 export function stillRunning(): Conflict {
   return new Conflict(
     'A request with this idempotency-key is still running.',
@@ -29,7 +29,7 @@ export const keyConflicts: readonly ErrorDoc[] = [
     example: bodyMismatch(),
   },
   {
-    when: 'The first request with this `idempotency-key` still runs (`in_progress`): try again after `Retry-After`.',
+    when: 'The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.',
     example: stillRunning(),
   },
 ];

@@ -102,13 +102,13 @@ function methodOf(handler: object): Method {
   const name =
     RequestMethod[requestMethod.parse(Reflect.getMetadata(METHOD_METADATA, handler))].toLowerCase();
   const method = methods.find((candidate) => candidate === name);
-  if (method === undefined) throw new Error(`The reference does not tell of ${name}.`);
+  if (method === undefined) throw new Error(`The reference does not support the method ${name}.`);
   return method;
 }
 
 function pathOf(place: object): string {
   const path: unknown = Reflect.getMetadata(PATH_METADATA, place);
-  if (typeof path !== 'string') throw new Error('The reference tells of one path for one handler.');
+  if (typeof path !== 'string') throw new Error('The reference supports one path per handler.');
   return path;
 }
 

@@ -6,42 +6,48 @@ import { protectedResourcePath } from '../protected-resource.js';
 
 const serviceTag = {
   name: 'Service',
-  description: 'Health, discovery and this reference. No access token, never rate limited.',
+  description:
+    'Health, discovery and this reference. These operations need no access token and have no rate limit.',
 };
 
 const live = z.object({ status: z.literal('ok').describe('Always `ok`') }).meta({
   id: 'Liveness',
-  description: 'The process answers.',
+  description: 'The process is running.',
   examples: [{ status: 'ok' }],
 });
 const ready = z
   .object({
     status: z.literal('ok').describe('Always `ok`'),
-    checks: z.record(z.string(), z.literal('ok')).describe('What the service stands on, by name'),
+    checks: z.record(z.string(), z.literal('ok')).describe('The dependencies of the service, by name'),
   })
   .meta({
     id: 'Readiness',
-    description: 'The service and all it stands on are there.',
+    description: 'The service and all its dependencies are available.',
     examples: [{ status: 'ok', checks: { postgres: 'ok', redis: 'ok', rabbitmq: 'ok' } }],
   });
 const metadata = z
   .object({
-    resource: z.url().describe("The API's identifier: the audience its tokens name"),
-    resource_name: z.string().describe('For people'),
-    authorization_servers: z.array(z.url()).describe('Issuers of its tokens'),
-    bearer_methods_supported: z.array(z.literal('header')).describe('How a token is sent (RFC 6750 §2)'),
+    resource: z.url().describe("The API's identifier: the audience of its tokens"),
+    resource_name: z.string().describe('Human-readable name of the API'),
+    authorization_servers: z.array(z.url()).describe('Issuers of the tokens that the API accepts'),
+    bearer_methods_supported: z
+      .array(z.literal('header'))
+      .describe('How clients may send a token (RFC 6750 §2)'),
     dpop_signing_alg_values_supported: z
       .array(z.enum(dpopSigningAlgorithms))
       .describe('Algorithms of DPoP proofs (RFC 9449)'),
-    dpop_bound_access_tokens_required: z.literal(false).describe('Bearer tokens are accepted as well'),
-    scopes_supported: z.array(z.string()).describe('Scopes its operations ask for'),
+    dpop_bound_access_tokens_required: z
+      .literal(false)
+      .describe('Always `false`: Bearer tokens are accepted as well'),
+    scopes_supported: z.array(z.string()).describe('Scopes that operations of the API require'),
   })
   .meta({
     id: 'ProtectedResourceMetadata',
-    description: 'Where access tokens for this API come from (RFC 9728 §2).',
+    description:
+      'Protected resource metadata (RFC 9728 §2): which authorization server issues access tokens for this API.',
   });
 const document = z
-  .looseObject({ openapi: z.literal('3.1.1').describe('Version of the format') })
+  .looseObject({ openapi: z.literal('3.1.1').describe('Version of the OpenAPI specification') })
   .meta({ id: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' });
 
 const open = {
@@ -65,8 +71,8 @@ export function serviceReference(options: {
       operation: {
         id: 'readLiveness',
         tag: serviceTag.name,
-        summary: 'Whether the process answers',
-        answer: { description: 'It does.', shape: live },
+        summary: 'Check liveness',
+        answer: { description: 'The process is running.', shape: live },
       },
     },
     {
@@ -75,11 +81,11 @@ export function serviceReference(options: {
       operation: {
         id: 'readReadiness',
         tag: serviceTag.name,
-        summary: 'Whether requests can be served',
-        answer: { description: 'They can.', shape: ready },
+        summary: 'Check readiness',
+        answer: { description: 'The service can handle requests.', shape: ready },
         errors: [
           {
-            when: 'The service is starting, or something it stands on is unavailable; one detail for each.',
+            when: 'The service is starting, or dependencies are unavailable; `details` has one element for each.',
             example: new ServiceUnavailable('The service is not ready.', [
               { field: 'postgres', reason: 'unavailable' },
             ]),
@@ -94,8 +100,9 @@ export function serviceReference(options: {
       operation: {
         id: 'readProtectedResourceMetadata',
         tag: serviceTag.name,
-        summary: 'Where access tokens come from',
-        description: 'Named by `resource_metadata` in the challenge of every 401 (RFC 9728).',
+        summary: 'Read the protected resource metadata',
+        description:
+          'Names the authorization server of this API. `resource_metadata` in the challenge of every 401 is its URL (RFC 9728).',
         answer: {
           description: 'The metadata.',
           shape: metadata,
@@ -109,12 +116,12 @@ export function serviceReference(options: {
       operation: {
         id: 'readOpenApiDocument',
         tag: serviceTag.name,
-        summary: 'This reference, for programs',
+        summary: 'Read this reference as OpenAPI',
         answer: {
           description: 'The OpenAPI 3.1 document of this API.',
           shape: document,
           headers: ['ETag'],
-          examples: { example: { summary: 'Its first member', value: { openapi: '3.1.1' } } },
+          examples: { example: { summary: 'The first member', value: { openapi: '3.1.1' } } },
         },
       },
     },
@@ -125,8 +132,8 @@ export function serviceReference(options: {
       operation: {
         id: 'readReferencePage',
         tag: serviceTag.name,
-        summary: 'This reference, for people',
-        answer: { description: 'A page without scripts.', shape: z.string(), headers: ['ETag'] },
+        summary: 'Read this reference as a page',
+        answer: { description: 'An HTML page without scripts.', shape: z.string(), headers: ['ETag'] },
       },
     },
   ];

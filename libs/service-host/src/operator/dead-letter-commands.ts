@@ -83,5 +83,5 @@ async function withQueues<Result>(
 }
 
 function missing(queue: string): never {
-  throw new Error(`There is no such message in the dead letters of ${queue}.`);
+  throw new Error(`The dead-letter queue of ${queue} has no such message.`);
 }

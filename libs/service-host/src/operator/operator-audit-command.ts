@@ -14,7 +14,7 @@ export const operatorAuditCommands: Commands<{ readonly database: Database }> = 
       limit: z.coerce.number(limits).int(limits).min(1, limits).max(1000, limits).default(100),
       before: z
         .string()
-        .regex(/^\d{1,18}$/, 'must be what an earlier page gave')
+        .regex(/^\d{1,18}$/, 'must be the `before` of an earlier page')
         .optional(),
     }),
     run: ({ database }: { readonly database: Database }, query) => readOperatorAudit(database, query),

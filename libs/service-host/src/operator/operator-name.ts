@@ -33,7 +33,7 @@ export function readOperatorName(
   const operator = at === -1 ? environment['OPERATOR'] || accountName(environment) : given;
   if (operator === undefined)
     throw new UsageError(
-      'Name the operator: --as NAME, or the environment variable OPERATOR. Every command is recorded with it.',
+      'The operator name is missing. Use --as NAME or the environment variable OPERATOR; every command is recorded with this name.',
     );
   if (!/^[^\p{C}]{1,100}$/u.test(operator) || operator.startsWith('--'))
     throw new UsageError('--as must be a name of 1 to 100 printable characters.');

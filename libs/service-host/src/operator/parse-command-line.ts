@@ -44,7 +44,7 @@ export function parseCommandLine<Context>(
 
 function unknown(commands: object, args: readonly string[]): string {
   const typed = args.filter((arg) => !arg.startsWith('-')).slice(0, 2);
-  return `There is no command "${typed.join(' ')}". Commands: ${Object.keys(commands).join(', ')}.`;
+  return `Unknown command "${typed.join(' ')}". Commands: ${Object.keys(commands).join(', ')}.`;
 }
 
 function readArguments<Context>(command: Command<Context>, args: readonly string[]): Record<string, unknown> {
@@ -54,7 +54,7 @@ function readArguments<Context>(command: Command<Context>, args: readonly string
   };
   const { values, positionals } = parse(args, options);
   const [tooMany] = positionals.slice(command.operands.length);
-  if (tooMany !== undefined) throw new UsageError(`"${tooMany}" is one word too many.`);
+  if (tooMany !== undefined) throw new UsageError(`Too many arguments: "${tooMany}".`);
   const { json: _json, ...flags } = { ...values };
   const operands = command.operands.map((name, index): [string, string | undefined] => [
     name,

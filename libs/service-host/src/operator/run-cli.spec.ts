@@ -81,7 +81,7 @@ describe('the operator program', () => {
       const { run, counts } = program();
       const { ok, line } = await run(args);
       expect(ok).toBe(true);
-      expect(line).toContain('user create [--email …] [--redirect-uri … (again for more)] [--confidential]');
+      expect(line).toContain('user create [--email …] [--redirect-uri … (repeatable)] [--confidential]');
       expect(line).toContain('rates load FILE');
       expect(counts().opened).toBe(0);
     },
@@ -100,8 +100,8 @@ describe('the operator program', () => {
       '--email must be an e-mail address. --redirect-uri must be an https address.',
     ],
     ['rates load', 'FILE is missing.'],
-    ['rates load a b', '"b" is one word too many.'],
-    ['user eat', 'There is no command "user eat". Commands: user create, rates load, audit.'],
+    ['rates load a b', 'Too many arguments: "b".'],
+    ['user eat', 'Unknown command "user eat". Commands: user create, rates load, audit.'],
   ])('rejects "%s" in one line that names it as typed, and opens no connection', async (typed, complaint) => {
     const { run, counts } = program();
     expect(await run(typed.split(' ').filter((word) => word !== ''))).toEqual({ ok: false, line: complaint });
@@ -180,7 +180,7 @@ describe('the operator’s name', () => {
     const { run, counts } = program(production);
     expect(await run(['audit'])).toEqual({
       ok: false,
-      line: expect.stringContaining('Name the operator: --as NAME'),
+      line: expect.stringContaining('Use --as NAME'),
     });
     expect(counts().opened).toBe(0);
   });

@@ -1,6 +1,6 @@
 import type { FlagKind, Commands } from './define-command.js';
 
-const values: Readonly<Record<FlagKind, string>> = { text: ' …', texts: ' … (again for more)', alone: '' };
+const values: Readonly<Record<FlagKind, string>> = { text: ' …', texts: ' … (repeatable)', alone: '' };
 
 /** Lists each command with its operands and options. */
 export function usage(commands: Commands<never>): string {
@@ -11,8 +11,8 @@ export function usage(commands: Commands<never>): string {
   return [
     'node dist/operate.js COMMAND --as OPERATOR',
     '',
-    'Carries one command out and prints one JSON object; what is missing or wrong is said by its name. `batch` takes a',
-    'JSON array of command lines, each an array of words, from standard input, and carries them out in order.',
+    'Runs one command and prints one JSON object; an error names the missing or invalid argument. `batch` reads a JSON',
+    'array of command lines, each an array of words, from standard input, and runs them in order.',
     '',
     ...lines,
   ].join('\n');

@@ -128,7 +128,7 @@ describe('a consumer', () => {
       await blocker.rollback();
       expect(tries).toBeGreaterThanOrEqual(12);
       expect(await eventually(async () => (await broker.takeDeadLetters(queue))[0])).toBe(
-        `took too long: ${limit} in 12 tries`,
+        `took too long: ${limit} in 12 attempts`,
       );
     },
     30_000,

@@ -16,8 +16,8 @@ const clientDeleted = (n: number) =>
 
 describe('a message that kills its process each time', () => {
   it.each([
-    ['a shared queue', 'webhook-worker.clients', clientDeleted, 'set aside by RabbitMQ: delivery_limit'],
-    ['an ordered queue', 'store-api.fulfilment', stockSet, 'ended its consumer 10 times'],
+    ['a shared queue', 'webhook-worker.clients', clientDeleted, 'dead-lettered by RabbitMQ: delivery_limit'],
+    ['an ordered queue', 'store-api.fulfilment', stockSet, 'its consumer stopped 10 times while handling it'],
   ] satisfies [string, MessageQueue, typeof stockSet, string][])(
     'is set aside, from %s, and the messages around it are applied',
     async (_, queue, make, expected) => {

@@ -56,7 +56,7 @@ describe('a replay queue', () => {
   it('says so when nobody takes from it', async () => {
     await inQueue({ stallTimeoutMs: 100 }, async (queue) => {
       await queue.write(some(2_000));
-      await expect(queue.write(some(1))).rejects.toThrow('Nobody takes messages from');
+      await expect(queue.write(some(1))).rejects.toThrow('No consumer receives messages from');
     });
   });
 

@@ -39,7 +39,7 @@ export function aacDecoder(descriptors: Buffer): AacDecoder {
   if (bits.take(1) === 1) bits.take(14); // the delay of a core coder
   bits.take(1);
   const sampleRate = extendedRate ?? (channels === 0 ? undefined : rateBehind(bits)) ?? coreRate;
-  if (sampleRate !== coreRate && sampleRate !== 2 * coreRate) return broken('The format makes no sense.');
+  if (sampleRate !== coreRate && sampleRate !== 2 * coreRate) return broken('The audio format is invalid.');
   return { sampleRate, coreRate, samplesOfAFrame, channels: channelsBy(channels) };
 }
 
@@ -74,7 +74,7 @@ function decoderConfiguration(descriptors: Buffer): Buffer {
     if (tag === configuration) return descriptors.subarray(at, at + length);
     at += fieldsBefore.get(tag) ?? length;
   }
-  return broken('The file has no format.');
+  return broken('The file has no audio format description.');
 }
 
 function objectType(bits: Bits): number {
@@ -86,12 +86,12 @@ function frequency(bits: Bits): number {
   const index = bits.take(4);
   return (
     (index === explicitFrequency ? bits.take(24) : samplingFrequencies[index]) ||
-    broken('The format makes no sense.')
+    broken('The audio format is invalid.')
   );
 }
 
 function notRead(): never {
-  throw new AudioRefused('unsupported_codec', 'Of MPEG-4 files only those with AAC or HE-AAC are read.');
+  throw new AudioRefused('unsupported_codec', 'Only AAC and HE-AAC audio is supported in MPEG-4 files.');
 }
 
 /** Numbers of so many bits, one behind the other. */

@@ -14,16 +14,16 @@ export function measureAdts(file: ByteSource, start: number): Measured {
     const head = file.bytes(at, headerBytes);
     if (head.length < headerBytes || head.readUInt8(0) !== 0xff || (head.readUInt8(1) & 0xf6) !== 0xf0) {
       if (isTrailer(file, at)) break;
-      return broken('Something between the frames is none.');
+      return broken('The file contains data that is not an audio frame.');
     }
     const own = samplingFrequencies[(head.readUInt8(2) >>> 2) & 15];
     const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
     rate ??= own;
-    if (own === undefined || own !== rate || bytes < headerBytes) return broken('A frame makes no sense.');
-    if (at + bytes > file.size) broken('The file ends within a frame: it was cut off.');
+    if (own === undefined || own !== rate || bytes < headerBytes) return broken('An audio frame is invalid.');
+    if (at + bytes > file.size) broken('The file is truncated: it ends within an audio frame.');
     blocks += (head.readUInt8(6) & 3) + 1;
     at += bytes;
   }
-  if (rate === undefined) return broken('The file holds no sound.');
+  if (rate === undefined) return broken('The file contains no audio.');
   return { seconds: (blocks * samplesOfABlock) / rate, sampleRate: rate };
 }

@@ -13,16 +13,16 @@ export function measureAiff(file: ByteSource, start: number): Measured {
   const chunks = chunksOf(file, start, 'BE');
   const [common, sound] = [chunks.get('COMM'), chunks.get('SSND')];
   if (common === undefined || common.length < (compressible ? 22 : 18) || sound === undefined)
-    return broken('The file has no format or no sound.');
+    return broken('The file has no audio format description or no audio data.');
   const head = file.bytes(common.at, 22);
   const samples = compressible ? head.toString('latin1', 18, 22) : 'NONE';
   if (!integers.has(samples) && !floatingPoints.has(samples))
-    throw new AudioRefused('unsupported_codec', 'Of AIFF files only those that are not compressed are read.');
+    throw new AudioRefused('unsupported_codec', 'Only uncompressed AIFF files are supported.');
   const [channels, frames, bits] = [head.readUInt16BE(0), head.readUInt32BE(2), head.readUInt16BE(6)];
   const rate = extendedPrecision(head.subarray(8, 18));
-  if (channels === 0 || bits === 0 || !(rate > 0)) broken('The format makes no sense.');
+  if (channels === 0 || bits === 0 || !(rate > 0)) broken('The audio format is invalid.');
   if (frames * channels * Math.ceil(bits / 8) > sound.length - soundHeaderBytes)
-    broken('The header says more than the file holds.');
+    broken('The file is shorter than its header states.');
   return { seconds: frames / rate, sampleRate: rate, codec: integers.has(samples) ? 'PCM' : 'IEEE_FLOAT' };
 }
 

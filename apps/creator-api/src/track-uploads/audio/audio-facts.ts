@@ -1,31 +1,34 @@
 import { maxTrackSeconds } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-/** What a file of audio is, as the status of its upload tells it and the database keeps it. */
+/** Properties of an audio file, as returned with its upload and stored in the database. */
 export const audioFacts = z.object({
-  container: z.string().describe('WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
-  codec: z.string().describe('Such as `PCM` or `MPEG 1 Layer 3`'),
-  // From telephones to the fastest converters. A header that says another stretches or shrinks the duration.
-  sample_rate: z.int().min(8_000).max(768_000).describe('Samples a second'),
+  container: z.string().describe('Container format: WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
+  codec: z.string().describe('Codec, such as `PCM` or `MPEG 1 Layer 3`'),
+  // From telephony to the fastest converters. A header with a false rate would falsify the duration.
+  sample_rate: z.int().min(8_000).max(768_000).describe('Samples per second'),
   bit_depth: z
     .int()
     .min(1)
     .nullable()
-    .describe('Bits a sample; null where the codec has none, as MP3 and AAC'),
-  channels: z.int().min(1).nullable().describe('How many; null when not told'),
+    .describe('Bits per sample; null for codecs without a bit depth, such as MP3 and AAC'),
+  channels: z.int().min(1).nullable().describe('Number of channels; null if the file does not state it'),
   duration_seconds: z
     .number()
     .min(0)
     .max(maxTrackSeconds)
     .describe(
-      'Of what is heard, counted in the file, to the millisecond: without what the encoder added before and behind, where the file tells',
+      'Audible duration, to the millisecond. It is counted from the audio data; the padding of the encoder is excluded if the file states it',
     ),
   loudness: z
     .object({
-      track_gain_db: z.number().describe('What a player adds to reach the reference loudness, in dB'),
-      track_peak: z.number().nullable().describe('The loudest sample, 1 is full scale; null when not told'),
+      track_gain_db: z.number().describe('Gain that a player applies to reach the reference loudness, in dB'),
+      track_peak: z
+        .number()
+        .nullable()
+        .describe('Peak sample value, where 1 is full scale; null if the file does not state it'),
     })
     .nullable()
-    .describe("As the file's ReplayGain says; null when it does not. Nothing is measured"),
+    .describe('ReplayGain values of the file; null if it has none. The service does not measure loudness'),
 });
 export type AudioFacts = z.infer<typeof audioFacts>;

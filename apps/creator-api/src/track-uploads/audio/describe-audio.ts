@@ -58,7 +58,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
   if (seconds < leastSeconds)
     throw new AudioRefused(
       'too_short',
-      `The track lasts ${Math.floor(seconds * 100) / 100} s; it must last ${leastSeconds} s.`,
+      `The track lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${leastSeconds} s.`,
     );
   if (seconds > maxTrackSeconds) broken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
   const { format, common } = await metadataOf(fd, kind);
@@ -73,19 +73,20 @@ export async function describeAudio(fd: number, size: number): Promise<Described
     duration_seconds: Math.floor(microseconds / 1000) / 1000,
     loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
   });
-  if (!audio.success) return broken('The format of the file makes no sense.');
+  if (!audio.success) return broken('The audio format of the file is invalid.');
   return { audio: audio.data, ...trackTags(common.title, common.track.no) };
 }
 
 function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
   const found = kindOfFile(file);
   if (found === undefined)
-    throw new AudioRefused('not_audio', 'The file is no WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
+    throw new AudioRefused('not_audio', 'The file is not WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
   try {
     return { kind: found.kind, ...measures[found.kind](file, found.start) };
   } catch (error) {
     // A header that ends where its fields do not. By name: Node's own errors are no instances of a test's RangeError.
-    if (isNativeError(error) && error.name === 'RangeError') return broken('The file ends within a header.');
+    if (isNativeError(error) && error.name === 'RangeError')
+      return broken('The file is truncated: it ends within a header.');
     throw error;
   }
 }
@@ -97,7 +98,7 @@ async function metadataOf(fd: number, kind: FileKind): Promise<IAudioMetadata> {
   try {
     return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
   } catch {
-    return broken('The format of the file cannot be read.');
+    return broken('The audio format of the file cannot be parsed.');
   } finally {
     await tokenizer.close();
   }

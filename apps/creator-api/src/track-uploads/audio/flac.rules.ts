@@ -21,12 +21,12 @@ export function measureFlac(file: ByteSource, start: number): Measured {
     const blockSize = frameHeader(file.bytes(at, mostFrameHeaderBytes));
     if (blockSize === undefined) {
       if (isTrailer(file, at)) break;
-      return broken('Something between the frames is none.');
+      return broken('The file contains data that is not an audio frame.');
     }
     at = endOfFrame(file, at);
     samples += blockSize;
   }
-  if (samples < claimed) broken('The header says more than the file holds: it was cut off.');
+  if (samples < claimed) broken('The file is truncated: it is shorter than its header states.');
   return { seconds: samples / rate, sampleRate: rate };
 }
 
@@ -34,18 +34,18 @@ export function measureFlac(file: ByteSource, start: number): Measured {
 function readMetadata(file: ByteSource, start: number): { rate: number; samples: number; audioAt: number } {
   const info = file.bytes(start + 4, blockHeaderBytes + 34);
   if (info.length < blockHeaderBytes + 34 || (info.readUInt8(0) & 0x7f) !== streamInfo)
-    return broken('The file has no format.');
+    return broken('The file has no audio format description.');
   const rate = info.readUIntBE(14, 3) >>> 4;
   const samples = (info.readUInt8(17) & 15) * 2 ** 32 + info.readUInt32BE(18);
-  if (rate === 0) broken('The format makes no sense.');
+  if (rate === 0) broken('The audio format is invalid.');
   let at = start + 4;
   for (let last = false; !last;) {
     const head = file.bytes(at, blockHeaderBytes);
-    if (head.length < blockHeaderBytes) return broken('The file ends within its header: it was cut off.');
+    if (head.length < blockHeaderBytes) return broken('The file is truncated: it ends within its header.');
     last = head.readUInt8(0) >= 0x80;
     at += blockHeaderBytes + head.readUIntBE(1, 3);
   }
-  if (at > file.size) broken('The file ends within its header: it was cut off.');
+  if (at > file.size) broken('The file is truncated: it ends within its header.');
   return { rate, samples, audioAt: at };
 }
 
@@ -88,7 +88,7 @@ function endOfFrame(file: ByteSource, start: number): number {
       at = end;
     }
   }
-  return broken('A frame is damaged or cut off.');
+  return broken('An audio frame is damaged or truncated.');
 }
 
 function followsFrame(file: ByteSource, at: number): boolean {

@@ -13,7 +13,7 @@ export function boxesIn(parent: Buffer): Boxes {
   for (let at = 0; at + 8 <= parent.length;) {
     const length = parent.readUInt32BE(at);
     if (length === 0) break; // four zeros may end a list
-    if (length < 8 || at + length > parent.length) return broken('A box says more than its parent holds.');
+    if (length < 8 || at + length > parent.length) return broken('A box is longer than its parent box.');
     boxes.push({
       type: parent.toString('latin1', at + 4, at + 8),
       content: parent.subarray(at + 8, at + length),
@@ -33,8 +33,8 @@ export function textAt(content: Buffer | undefined, at: number): string {
 
 /** The 32-bit numbers of a table. @param countAt where their number stands @param from where they begin */
 export function numbers(content: Buffer | undefined, countAt: number, from: number, perEntry = 2): number[] {
-  if (content === undefined || content.length < from) return broken('The file has no table of samples.');
+  if (content === undefined || content.length < from) return broken('The file has no sample table.');
   const count = content.readUInt32BE(countAt) * perEntry;
-  if (from + count * 4 > content.length) return broken('The table of samples is cut off.');
+  if (from + count * 4 > content.length) return broken('The sample table is truncated.');
   return Array.from({ length: count }, (_, index) => content.readUInt32BE(from + index * 4));
 }

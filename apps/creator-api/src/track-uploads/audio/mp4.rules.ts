@@ -18,7 +18,7 @@ export function measureMp4(file: ByteSource, start: number): Measured {
   const track = soundOf(movie);
   const sound = mediaOf(track);
   if (codecOf(sound) !== 'mp4a')
-    throw new AudioRefused('unsupported_codec', 'Of MPEG-4 files only those with AAC are read.');
+    throw new AudioRefused('unsupported_codec', 'Only AAC audio is supported in MPEG-4 files.');
   const decoder = aacDecoder(decoderOf(sound));
   const { sampleRate, channels } = decoder;
   const { timescale, held } = soundHeld(file, sound, decoder);
@@ -28,13 +28,13 @@ export function measureMp4(file: ByteSource, start: number): Measured {
 /** The track that holds it. */
 function soundOf(movie: Boxes): Boxes {
   if (find(movie, 'mvex') !== undefined)
-    throw new AudioRefused('unsupported_codec', 'MPEG-4 files in fragments are not read.');
+    throw new AudioRefused('unsupported_codec', 'Fragmented MPEG-4 files are not supported.');
   const tracks = movie.filter(({ type }) => type === 'trak').map(({ content }) => boxesIn(content));
   const ofKind = (kind: string) => tracks.filter((track) => textAt(find(mediaOf(track), 'hdlr'), 8) === kind);
   if (ofKind('vide').some((track) => !isPicture(mediaOf(track))))
     throw new AudioRefused('not_audio', 'The file is a video.');
   const [sound] = ofKind('soun');
-  if (sound === undefined) throw new AudioRefused('not_audio', 'The file holds no sound.');
+  if (sound === undefined) throw new AudioRefused('not_audio', 'The file contains no audio.');
   return sound;
 }
 
@@ -47,14 +47,14 @@ function movieOf(file: ByteSource, start: number): Buffer {
     const type = head.toString('latin1', 4, 8);
     const length = boxLength(head, file.size - at);
     if (length === undefined || length > file.size - at)
-      return broken('A box says more than the file holds: it was cut off.');
+      return broken('The file is truncated: it is shorter than a box states.');
     if (type === 'moov') {
       if (length > mostMovieBytes) broken('The header is too large.');
       movie = Buffer.from(file.bytes(at, length)).subarray(8);
     }
     at += length;
   }
-  return movie ?? broken('The file has no header, or was cut off before it.');
+  return movie ?? broken('The file has no header, or is truncated before it.');
 }
 
 /** With its header; 1 means that 64 bits follow, 0 all that is left. Undefined when it makes no sense. */
@@ -85,7 +85,7 @@ function codecOf(media: Boxes): string {
 function decoderOf(media: Boxes): Buffer {
   const description = find(samplesOf(media), 'stsd') ?? Buffer.alloc(0);
   const at = description.indexOf('esds');
-  return at < 0 ? broken('The file has no format.') : description.subarray(at + 8); // behind its name and version
+  return at < 0 ? broken('The file has no audio format description.') : description.subarray(at + 8); // behind its name and version
 }
 
 /** A cover or the pictures of chapters stand in a track, too. */
@@ -112,17 +112,18 @@ function soundHeld(
   const seconds = (held * decoder.samplesOfAFrame) / decoder.coreRate;
   const told = ticks / timescale;
   if (samples > held || Math.max(claimed, told) > seconds + toleratedSeconds)
-    broken('The header says more than the file holds.');
-  if (told < seconds - toleratedSeconds) broken('The header says less than the file holds.');
+    broken('The file contains less audio than its header states.');
+  if (told < seconds - toleratedSeconds) broken('The file contains more audio than its header states.');
   return { timescale, held: seconds };
 }
 
 /** Version 1 has its times in 64 bits. */
 function mediaHeader(content: Buffer | undefined): { timescale: number; claimed: number } {
   const long = content?.[0] === 1;
-  if (content === undefined || content.length < (long ? 36 : 24)) return broken('The file has no format.');
+  if (content === undefined || content.length < (long ? 36 : 24))
+    return broken('The file has no audio format description.');
   const timescale = content.readUInt32BE(long ? 20 : 12);
-  if (timescale === 0) broken('The format makes no sense.');
+  if (timescale === 0) broken('The audio format is invalid.');
   const ticks = long ? Number(content.readBigUInt64BE(24)) : content.readUInt32BE(16);
   const unknown = long ? 2 ** 64 : 2 ** 32 - 1;
   return { timescale, claimed: ticks >= unknown ? 0 : ticks / timescale };
@@ -140,7 +141,7 @@ function samplesHeld(file: ByteSource, table: Boxes): number {
   const sizeOf = oneSize > 0 ? undefined : numbers(sizes, 8, 12, 1);
   const runs = numbers(find(table, 'stsc'), 4, 8, 3);
   const total = sizes?.readUInt32BE(8) ?? 0;
-  if (sizeOf?.includes(0) === true) broken('A sample holds nothing.');
+  if (sizeOf?.includes(0) === true) broken('An audio sample is empty.');
   const [starts, ends]: [number[], number[]] = [[], []];
   let sample = 0;
   let run = 0; // of (first chunk, samples in each, description)
@@ -149,14 +150,14 @@ function samplesHeld(file: ByteSource, table: Boxes): number {
     const last = Math.min(sample + (runs[run + 1] ?? 0), total);
     let bytes = sizeOf === undefined ? oneSize * (last - sample) : 0;
     for (let at = sample; sizeOf !== undefined && at < last; at += 1) bytes += sizeOf[at] ?? 0;
-    if (offset + bytes > file.size) broken('The file ends before its last sample: it was cut off.');
+    if (offset + bytes > file.size) broken('The file is truncated: it ends before its last sample.');
     if (bytes > 0) {
       starts.push(offset);
       ends.push(offset + bytes);
     }
     sample = last;
   }
-  if (overlap(starts, ends)) broken('Two parts of the sound are the same bytes.');
+  if (overlap(starts, ends)) broken('Two parts of the audio overlap in the file.');
   return sample;
 }
 

@@ -48,21 +48,25 @@ function frameAt(file: ByteSource, at: number): Frame | undefined {
 /** Seconds of sound in an MP3 file, frame by frame to its end: neither its header nor its bit rate is believed. @throws AudioRefused */
 export function measureMp3(file: ByteSource, start: number): Measured {
   const first = frameAt(file, start);
-  if (first === undefined) throw new AudioRefused('not_audio', 'The file is no audio that is read here.');
+  if (first === undefined)
+    throw new AudioRefused('not_audio', 'The file is not audio of a supported format.');
   const claimed = framesClaimed(file, start, first);
   let at = claimed === undefined ? start : start + first.bytes; // the frame of the claim holds no sound
   let frames = 0;
   while (at < file.size && !isFrameless(file, at)) {
     const frame = frameAt(file, at);
     if (frame === undefined || frame.rate !== first.rate || frame.samples !== first.samples)
-      return broken('Something between the frames is none.');
+      return broken('The file contains data that is not an audio frame.');
     if (frame.layer !== 3 || frame.bytes === 0)
-      throw new AudioRefused('unsupported_codec', 'Of MPEG audio only layer III with a bit rate is read.');
-    if (at + frame.bytes > file.size) broken('The file ends within a frame: it was cut off.');
+      throw new AudioRefused(
+        'unsupported_codec',
+        'Only layer III with a stated bit rate is supported in MPEG audio.',
+      );
+    if (at + frame.bytes > file.size) broken('The file is truncated: it ends within an audio frame.');
     at += frame.bytes;
     frames += 1;
   }
-  if (claimed !== undefined && claimed > frames) broken('The header says more than the file holds.');
+  if (claimed !== undefined && claimed > frames) broken('The file is shorter than its header states.');
   const samples = Math.max(0, frames * first.samples - samplesNotHeard(file, start, first));
   return { seconds: samples / first.rate, sampleRate: first.rate };
 }

@@ -59,7 +59,7 @@ export class ReadAudio {
     } catch (error) {
       signal.throwIfAborted();
       if (ended.aborted || Reflect.get(Object(error), 'code') === 'ERR_WORKER_OUT_OF_MEMORY')
-        throw new AudioRefused('broken', 'The file cannot be read in reasonable time and memory.');
+        throw new AudioRefused('broken', 'The analysis of the file exceeded the time or memory limit.');
       throw error;
     } finally {
       await thread.terminate();

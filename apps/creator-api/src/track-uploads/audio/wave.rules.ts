@@ -20,17 +20,17 @@ export interface Chunk {
 export function chunksOf(file: ByteSource, start: number, order: 'LE' | 'BE'): Map<string, Chunk> {
   const lengthAt = (at: number): number => {
     const bytes = file.bytes(at, 4);
-    if (bytes.length < 4) broken('The file ends within a header.');
+    if (bytes.length < 4) broken('The file is truncated: it ends within a header.');
     return order === 'LE' ? bytes.readUInt32LE() : bytes.readUInt32BE();
   };
   const end = start + 8 + lengthAt(start + 4);
-  if (end > file.size) broken('The header says more than the file holds: it was cut off.');
+  if (end > file.size) broken('The file is truncated: it is shorter than its header states.');
   const chunks = new Map<string, Chunk>();
   let at = start + 12;
   for (let count = 0; at + 8 <= end && count < mostChunks; count += 1) {
     const name = file.bytes(at, 4).toString('latin1');
     const length = lengthAt(at + 4);
-    if (at + 8 + length > file.size) broken('A chunk says more than the file holds: it was cut off.');
+    if (at + 8 + length > file.size) broken('The file is truncated: it is shorter than a chunk states.');
     if (!chunks.has(name)) chunks.set(name, { name, at: at + 8, length });
     at += 8 + length + (length % 2);
   }
@@ -42,12 +42,15 @@ export function measureWave(file: ByteSource, start: number): Measured {
   const chunks = chunksOf(file, start, 'LE');
   const [format, data] = [chunks.get('fmt '), chunks.get('data')];
   if (format === undefined || format.length < 16 || data === undefined)
-    return broken('The file has no format or no data.');
+    return broken('The file has no audio format description or no audio data.');
   const head = file.bytes(format.at, Math.min(format.length, 40));
   const tag = head.readUInt16LE(0);
   const codec = tag === extensible && head.length >= 26 ? head.readUInt16LE(24) : tag;
   if (codec !== pcm && codec !== floatingPoint)
-    throw new AudioRefused('unsupported_codec', 'Of WAV files only PCM and floating point are read.');
+    throw new AudioRefused(
+      'unsupported_codec',
+      'Only PCM and floating point audio is supported in WAV files.',
+    );
   const [channels, rate, frameBytes, bits] = [
     head.readUInt16LE(2),
     head.readUInt32LE(4),
@@ -55,7 +58,7 @@ export function measureWave(file: ByteSource, start: number): Measured {
     head.readUInt16LE(14),
   ];
   if (channels === 0 || rate === 0 || bits === 0 || frameBytes !== channels * Math.ceil(bits / 8))
-    broken('The format makes no sense.');
+    broken('The audio format is invalid.');
   return {
     seconds: Math.floor(data.length / frameBytes) / rate,
     sampleRate: rate,

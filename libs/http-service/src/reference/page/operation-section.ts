@@ -51,9 +51,9 @@ export function operationSection(
             </h4>
             ${memberTable(body.schema, schemas, true)} ${examplesOf(body.examples)}`
     }
-    <h4>Call</h4>
+    <h4>Example request</h4>
     ${code(curlLine(operation, { method, path, server }))}
-    <h4>Answers</h4>
+    <h4>Responses</h4>
     ${Object.entries(operation.responses).map(([status, response]) =>
       responseDetails(status, responseOf(document, response), document),
     )}
@@ -79,7 +79,7 @@ export function webhookSection(
     </details>
     ${body === undefined ? undefined : html`${memberTable(body.schema, document.components.schemas, true)} ${examplesOf(body.examples)}`}
     <details>
-      <summary>What you answer</summary>
+      <summary>Your response</summary>
       <ul>
         ${Object.entries(operation.responses).map(([status, response]) => html`<li><b>${status}</b> ${inline(responseOf(document, response).description)}</li>`)}
       </ul>
@@ -91,16 +91,17 @@ function access({ security = [], 'x-rate-limit': limit }: DocumentedOperation): 
   const scopes = security.flatMap((scheme) => Object.values(scheme).flat());
   const needs =
     security.length === 0
-      ? html`No access token.`
-      : html`Access token with
-        ${scopes.length === 0 ? 'any scope' : scopes.map((scope) => html`<code>${scope}</code> `)}`;
+      ? html`no access token`
+      : scopes.length === 0
+        ? html`an access token`
+        : html`an access token with the scope ${scopes.map((scope) => html`<code>${scope}</code> `)}`;
   const counted =
     limit === undefined
-      ? html`never`
-      : html`quota <code>${limit.quota}</code>: ${limit.requests} in ${limit.window_seconds} s, unless the
-          operator set another`;
+      ? html`no`
+      : html`quota <code>${limit.quota}</code>: ${limit.requests} requests per ${limit.window_seconds} s by
+          default`;
   return html`<dl>
-    <dt>Needs</dt>
+    <dt>Requires</dt>
     <dd>${needs}</dd>
     <dt>Rate limited</dt>
     <dd>${counted}</dd>
@@ -129,7 +130,7 @@ function parameterRow(
     ${place === undefined ? undefined : html`<td>${place}</td>`}
     <td>${typeOf(schema)}</td>
     <td>
-      ${meaning(schema, schemas)}${given.example === undefined ? undefined : html` <span class="note">like <code>${exampleText(given.example)}</code></span>`}
+      ${meaning(schema, schemas)}${given.example === undefined ? undefined : html` <span class="note">example <code>${exampleText(given.example)}</code></span>`}
     </td>
   </tr>`;
 }

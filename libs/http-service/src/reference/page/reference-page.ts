@@ -59,7 +59,7 @@ export function referencePage(document: OpenApiDocument): string {
                 </details>`
           }
           <details>
-            <summary>Shapes</summary>
+            <summary>Schemas</summary>
             <ul>
               ${Object.keys(components.schemas).map((name) => link(`schema-${name}`, html`${name}`))}
             </ul>
@@ -70,7 +70,7 @@ export function referencePage(document: OpenApiDocument): string {
             <h1>${info.title} <small>${info.version}</small></h1>
             <p>${inline(info.summary)}</p>
             <p>
-              Base address <code>${servers[0]?.url}</code>. The same for programs:
+              Base URL <code>${servers[0]?.url}</code>. This reference is also available as
               <a href="openapi.json">OpenAPI 3.1</a>.
             </p>
             ${renderMarkdown(info.description)}
@@ -92,12 +92,12 @@ export function referencePage(document: OpenApiDocument): string {
               ? undefined
               : html`<section aria-labelledby="events">
                   <h2 id="events">Events</h2>
-                  <p>What is posted to the URL of a subscription.</p>
+                  <p>The requests that are sent to the URL of a subscription.</p>
                   ${events.map(({ name, operation }) => webhookSection(name, operation, document))}
                 </section>`
           }
-          <section aria-labelledby="shapes">
-            <h2 id="shapes">Shapes</h2>
+          <section aria-labelledby="schemas">
+            <h2 id="schemas">Schemas</h2>
             ${Object.entries(components.schemas).map(
               ([name, schema]) =>
                 html`<article id="schema-${name}">
