@@ -235,7 +235,7 @@ describe('messaging', () => {
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce']; // of class connection (AMQP 0-9-1), reason "x"
     line.say(Buffer.from(blocked, 'hex'));
     await eventually(
-      () => lines.some((text) => /"test, sending".*takes no messages/.test(text)) || undefined,
+      () => lines.some((text) => /"test, sending".*blocks publishing/.test(text)) || undefined,
     );
     const publishing = broker.publish(stockSet(1));
     await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(2)));
