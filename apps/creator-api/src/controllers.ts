@@ -4,7 +4,7 @@ import { ReleasesController } from './releases/releases.controller.js';
 import { StatisticsController } from './statistics/statistics.controller.js';
 import { TrackUploadsController } from './track-uploads/track-uploads.controller.js';
 
-/** Every controller of the service: what it serves, and what the reference tells of. */
+/** Every controller of the service, for the Nest module and for the API reference. */
 export const controllers = [
   CreatorsController,
   OrdersController,

@@ -24,7 +24,10 @@ export interface CreatorApiParts {
   readonly clock: Clock;
 }
 
-/** What answers requests. The database itself is no provider: requests reach it through Visibility only. */
+/**
+ * The providers that handle requests. The database is not a provider: requests reach it through Visibility
+ * only.
+ */
 @Module({})
 export class CreatorApiModule {
   static with({ config, database, outbox, client, uploadQueue, clock }: CreatorApiParts): DynamicModule {

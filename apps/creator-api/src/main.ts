@@ -4,16 +4,16 @@ import { readConfig, systemClock } from '@fulfilment/runtime';
 import { openService } from '@fulfilment/service-host';
 import { creatorApiSettings } from './config.js';
 import { CreatorApiModule } from './creator-api.module.js';
-import { factsConsumer } from './facts.consumer.js';
-import { keepDeleting } from './keep-deleting.js';
+import { factsConsumer } from './consumers/facts.consumer.js';
+import { cleanupJob } from './cleanup-job.js';
 import { migrations } from './migrations/index.js';
 import { referenceDocument } from './reference-document.js';
-import { replayConsumer } from './replay.consumer.js';
-import { WaitingBookings } from './statistics/book-waiting.js';
-import { closeMonths } from './statistics/close-months.js';
-import { keepBooking } from './statistics/keep-booking.js';
-import { keepRates } from './statistics/keep-rates.js';
-import { keepProcessing } from './track-uploads/keep-processing.js';
+import { replayConsumer } from './consumers/replay.consumer.js';
+import { WaitingOrders } from './ledger/post-waiting-orders.js';
+import { closeMonths } from './ledger/close-months.js';
+import { ledgerPostingJob } from './ledger/ledger-posting.job.js';
+import { exchangeRatesJob } from './exchange-rates/exchange-rates.job.js';
+import { startUploadProcessing } from './track-uploads/start-upload-processing.js';
 import { UploadQueue } from './track-uploads/upload-queue.js';
 
 const config = readConfig(creatorApiSettings);
@@ -28,17 +28,17 @@ const client = openGuardedClient(config);
 shutdown.add('outbound connections', () => client.close());
 const uploadQueue = new UploadQueue(config, logger);
 shutdown.add('queue of track uploads', () => uploadQueue.stop());
-const waitingBookings = new WaitingBookings(background);
-const booking = keepBooking(background, waitingBookings, config, logger);
-const creatorsCame = (ids: readonly string[]): void => {
-  waitingBookings.creatorsCame(ids);
-  booking.wake();
+const waitingOrders = new WaitingOrders(background);
+const ledgerPosting = ledgerPostingJob(background, waitingOrders, config, logger);
+const creatorsChanged = (ids: readonly string[]): void => {
+  waitingOrders.creatorsChanged(ids);
+  ledgerPosting.wake();
 };
-messaging.consume(factsConsumer(creatorsCame));
-messaging.consume(replayConsumer(creatorsCame));
-const rates = keepRates({ database: background, config, client, logger }, () => {
-  waitingBookings.ratesCame();
-  booking.wake();
+messaging.consume(factsConsumer(creatorsChanged));
+messaging.consume(replayConsumer(creatorsChanged));
+const rates = exchangeRatesJob({ database: background, config, client, logger }, () => {
+  waitingOrders.ratesLoaded();
+  ledgerPosting.wake();
 });
 const parts = { config, database, outbox: messaging.outbox, client, uploadQueue, clock: systemClock };
 const app = await startApi({
@@ -52,12 +52,12 @@ const app = await startApi({
 });
 await service.run(app, async () => {
   await closeMonths(background, config.STATISTICS_CLOSE_DAY); // before the first message is posted
-  booking.start();
+  ledgerPosting.start();
   rates.start();
-  keepProcessing({ ...parts, database: background, logger }, shutdown);
-  const deleting = keepDeleting({ ...parts, database: background, logger });
-  deleting.start();
-  shutdown.add('old rows', () => deleting.stop());
+  startUploadProcessing({ ...parts, database: background, logger }, shutdown);
+  const cleanup = cleanupJob({ ...parts, database: background, logger });
+  cleanup.start();
+  shutdown.add('cleanup', () => cleanup.stop());
   shutdown.add('exchange rates', () => rates.stop());
-  shutdown.add('waiting bookings', () => booking.stop());
+  shutdown.add('waiting bookings', () => ledgerPosting.stop());
 });

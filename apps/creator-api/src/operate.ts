@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { migrations } from './migrations/index.js';
 import { rebuildCounts } from './orders/rebuild-counts.js';
-import { loadRates } from './statistics/load-rates.js';
+import { loadRates } from './exchange-rates/load-rates.js';
 import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
 type Site = CommandContext<unknown>;

@@ -8,16 +8,16 @@ import {
   routesOfApp,
 } from '@fulfilment/testing/reference';
 import request from 'supertest';
-import { creatorApi, type CreatorApi, operator } from './creator-api.fixture.js';
+import { creatorApi, type CreatorApi, operator } from './test/creator-api.fixture.js';
 import { aCreator } from './creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from './orders/order-snapshot.fixture.js';
 
 const document = readDocument('creator');
-const ofNoController = /^\/(health|docs|openapi\.json|\.well-known)/;
+const unknownRoutes = /^\/(health|docs|openapi\.json|\.well-known)/;
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   methods.flatMap((method) => {
     const operation = item[method];
-    return operation === undefined || ofNoController.test(path) ? [] : [{ path, method, operation }];
+    return operation === undefined || unknownRoutes.test(path) ? [] : [{ path, method, operation }];
   }),
 );
 
@@ -25,7 +25,7 @@ const creator = aCreator('org_harbour');
 const order = paid(anOrder(creator.id));
 const caller = { ...operator, creator_id: creator.id };
 
-/** What no fault is found with, by operation. One with a body or required parameters that is not here fails. */
+/** Valid requests by operation. A test fails for an operation with a body or query that is missing here. */
 const bodies: Readonly<Record<string, { path: string; shape: string; body: object }>> = {
   createRelease: {
     path: '/api/v1/releases',
@@ -48,7 +48,7 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
   },
 };
 
-describe('the reference of the Creator API', () => {
+describe('the OpenAPI document of the Creator API', () => {
   let api: CreatorApi;
   beforeAll(async () => {
     api = await creatorApi();
@@ -56,13 +56,13 @@ describe('the reference of the Creator API', () => {
   });
   afterAll(() => api.stop());
 
-  it('tells of every route, and of no other', () => {
+  it('documents every route, and no other', () => {
     const routes = routesOfApp(api.app.getHttpAdapter().getInstance(), '/creator');
     expect(routes.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
   });
 
   it.each(operations.filter(({ operation }) => operation.requestBody !== undefined))(
-    'tells the bounds of the body of $method $path as its validation has them',
+    'documents the same bounds of the body of $method $path as the validation enforces',
     async ({ operation }) => {
       const { path = '', shape = '', body = {} } = bodies[operation.operationId] ?? {};
       expect(path).not.toBe('');
@@ -76,7 +76,7 @@ describe('the reference of the Creator API', () => {
   it.each(
     operations.filter(({ operation }) => operation.parameters?.some(({ in: place }) => place === 'query')),
   )(
-    'tells the bounds of the query of $method $path as its validation has them',
+    'documents the same bounds of the query of $method $path as the validation enforces',
     async ({ path, operation }) => {
       const good = queries[operation.operationId];
       expect(good).toBeDefined();
@@ -88,15 +88,15 @@ describe('the reference of the Creator API', () => {
   );
 
   it.each(operations.filter(({ path }) => path.includes('{')))(
-    'takes UUIDs only in $method $path, and knows none that is nowhere',
+    'rejects a malformed UUID in $method $path, and responds with 404 to an unknown one',
     async ({ path, method, operation }) => {
-      const ask = (id: string) => {
-        const asked = path.replace(/\{\w+\}/, id);
+      const send = (id: string) => {
+        const url = path.replace(/\{\w+\}/, id);
         if (method === 'get') {
           const query = new URLSearchParams(queries[operation.operationId]?.query).toString();
-          return api.get(`${asked}?${query}`, caller);
+          return api.get(`${url}?${query}`, caller);
         }
-        return api.post(asked, caller, bodies[operation.operationId]?.body ?? {});
+        return api.post(url, caller, bodies[operation.operationId]?.body ?? {});
       };
       const name = /\{(\w+)\}/.exec(path)?.[1] ?? '';
       for (const malformed of [
@@ -106,12 +106,12 @@ describe('the reference of the Creator API', () => {
         '%20',
         'ord_00000000000000000000000000',
       ])
-        expect(isAbout(name, await ask(malformed))).toBe(true);
-      expect((await ask(uuidv7())).status).toBe(404);
+        expect(isAbout(name, await send(malformed))).toBe(true);
+      expect((await send(uuidv7())).status).toBe(404);
     },
   );
 
-  it('is served to programs, with the addresses of this suite, to whoever asks', async () => {
+  it('is served as JSON with the base URL of this suite, without authentication', async () => {
     const answer = await request(api.app.getHttpServer()).get('/creator/openapi.json').expect(200);
     expect(answer.body.servers).toEqual([{ url: `${api.tokens.baseUrl}/creator` }]);
     expect(answer.text).not.toContain('localhost:8443');
@@ -121,7 +121,7 @@ describe('the reference of the Creator API', () => {
     expect(answer.get('ratelimit-policy')).toBeUndefined();
   });
 
-  it('is served to people, as a page that may fetch nothing', async () => {
+  it('is served as an HTML page whose content security policy allows no requests', async () => {
     const answer = await request(api.app.getHttpServer()).get('/creator/docs').expect(200);
     expect(answer.get('content-type')).toMatch(/^text\/html/);
     expect(answer.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);

@@ -11,7 +11,7 @@ export class CreatorsController {
   @Get()
   @Scopes()
   @Operation(reference.listCreators)
-  list(@Principal() who: Caller, @Query() query: NumberedPageDto) {
-    return this.creators.run(who, query);
+  list(@Principal() caller: Caller, @Query() query: NumberedPageDto) {
+    return this.creators.run(caller, query);
   }
 }

@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from './creator-snapshot.fixture.js';
 
 const creatorRow = statement(
@@ -27,7 +27,7 @@ describe('GET /api/v1/creators', () => {
     return { uuids: body.data.map((creator: { uuid: string }) => creator.uuid), meta: body.meta };
   };
 
-  it('shows the newest first, a page at a time, with the exact total', async () => {
+  it('lists the newest creator first, in pages, with the exact total', async () => {
     expect(await list('?per_page=2', operator)).toEqual({
       uuids: newestFirst.slice(0, 2),
       meta: { page: 1, per_page: 2, total: 5 },
@@ -37,16 +37,16 @@ describe('GET /api/v1/creators', () => {
       uuids: [],
       meta: { page: 10_000, per_page: 100, total: 5 },
     });
-    expect((await list('', ownerOf('org_harbour'))).meta.total).toBe(4);
+    expect((await list('', ownerClaims('org_harbour'))).meta.total).toBe(4);
   });
 
-  it('follows a creator that changes, and not one that comes late', async () => {
+  it('applies a newer version of a creator, and ignores an older one', async () => {
     const [first] = creators;
     if (first === undefined) return;
     await api.record({ creators: [{ ...first, version: 3, organisation_id: 'org_sold_to' }] });
     await api.record({ creators: [{ ...first, version: 2 }] });
-    expect((await list('', ownerOf('org_sold_to'))).uuids).toEqual([first.id]);
-    expect((await list('', ownerOf('org_harbour'))).meta.total).toBe(3);
+    expect((await list('', ownerClaims('org_sold_to'))).uuids).toEqual([first.id]);
+    expect((await list('', ownerClaims('org_harbour'))).meta.total).toBe(3);
     await api.record({ creators: [{ ...first, version: 4 }] });
   });
 
@@ -57,13 +57,13 @@ describe('GET /api/v1/creators', () => {
     ['per_page=0', 'per_page'],
     ['per_page=101', 'per_page'],
     ['per_page=5&per_page=6', 'per_page'],
-  ])('refuses ?%s', async (query, field) => {
+  ])('rejects ?%s', async (query, field) => {
     const { status, body } = await api.get(`/api/v1/creators?${query}`, operator);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
 
-  it('still shows a creator that was redacted, whose name is stored no more', async () => {
+  it('lists a redacted creator, whose name is no longer stored', async () => {
     const creator = aCreator('org_redacted');
     await api.record({ creators: [creator] });
     const redacted = { ...creator, version: 2, name: null, payment_method: null };
@@ -73,6 +73,6 @@ describe('GET /api/v1/creators', () => {
       return stored?.version === 2 ? stored.row : undefined;
     });
     expect(row).not.toContain('Harbour Lights');
-    expect((await list('', ownerOf('org_redacted'))).uuids).toEqual([creator.id]);
+    expect((await list('', ownerClaims('org_redacted'))).uuids).toEqual([creator.id]);
   });
 });

@@ -5,14 +5,15 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreatorView } from './creator.shapes.js';
 
-// Row-level security leaves the counts of the caller's organisation, or of all organisations together for a global admin.
+// Row-level security limits the counts to the caller's organisation; a global admin sees those of all
+// organisations.
 export const countCreators = statement(
   'creators.count',
   'SELECT COALESCE(sum(creators), 0)::bigint AS total FROM creator_counts',
 );
 
-// The counts say on which days the page lies and how many creators of its first day come before it, so a deep page reads no creators of
-// other days (as the list of orders does).
+// The counts locate the days of the page and the offset within its first day. So a deep page reads no
+// creators of other days. The list of orders works the same way.
 export const readCreators = statement(
   'creators.page',
   `WITH days AS MATERIALIZED (
@@ -29,13 +30,13 @@ export const readCreators = statement(
    ORDER BY c.registered_at DESC, c.id DESC LIMIT $1`,
 );
 
-/** The creators the caller sees, the newest first. */
+/** Lists the creators that the caller may see, newest first. */
 @Injectable()
 export class ListCreators {
   constructor(private readonly visibility: Visibility) {}
 
-  run(who: Caller, { page, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
-    return this.visibility.reading(who, async (tx) => {
+  run(caller: Caller, { page, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
+    return this.visibility.snapshot(caller, async (tx) => {
       const total = (await tx.row<{ total: number }>(countCreators))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const data = skip < total ? await tx.rows<CreatorView>(readCreators, [per_page, skip]) : [];

@@ -28,7 +28,7 @@ describe('CountedCreators1764000000007', () => {
   }, 120_000);
 });
 
-/** Interrupts each run one statement later than the run before it. Returns the number of interruptions. */
+/** Interrupts each run one statement later than the previous run. Returns the number of interruptions. */
 async function interruptUntilDone(
   { dataSource }: ScratchDatabase,
   work: (runner: QueryRunner) => ReturnType<MigrationInterface['up']>,
@@ -46,7 +46,7 @@ async function interruptUntilDone(
   }
 }
 
-/** Fails once, after that many statements; START TRANSACTION and COMMIT count, too. */
+/** Fails once after the given number of statements, including START TRANSACTION and COMMIT. */
 function failAfter(runner: QueryRunner, statements: number): QueryRunner {
   let sent = 0;
   return new Proxy(runner, {

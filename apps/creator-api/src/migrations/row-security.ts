@@ -1,6 +1,7 @@
 /**
- * The two roles a request runs under (visibility/visibility.ts). Roles belong to the whole server, so they stay when
- * this database goes. Making them takes CREATEROLE; an operator who does not give that makes them beforehand.
+ * Creates the two roles of requests (visibility/visibility.ts). Roles belong to the whole server, so they
+ * stay when this database is dropped. Creating them requires CREATEROLE; without it an operator must create
+ * them first.
  */
 export const createCallerRoles = `
   DO $$
@@ -9,7 +10,7 @@ export const createCallerRoles = `
     FOREACH caller IN ARRAY ARRAY['creator_api_member', 'creator_api_operator'] LOOP
       BEGIN
         IF to_regrole(caller) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', caller); END IF;
-      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration made it just now
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration has just created it
       END;
       IF NOT pg_has_role(current_user, caller, 'MEMBER') THEN
         EXECUTE format('GRANT %I TO %I', caller, current_user);
@@ -21,7 +22,9 @@ export const createCallerRoles = `
   END $$;
 `;
 
-/** A member sees the creators of its organisation, and none while no organisation is set; the operator sees all. */
+/**
+ * A member sees the creators of its organisation, and none if no organisation is set; the operator sees all.
+ */
 export const showOwnCreators = `
   ALTER TABLE creators ENABLE ROW LEVEL SECURITY;
   GRANT SELECT ON creators TO creator_api_member, creator_api_operator;
@@ -30,7 +33,7 @@ export const showOwnCreators = `
   CREATE POLICY operator ON creators TO creator_api_operator USING (true);
 `;
 
-/** A table's rows follow their creator: the inner SELECT is itself under the policy of creators. */
+/** A row is visible if its creator is: the policy of `creators` also applies to the inner SELECT. */
 export function showRowsOfOwnCreators(table: string): string {
   return `
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;

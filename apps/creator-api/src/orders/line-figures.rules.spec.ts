@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { lineFigures } from './line-figures.rules.js';
-import { vatRateOf } from './vat-rates.rules.js';
+import { standardVatRate } from './vat-rates.rules.js';
 
 describe('lineFigures', () => {
   it.each([
-    // total, VAT of 20 % inside, royalty on what is left
-    { quantity: 1, unitAmount: 2499, country: 'GB', royaltyRate: 1500, expected: [2499n, 416n, 312n] }, // 416.5 → 416; 312.45
-    { quantity: 1, unitAmount: 2505, country: 'GB', royaltyRate: 1500, expected: [2505n, 418n, 313n] }, // 417.5 → 418; 313.05
+    // total, included VAT of 20 %, royalty on the rest
+    // 416.5 → 416; 312.45.
+    { quantity: 1, unitAmount: 2499, country: 'GB', royaltyRate: 1500, expected: [2499n, 416n, 312n] },
+    // 417.5 → 418; 313.05.
+    { quantity: 1, unitAmount: 2505, country: 'GB', royaltyRate: 1500, expected: [2505n, 418n, 313n] },
     { quantity: 2, unitAmount: 1000, country: 'US', royaltyRate: 1250, expected: [2000n, 0n, 250n] },
-    { quantity: 3, unitAmount: 4800, country: 'JP', royaltyRate: 1500, expected: [14400n, 1309n, 1964n] }, // 1309.09; 1963.65
+    // 1309.09; 1963.65.
+    { quantity: 3, unitAmount: 4800, country: 'JP', royaltyRate: 1500, expected: [14400n, 1309n, 1964n] },
     { quantity: 1, unitAmount: 10, country: 'US', royaltyRate: 500, expected: [10n, 0n, 0n] }, // 0.5 → 0
     { quantity: 1, unitAmount: 30, country: 'US', royaltyRate: 500, expected: [30n, 0n, 2n] }, // 1.5 → 2
     { quantity: 1, unitAmount: 0, country: 'GB', royaltyRate: 1500, expected: [0n, 0n, 0n] },
@@ -22,12 +25,12 @@ describe('lineFigures', () => {
   ])(
     '$quantity × $unitAmount to $country at $royaltyRate bp',
     ({ quantity, unitAmount, country, royaltyRate, expected }) => {
-      const figures = lineFigures({ quantity, unitAmount, vatRate: vatRateOf(country), royaltyRate });
+      const figures = lineFigures({ quantity, unitAmount, vatRate: standardVatRate(country), royaltyRate });
       expect([figures.totalAmount, figures.vatAmount, figures.royaltyAmount]).toEqual(expected);
     },
   );
 
-  it('never gives more than there is', () => {
+  it('never returns VAT or a royalty above the total', () => {
     fc.assert(
       fc.property(
         fc.nat(1000),
@@ -48,7 +51,12 @@ describe('lineFigures', () => {
     );
   });
 
-  it('knows a destination in either case, and takes no VAT where it knows of none', () => {
-    expect([vatRateOf('gb'), vatRateOf('DE'), vatRateOf('US'), vatRateOf('ZZ')]).toEqual([2000, 1900, 0, 0]);
+  it('accepts a country code in either case, and applies no VAT to an unknown country', () => {
+    expect([
+      standardVatRate('gb'),
+      standardVatRate('DE'),
+      standardVatRate('US'),
+      standardVatRate('ZZ'),
+    ]).toEqual([2000, 1900, 0, 0]);
   });
 });

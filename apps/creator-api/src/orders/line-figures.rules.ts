@@ -1,17 +1,18 @@
-import { divideHalfEven } from '../half-even.rules.js';
+import { divideHalfEven } from '../money/round-half-even.rules.js';
 
 const wholeBasisPoints = 10_000n;
 
 export interface LineFigures {
   readonly totalAmount: bigint;
-  /** Inside the total. */
+  /** Included in the total. */
   readonly vatAmount: bigint;
   readonly royaltyAmount: bigint;
 }
 
 /**
- * What one line comes to, in minor units of the order's currency. VAT is inside the total; the royalty is a share of what is
- * left without it. Each is rounded on its own, halves to even, so that totals are plain sums of lines.
+ * Calculates the amounts of a line, in minor units of the order's currency. The total includes VAT; the
+ * royalty is a share of the total without VAT. Each amount is rounded half to even, so that order totals are
+ * plain sums of lines.
  */
 export function lineFigures(line: {
   readonly quantity: number;

@@ -1,10 +1,10 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { creatorApi, type CreatorApi, ownerOf } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import supertest from 'supertest';
-import { anOrder, moved, paid } from './order-snapshot.fixture.js';
+import { anOrder, transitioned, paid } from './order-snapshot.fixture.js';
 
-const owner = ownerOf('org_harbour');
+const owner = ownerClaims('org_harbour');
 
 describe('GET /api/v1/orders', () => {
   let api: CreatorApi;
@@ -12,11 +12,14 @@ describe('GET /api/v1/orders', () => {
   const placed = (at: string) => anOrder(creator.id, { placed_at: at, updated_at: at });
 
   const waiting = placed('2026-03-01T00:00:00.000Z');
-  const failed = moved(placed('2026-03-01T23:59:59.999Z'), 'payment_failed');
+  const failed = transitioned(placed('2026-03-01T23:59:59.999Z'), 'payment_failed');
   const made = paid(placed('2026-03-02T00:00:00.000Z'));
-  const sent = moved(paid(placed('2026-03-03T10:00:00.000Z')), 'shipped');
-  const arrived = moved(moved(paid(placed('2026-03-04T10:00:00.000Z')), 'shipped'), 'delivered');
-  const refunded = moved(paid(placed('2026-03-04T10:00:00.000Z')), 'cancelled');
+  const sent = transitioned(paid(placed('2026-03-03T10:00:00.000Z')), 'shipped');
+  const arrived = transitioned(
+    transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'shipped'),
+    'delivered',
+  );
+  const refunded = transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'cancelled');
   const all = [waiting, failed, made, sent, arrived, refunded];
 
   beforeAll(async () => {
@@ -34,20 +37,20 @@ describe('GET /api/v1/orders', () => {
     (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
   );
 
-  it('shows the newest first, with the exact total', async () => {
+  it('lists the newest order first, with the exact total', async () => {
     const { uuids, meta } = await list('');
     expect(uuids).toEqual(newestFirst.map((order) => order.id));
     expect(meta).toEqual({ page: 1, per_page: 25, total: 6 });
   });
 
-  it('shows each order on one page', async () => {
+  it('lists each order on exactly one page', async () => {
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`&per_page=2&page=${page}`)));
     expect(pages.flatMap((page) => page.uuids)).toEqual(newestFirst.map((order) => order.id));
     expect(pages.map((page) => page.meta.total)).toEqual([6, 6, 6, 6]);
     expect(pages[3]?.data).toEqual([]);
   });
 
-  it('is of one moment, while orders arrive', async () => {
+  it('reads the total and the page from one snapshot during concurrent inserts', async () => {
     const busy = aCreator('org_harbour');
     await api.record({ creators: [busy] });
     let arriving = true;
@@ -64,23 +67,23 @@ describe('GET /api/v1/orders', () => {
     expect(torn).toEqual([]);
   });
 
-  it('shows each order on one page, however days, times and statuses fall', async () => {
+  it('lists each order on exactly one page for any distribution of days, times and statuses', async () => {
     const busy = aCreator('org_harbour');
     const orders = Array.from({ length: 83 }, (_, index) => {
       const at = `2026-05-0${1 + (index % 4)}T0${index % 3}:00:00.000Z`;
       const order = anOrder(busy.id, { placed_at: at, updated_at: at });
-      return index % 7 === 0 ? order : index % 11 === 0 ? moved(order, 'payment_failed') : paid(order);
+      return index % 7 === 0 ? order : index % 11 === 0 ? transitioned(order, 'payment_failed') : paid(order);
     });
     await api.record({ creators: [busy], orders });
     const sorted = [...orders].sort(
       (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
     );
-    const statesOf = {
+    const orderStates = {
       pending: ['pending', 'payment_failed'],
       paid: ['processing'],
       failed: ['payment_failed'],
     };
-    for (const [status, states] of Object.entries(statesOf)) {
+    for (const [status, states] of Object.entries(orderStates)) {
       for (const perPage of [1, 7, 20, 100]) {
         const expected = sorted.filter((order) => states.includes(order.status)).map((order) => order.id);
         const seen: string[] = [];
@@ -104,8 +107,8 @@ describe('GET /api/v1/orders', () => {
     ['dispatched', [sent]],
     ['delivered', [arrived]],
     ['cancelled', [refunded]],
-    ['pending', [waiting, failed]], // one by its payment, the other by its dispatch
-  ])('finds %s in either set', async (status, expected) => {
+    ['pending', [waiting, failed]], // one by its payment status, the other by its dispatch status
+  ])('filters by the status %s, of payment or of dispatch', async (status, expected) => {
     const { uuids, meta } = await list(`&status=${status}`);
     expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
     expect(meta.total).toBe(expected.length);
@@ -118,13 +121,13 @@ describe('GET /api/v1/orders', () => {
     ['&from=2026-03-02&to=2026-03-03', [made, sent]],
     ['&from=2026-03-02&status=paid&to=9999-12-31', [made, sent, arrived]],
     ['&from=0001-01-01&to=2026-02-28', []],
-  ])('takes days of UTC, both included: %s', async (query, expected) => {
+  ])('treats from and to as inclusive days in UTC: %s', async (query, expected) => {
     const { uuids, meta } = await list(query);
     expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
     expect(meta.total).toBe(expected.length);
   });
 
-  it('takes the UUID of a creator in upper case', async () => {
+  it('accepts the UUID of a creator in upper case', async () => {
     const { status, body } = await api.get(`/api/v1/orders?creator=${creator.id.toUpperCase()}`, owner);
     expect([status, body.meta.total]).toEqual([200, 6]);
   });
@@ -153,13 +156,13 @@ describe('GET /api/v1/orders', () => {
     ['creator=ID&per_page=abc', 'per_page'],
     ['creator=ID&per_page=', 'per_page'],
     ['creator=ID&per_page=05', 'per_page'],
-  ])('refuses ?%s', async (query, field) => {
+  ])('rejects ?%s', async (query, field) => {
     const { status, body } = await api.get(`/api/v1/orders?${query.replaceAll('ID', creator.id)}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
 
-  it('takes 1 and 100 a page, and the last page there may be', async () => {
+  it('accepts 1 and 100 per page, and the maximum page number', async () => {
     expect((await list('&per_page=1')).data).toHaveLength(1);
     expect((await list('&per_page=100')).data).toHaveLength(6);
     expect((await list('&per_page=100&page=10000')).meta).toEqual({ page: 10_000, per_page: 100, total: 6 });
@@ -173,7 +176,7 @@ describe('GET /api/v1/orders', () => {
     '%ff',
     '%zz',
     '%',
-  ])('refuses %s as the UUID of an order', async (uuid) => {
+  ])('rejects %s as the UUID of an order', async (uuid) => {
     const { status, body, headers } = await api.get(`/api/v1/orders/${uuid}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
@@ -181,7 +184,7 @@ describe('GET /api/v1/orders', () => {
     expect((await supertest(api.app.getHttpServer()).get(`/creator/api/v1/orders/${uuid}`)).status).toBe(401);
   });
 
-  it('knows no order that is nowhere', async () => {
+  it('responds with 404 to an unknown order', async () => {
     const { status, body } = await api.get(`/api/v1/orders/${uuidv7()}`, owner);
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
   });

@@ -18,8 +18,8 @@ export const countOrders = statement(
    WHERE ${found} AND placed_on BETWEEN $3::date AND $4::date`,
 );
 
-// The counts say on which days the page lies and how many orders of its first day come before it, so neither a deep page
-// nor a rare status reads the orders of other days.
+// The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
+// rare status reads the orders of other days.
 export const readOrders = statement(
   'orders.page',
   `WITH days AS MATERIALIZED (
@@ -44,14 +44,14 @@ export class ListOrders {
 
   /** @throws NotFound when the caller sees no such creator */
   async run(
-    who: Caller,
+    caller: Caller,
     { creator, status, from, to, page, per_page }: OrdersQuery,
   ): Promise<NumberedPage<OrderSummary>> {
     if (from !== undefined && to !== undefined && from > to) {
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
     }
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
-    return this.visibility.reading(who, async (tx) => {
+    return this.visibility.snapshot(caller, async (tx) => {
       if ((await tx.row(creatorIsVisible, [creator])) === undefined) notFound('creator');
       const total = (await tx.row<{ total: number }>(countOrders, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;

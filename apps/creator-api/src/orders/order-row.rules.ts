@@ -1,9 +1,9 @@
 import type { DispatchStatus, OrderSnapshot, OrderStatus, PaymentStatus } from '@fulfilment/contracts';
 import { lineFigures } from './line-figures.rules.js';
-import { vatRateOf } from './vat-rates.rules.js';
+import { standardVatRate } from './vat-rates.rules.js';
 
-/** How far the goods are, by the Store's state of the order. */
-export const dispatchStatusOf = {
+/** The dispatch status for each status of an order in the Store. */
+export const dispatchStatuses = {
   pending: 'pending',
   payment_failed: 'pending',
   processing: 'in_production',
@@ -12,7 +12,7 @@ export const dispatchStatusOf = {
   cancelled: 'cancelled',
 } as const satisfies Record<OrderStatus, DispatchStatus>;
 
-/** An order as the read model keeps it; amounts are text so that JSON carries them exactly. */
+/** A row of the read model. Amounts are text so that JSON carries them exactly. */
 export interface OrderRow {
   readonly id: string;
   readonly creator_id: string;
@@ -47,9 +47,9 @@ export interface OrderItemRow {
   readonly royalty_rate: number;
 }
 
-/** The read model's order for a snapshot: figures per line, and totals that are sums of lines. */
+/** Converts a snapshot to a row of the read model. The totals are the sums of its lines. */
 export function orderRow(order: OrderSnapshot): OrderRow {
-  const vatRate = vatRateOf(order.country_code);
+  const vatRate = standardVatRate(order.country_code);
   const lines = order.items.map((item) => ({
     item,
     figures: lineFigures({
@@ -66,12 +66,12 @@ export function orderRow(order: OrderSnapshot): OrderRow {
     placed_at: order.placed_at,
     currency: order.currency,
     payment_status: order.payment.status,
-    dispatch_status: dispatchStatusOf[order.status],
+    dispatch_status: dispatchStatuses[order.status],
     tracking_code: order.tracking?.tracking_number ?? '',
     gross_amount: sum(lines.map(({ figures }) => figures.totalAmount)),
     royalty_amount: sum(lines.map(({ figures }) => figures.royaltyAmount)),
     item_count: order.item_count,
-    ...moneyMoves(order.payment),
+    ...paymentDates(order.payment),
     items: lines.map(({ item, figures }, position) => ({
       order_id: order.id,
       position,
@@ -91,8 +91,8 @@ export function orderRow(order: OrderSnapshot): OrderRow {
   };
 }
 
-/** When the order was paid and when it was paid back. Only money that was taken can be given back. */
-function moneyMoves({ status, charged_at, refunded_at }: OrderSnapshot['payment']): {
+/** Returns when the order was paid and refunded. Only a paid order can be refunded. */
+function paymentDates({ status, charged_at, refunded_at }: OrderSnapshot['payment']): {
   charged_at: string | null;
   refunded_at: string | null;
 } {

@@ -17,7 +17,7 @@ export function anItem(changes: Partial<Item> = {}): Item {
   };
 }
 
-/** An order just placed: pending, version 1. */
+/** A newly placed order: pending, version 1. */
 export function anOrder(creatorId: string, changes: Partial<OrderSnapshot> = {}): OrderSnapshot {
   const items = changes.items ?? [anItem()];
   return {
@@ -41,10 +41,14 @@ export function anOrder(creatorId: string, changes: Partial<OrderSnapshot> = {})
   };
 }
 
-type Move = Exclude<OrderStatus, 'pending'>;
+type NextStatus = Exclude<OrderStatus, 'pending'>;
 
-/** The next version of an order. @param at when it moved; a charge or a refund is dated by it */
-export function moved(order: OrderSnapshot, status: Move, at = '2026-03-10T12:00:01.000Z'): OrderSnapshot {
+/** Returns the next version of an order. @param at time of the transition, and of its charge or refund */
+export function transitioned(
+  order: OrderSnapshot,
+  status: NextStatus,
+  at = '2026-03-10T12:00:01.000Z',
+): OrderSnapshot {
   return {
     ...order,
     version: order.version + 1,
@@ -64,7 +68,11 @@ export function moved(order: OrderSnapshot, status: Move, at = '2026-03-10T12:00
   };
 }
 
-function paymentAfter(payment: OrderSnapshot['payment'], status: Move, at: string): OrderSnapshot['payment'] {
+function paymentAfter(
+  payment: OrderSnapshot['payment'],
+  status: NextStatus,
+  at: string,
+): OrderSnapshot['payment'] {
   if (status === 'processing') return { ...payment, status: 'paid', charged_at: at };
   if (status === 'payment_failed') return { ...payment, status: 'failed' };
   if (status === 'cancelled' && payment.status === 'paid')
@@ -73,24 +81,24 @@ function paymentAfter(payment: OrderSnapshot['payment'], status: Move, at: strin
 }
 
 export function paid(order: OrderSnapshot, at?: string): OrderSnapshot {
-  return moved(order, 'processing', at);
+  return transitioned(order, 'processing', at);
 }
 
-/** The message the Store sends of an order in this state. */
+/** The message that the Store publishes for an order in this status. */
 export function orderMessage(order: OrderSnapshot): Message {
   const options = { occurredAt: new Date(order.updated_at) };
-  const fact = { order };
+  const data = { order };
   switch (order.status) {
     case 'pending':
-      return messages.orderCreated.make(fact, options);
+      return messages.orderCreated.make(data, options);
     case 'processing':
-      return messages.orderProcessing.make(fact, options);
+      return messages.orderProcessing.make(data, options);
     case 'payment_failed':
       return messages.orderPaymentFailed.make({ order, reason: 'declined' }, options);
     case 'shipped':
-      return messages.orderShipped.make(fact, options);
+      return messages.orderShipped.make(data, options);
     case 'delivered':
-      return messages.orderDelivered.make(fact, options);
+      return messages.orderDelivered.make(data, options);
     case 'cancelled':
       return messages.orderCancelled.make({ order, reason: 'out of vinyl' }, options);
   }

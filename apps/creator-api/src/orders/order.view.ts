@@ -27,7 +27,7 @@ export interface ItemColumns {
   product_type: string;
 }
 
-/** What list and detail say alike. People quote an order by the id the Store shows, so it is the human one here too. */
+/** The members that list and detail share. `human_order_id` is the id that the Store shows to people. */
 function orderHead(order: OrderColumns) {
   return {
     uuid: order.id,
@@ -48,7 +48,7 @@ export function orderSummary(order: OrderColumns): OrderSummary {
   };
 }
 
-/** An order's lines go the same way together, so an item's `status` is the order's dispatch status. */
+/** All lines of an order are dispatched together, so an item's `status` is the order's dispatch status. */
 export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]): OrderDetail {
   return {
     ...orderHead(order),

@@ -16,14 +16,14 @@ export class OrdersController {
   @Get()
   @Scopes()
   @Operation(reference.listOrders)
-  list(@Principal() who: Caller, @Query() query: OrdersQuery) {
-    return this.listOrders.run(who, query);
+  list(@Principal() caller: Caller, @Query() query: OrdersQuery) {
+    return this.listOrders.run(caller, query);
   }
 
   @Get(':uuid')
   @Scopes()
   @Operation(reference.readOrder)
-  read(@Principal() who: Caller, @Param() { uuid }: OrderPath) {
-    return this.readOrder.run(who, uuid);
+  read(@Principal() caller: Caller, @Param() { uuid }: OrderPath) {
+    return this.readOrder.run(caller, uuid);
   }
 }

@@ -1,9 +1,9 @@
 import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import { RejectedMessage } from '@fulfilment/messaging';
-import { planAnew } from '../plan-anew.js';
-import { bookOrders } from '../statistics/book-orders.js';
-import { countMoves } from './count-moves.rules.js';
+import { forceCustomPlan } from '../read-models/force-custom-plan.js';
+import { postOrders } from '../ledger/post-orders.js';
+import { countChanges } from './count-changes.rules.js';
 import { type OrderRow, orderRow } from './order-row.rules.js';
 
 const columns = `id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, payment_status text,
@@ -27,7 +27,8 @@ const insertItems = statement(
      total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
 );
 
-// What names a release to its creator: nothing else tells this service of releases that were not made through it.
+// Records the creator of each ordered release. It is the only source for releases that were not created by
+// this service.
 const rememberReleases = statement(
   'orders.remember_releases',
   `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
@@ -49,18 +50,18 @@ const update = statement(
    FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) WHERE orders.id = o.id`,
 );
 
-// What is told again of a version that is known: every figure anew, without a write where nothing changes.
+// Overwrites every column of a stored version during a replay. Writes no row that is already correct.
 const figures = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
   item_count, charged_at, refunded_at`;
-const figuresAgain = figures.replaceAll(/\w+/g, (column) => `o.${column}`);
-const putRight = statement(
-  'orders.put_right',
-  `UPDATE orders SET (${figures}) = ROW(${figuresAgain})
+const newFigures = figures.replaceAll(/\w+/g, (column) => `o.${column}`);
+const overwriteOrders = statement(
+  'orders.overwrite',
+  `UPDATE orders SET (${figures}) = ROW(${newFigures})
    FROM jsonb_to_recordset($1::jsonb) AS o(${columns})
-   WHERE orders.id = o.id AND (${figures.replaceAll(/\w+/g, (column) => `orders.${column}`)}) IS DISTINCT FROM (${figuresAgain})`,
+   WHERE orders.id = o.id AND (${figures.replaceAll(/\w+/g, (column) => `orders.${column}`)}) IS DISTINCT FROM (${newFigures})`,
 );
-const putItemsRight = statement(
-  'orders.put_items_right',
+const overwriteItems = statement(
+  'orders.overwrite_items',
   `${insertItems.text}
    ON CONFLICT (order_id, position) DO UPDATE SET (id, creator_id, release_id, release_title, product_type, ean, quantity,
      unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate) = ROW(excluded.id, excluded.creator_id,
@@ -69,8 +70,8 @@ const putItemsRight = statement(
    WHERE order_items IS DISTINCT FROM excluded`,
 );
 
-const count = statement(
-  'orders.count_moves',
+const changeCounts = statement(
+  'orders.change_counts',
   `INSERT INTO order_counts AS c (creator_id, placed_on, payment_status, dispatch_status, orders)
    SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
      dispatch_status text, orders bigint)
@@ -81,10 +82,9 @@ const count = statement(
 
 export interface ProjectOptions {
   /**
-   * What is told again, to make the read model anew: the version that is known is put right, too, line by line, and what it says of money is
-   * booked unless the ledger has it.
+   * Also overwrites a stored order of the same version, and posts its money unless the ledger already has it.
    */
-  readonly again?: boolean;
+  readonly replay?: boolean;
 }
 
 interface KnownOrder {
@@ -98,57 +98,64 @@ interface KnownOrder {
 }
 
 /**
- * Keeps each order as its newest version says, the counts of the filters beside it, and books what money moved. Versions only
- * grow, so a message that comes twice, late or in another order changes nothing.
- * @param snapshots at most one of an order
+ * Stores the latest version of each order, updates the order counts and posts sales and refunds. Versions
+ * only increase, so repeated, late and out-of-order messages change nothing.
+ * @param snapshots at most one per order
  */
 export async function projectOrders(
   tx: Transaction,
   snapshots: readonly OrderSnapshot[],
-  { again = false }: ProjectOptions = {},
+  { replay = false }: ProjectOptions = {},
 ): Promise<void> {
   if (snapshots.length === 0) return;
   const orders = snapshots.map(orderRow);
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
-  const planning = planAnew(tx); // goes out with the next statement
-  // Orders first, in the order of their ids, then releases, then counts, then the ledger: replicas that share orders wait, none deadlock.
+  const planning = forceCustomPlan(tx); // pipelined with the next statement
+  // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
   const [added] = await Promise.all([insertUnknown(tx, orders), planning]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
-  const moved = await updateKnown(tx, known, again);
-  const withReleases = again ? orders : added;
-  const moves = countMoves(added, moved);
+  const updated = await updateKnown(tx, known, replay);
+  const withReleases = replay ? orders : added;
+  const changes = countChanges(added, updated);
   await Promise.all([
     withReleases.length > 0 && tx.run(rememberReleases, [releasesIn(withReleases)]),
-    moves.length > 0 && tx.run(count, [JSON.stringify(moves)]),
+    changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
   ]);
-  await bookOrders(tx, [
+  await postOrders(tx, [
     ...added.filter((order) => order.charged_at !== null).map((order) => order.id),
-    ...moved
-      .filter(({ before, after }) => (again ? after.charged_at !== null : moneyMoved(before, after)))
+    ...updated
+      .filter(({ before, after }) =>
+        replay ? after.charged_at !== null : isNewlyPaidOrRefunded(before, after),
+      )
       .map(({ after }) => after.id),
   ]);
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
-  // Of an order that is told of for the first time nothing is known, as a rule.
-  const later = orders.filter((order) => order.version > 1).map((order) => order.id);
-  const known = later.length === 0 ? new Set<string>() : await idsOf(tx, findKnown, [later]);
+  // Version 1 is normally the first message of an order, so only later versions are looked up.
+  const laterIds = orders.filter((order) => order.version > 1).map((order) => order.id);
+  const known = laterIds.length === 0 ? new Set<string>() : await selectIds(tx, findKnown, [laterIds]);
   const unknown = orders.filter((order) => !known.has(order.id));
   if (unknown.length === 0) return [];
-  const ids = await idsOf(tx, insertNew, [asRows(unknown)]); // without those that another replica has just added
+  // Without orders that another replica has just inserted.
+  const ids = await selectIds(tx, insertNew, [toRowsJson(unknown)]);
   const added = unknown.filter((order) => ids.has(order.id));
   if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
   return added;
 }
 
-async function idsOf(tx: Transaction, which: Statement, values: readonly unknown[]): Promise<Set<string>> {
-  const rows = await tx.rows<{ id: string }>(which, values);
+async function selectIds(
+  tx: Transaction,
+  select: Statement,
+  values: readonly unknown[],
+): Promise<Set<string>> {
+  const rows = await tx.rows<{ id: string }>(select, values);
   return new Set(rows.map((row) => row.id));
 }
 
-/** Each release of the orders once. */
+/** JSON of the distinct releases of the orders. */
 function releasesIn(orders: readonly OrderRow[]): string {
   const lines = orders.flatMap((order) => order.items);
   const releases = new Map(
@@ -157,31 +164,31 @@ function releasesIn(orders: readonly OrderRow[]): string {
   return JSON.stringify([...releases.values()]);
 }
 
-/** Without the lines, which PostgreSQL would read for nothing. */
-function asRows(orders: readonly OrderRow[]): string {
+/** JSON of the orders without their lines, which the statements do not use. */
+function toRowsJson(orders: readonly OrderRow[]): string {
   return JSON.stringify(orders.map(({ items: _, ...row }) => row));
 }
 
 async function updateKnown(
   tx: Transaction,
   orders: readonly OrderRow[],
-  again: boolean,
+  replay: boolean,
 ): Promise<{ before: KnownOrder; after: OrderRow }[]> {
   if (orders.length === 0) return [];
-  const given = new Map(orders.map((order) => [order.id, order]));
-  const known = await tx.rows<KnownOrder>(lockKnown, [[...given.keys()]]);
-  const moved = known.flatMap((before) => {
-    const after = given.get(before.id);
-    const isNews = after !== undefined && after.version > before.version - (again ? 1 : 0);
-    return isNews ? [{ before, after }] : [];
+  const snapshots = new Map(orders.map((order) => [order.id, order]));
+  const known = await tx.rows<KnownOrder>(lockKnown, [[...snapshots.keys()]]);
+  const updated = known.flatMap((before) => {
+    const after = snapshots.get(before.id);
+    const isNewer = after !== undefined && after.version > before.version - (replay ? 1 : 0);
+    return isNewer ? [{ before, after }] : [];
   });
-  if (moved.length === 0) return [];
-  const rows = moved.map(({ after }) => after);
-  await tx.run(again ? putRight : update, [asRows(rows)]);
-  if (again) await tx.run(putItemsRight, [JSON.stringify(rows.flatMap((order) => order.items))]);
-  return moved;
+  if (updated.length === 0) return [];
+  const rows = updated.map(({ after }) => after);
+  await tx.run(replay ? overwriteOrders : update, [toRowsJson(rows)]);
+  if (replay) await tx.run(overwriteItems, [JSON.stringify(rows.flatMap((order) => order.items))]);
+  return updated;
 }
 
-function moneyMoved(before: KnownOrder, after: OrderRow): boolean {
+function isNewlyPaidOrRefunded(before: KnownOrder, after: OrderRow): boolean {
   return (!before.charged && after.charged_at !== null) || (!before.refunded && after.refunded_at !== null);
 }

@@ -24,9 +24,9 @@ const readItems = statement(
 export class ReadOrder {
   constructor(private readonly visibility: Visibility) {}
 
-  /** @throws NotFound when the caller sees no such order */
-  run(who: Caller, orderId: string): Promise<OrderDetail> {
-    return this.visibility.reading(who, async (tx) => {
+  /** @throws NotFound when the order is not visible to the caller */
+  run(caller: Caller, orderId: string): Promise<OrderDetail> {
+    return this.visibility.snapshot(caller, async (tx) => {
       const order = (await tx.row<OrderColumns>(readOrder, [orderId])) ?? notFound('order');
       return orderDetail(order, await tx.rows<ItemColumns>(readItems, [orderId]));
     });

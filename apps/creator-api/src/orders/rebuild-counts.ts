@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import { creatorsIn, rebuildByCreator, type Rebuilt } from '../rebuild-by-creator.js';
+import { creatorsIn, rebuildByCreator, type Rebuilt } from '../read-models/rebuild-by-creator.js';
 
 const key = 'creator_id, placed_on, payment_status, dispatch_status';
 
@@ -32,7 +32,7 @@ const plan = {
   deleteEmpty,
 };
 
-/** Counts the orders and corrects the counts that differ, while orders come in. */
+/** Recounts the orders and corrects the counts that differ, during concurrent writes. */
 export function rebuildCounts(database: Database): Promise<Rebuilt> {
   return rebuildByCreator(database, plan);
 }

@@ -1,8 +1,8 @@
 /**
- * Standard rates of VAT, or of the like tax on consumption, in basis points: 2000 is 20 %.
- * EU: European Commission, "Taxes in Europe" database; GB: GOV.UK, VAT rates; CH, LI: ESTV; NO: Skatteetaten; IS: Skatturinn;
- * JP: National Tax Agency; AU: ATO; NZ: IRD; SG: IRAS; KR: NTS; ZA: SARS; MX: SAT. As in force on 2026-01-01.
- * The United States has no such tax; Canada's differs by province and is not inside prices.
+ * Standard rates of VAT, or of a similar consumption tax, in basis points: 2000 is 20 %. EU: European
+ * Commission, "Taxes in Europe" database; GB: GOV.UK, VAT rates; CH, LI: ESTV; NO: Skatteetaten; IS:
+ * Skatturinn; JP: National Tax Agency; AU: ATO; NZ: IRD; SG: IRAS; KR: NTS; ZA: SARS; MX: SAT. As in force on
+ * 2026-01-01. The United States has no such tax; Canada's differs by province and is not included in prices.
  */
 const standardRates: ReadonlyMap<string, number> = new Map(
   Object.entries({
@@ -33,7 +33,7 @@ const standardRates: ReadonlyMap<string, number> = new Map(
     SE: 2500,
     SI: 2200,
     SK: 2300,
-    // Customs territories that take their neighbour's rate.
+    // Territories that apply the rate of a neighbouring country.
     IM: 2000,
     MC: 2000,
     GB: 2000,
@@ -51,7 +51,7 @@ const standardRates: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** The destination's standard rate in basis points; 0 where we know of none. */
-export function vatRateOf(countryCode: string): number {
+/** Returns the destination's standard rate in basis points; 0 if none is known. */
+export function standardVatRate(countryCode: string): number {
   return standardRates.get(countryCode.toUpperCase()) ?? 0;
 }

@@ -1,7 +1,7 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
 const countEditions = statement('test.editions', 'SELECT count(*) AS editions FROM editions');
@@ -12,7 +12,7 @@ describe('POST /api/v1/releases', () => {
   const mine = aCreator('org_harbour');
   const sister = aCreator('org_harbour');
   const foreign = aCreator('org_meridian');
-  const connected = { ...ownerOf('org_harbour'), creator_id: mine.id };
+  const connected = { ...ownerClaims('org_harbour'), creator_id: mine.id };
   const valid = { title: 'Tidal Maps', release_type_id: 1, ean: '2000000000015' };
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('POST /api/v1/releases', () => {
         )[0],
     );
 
-  it('creates a release of the connected creator and tells the Store', async () => {
+  it('creates a release of the connected creator and publishes edition.created', async () => {
     const { status, body } = await api.post(path, connected, { ...valid, colour: 'ignored' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -44,14 +44,14 @@ describe('POST /api/v1/releases', () => {
   it.each([
     ['the creator it names', connected, sister.id, sister.id],
     ['the creator the operator names', operator, foreign.id, foreign.id],
-    ['the creator a caller without one names', ownerOf('org_harbour'), mine.id, mine.id],
-  ])('is of %s', async (_what, claims, creator, expected) => {
+    ['the creator a caller without one names', ownerClaims('org_harbour'), mine.id, mine.id],
+  ])('creates a release of %s', async (_what, claims, creator, expected) => {
     const { status, body } = await api.post(path, claims, { ...valid, creator });
     expect(status).toBe(201);
     expect(await publishedEdition(body.id)).toMatchObject({ creator_id: expected });
   });
 
-  it('tidies the title, counts code points, and takes null for no EAN', async () => {
+  it('trims and normalises the title, counts code points, and accepts null as no EAN', async () => {
     const decomposed = 'e\u0301'.repeat(60);
     const { body } = await api.post(path, connected, { ...valid, title: `  ${decomposed} `, ean: null });
     expect(body).toMatchObject({ title: 'é'.repeat(60), ean: null });
@@ -77,14 +77,14 @@ describe('POST /api/v1/releases', () => {
     ['an EAN of 33', { ean: '1'.repeat(33) }, 'ean'],
     ['a number as EAN', { ean: 2000000000015 }, 'ean'],
     ['a creator that is no UUID', { creator: 'me' }, 'creator'],
-  ])('refuses %s', async (_what, changes, field) => {
+  ])('rejects %s', async (_what, changes, field) => {
     const { status, body } = await api.post(path, connected, { ...valid, ...changes });
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
 
-  it('asks a caller without a creator to name one', async () => {
-    for (const claims of [ownerOf('org_harbour'), operator]) {
+  it('requires `creator` from a caller without a connected creator', async () => {
+    for (const claims of [ownerClaims('org_harbour'), operator]) {
       const { status, body } = await api.post(path, claims, valid);
       expect(status).toBe(400);
       expect(body.details).toEqual([expect.objectContaining({ field: 'creator' })]);
@@ -93,9 +93,9 @@ describe('POST /api/v1/releases', () => {
 
   it.each([
     ['another organisation’s', connected, foreign.id],
-    ['one that is nobody’s', operator, uuidv7()],
+    ['unknown', operator, uuidv7()],
     ['one of an organisation the token does not name', { org_role: 'owner' }, mine.id],
-  ])('knows no creator that is %s', async (_what, claims, creator) => {
+  ])('responds with 404 to a creator that is %s', async (_what, claims, creator) => {
     const before = await editions();
     const { status, body } = await api.post(path, claims, { ...valid, creator });
     expect(status).toBe(404);

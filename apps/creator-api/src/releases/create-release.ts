@@ -21,7 +21,7 @@ const insert = statement(
   `INSERT INTO editions (id, creator_id, title, release_type_id, ean, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** Creates a release. The Store learns of it by `edition.created` and shows it as pending until it is approved. */
+/** Creates a release. `edition.created` adds it to the Store, where it is pending until it is approved. */
 @Injectable()
 export class CreateRelease {
   constructor(
@@ -31,24 +31,24 @@ export class CreateRelease {
   ) {}
 
   /**
-   * @param key with it, a repetition creates no second release
+   * @param key makes a repeated request return the first response
    * @throws ValidationFailed when neither body nor token names a creator
-   * @throws NotFound when the caller sees no such creator
+   * @throws NotFound when the creator is not visible to the caller
    * @throws Conflict when the key was used with another body
    */
-  async run(who: Caller, wish: CreateReleaseDto, key?: string): Promise<ResponseWithHeaders<ReleaseView>> {
-    const creatorId = wish.creator ?? who.creatorId;
+  async run(caller: Caller, body: CreateReleaseDto, key?: string): Promise<ResponseWithHeaders<ReleaseView>> {
+    const creatorId = body.creator ?? caller.creatorId;
     if (creatorId === undefined) {
       throw new ValidationFailed([
         { field: 'creator', reason: 'is required because the access token is not connected to a creator' },
       ]);
     }
     const at = this.clock();
-    const scope = key === undefined ? undefined : { creatorId, clientId: who.clientId, key };
-    const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(wish)], at };
-    const { response, headers } = await this.visibility.as(who, async (tx) => {
+    const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
+    const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(body)], at };
+    const { response, headers } = await this.visibility.transaction(caller, async (tx) => {
       if ((await tx.row(creatorIsVisible, [creatorId])) === undefined) notFound('creator');
-      return createOnce(tx, request, () => this.create(tx, creatorId, wish, at));
+      return createOnce(tx, request, () => this.create(tx, creatorId, body, at));
     });
     return new ResponseWithHeaders(response, headers);
   }

@@ -14,10 +14,10 @@ export class ReleasesController {
   @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
   create(
-    @Principal() who: Caller,
+    @Principal() caller: Caller,
     @Body() release: CreateReleaseDto,
     @IdempotencyKey() key: string | undefined,
   ) {
-    return this.createRelease.run(who, release, key);
+    return this.createRelease.run(caller, release, key);
   }
 }

@@ -9,14 +9,17 @@ import { map, type Observable } from 'rxjs';
 
 declare global {
   interface JSON {
-    /** ECMAScript 2026, in Node since 22: text that is written into JSON as it is. TypeScript's library does not know it yet. */
+    /**
+     * Writes text into JSON unchanged. In ECMAScript 2026 and Node 22; TypeScript's library does not have it
+     * yet.
+     */
     rawJSON(text: string): object;
   }
 }
 
 /**
- * Writes bigints into the answer digit by digit. A month's sum may be above 9007199254740991: a number of JavaScript would be
- * rounded on our side already, and nobody could tell.
+ * Writes bigints exactly into the JSON response. A month's sum may exceed 9007199254740991, above which a
+ * JavaScript number would be rounded silently.
  */
 export function ExactIntegers(): MethodDecorator {
   return UseInterceptors(new ExactIntegersInterceptor());

@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { RoyaltiesView, SalesView } from './statistics.shapes.js';
 
-export const totalsOfMonth = statement(
+export const monthTotals = statement(
   'statistics.totals',
   `SELECT c.settlement_currency AS currency, COALESCE(sum(m.units), 0)::text AS units,
      COALESCE(sum(m.revenue), 0)::text AS revenue, COALESCE(sum(m.royalties), 0)::text AS royalties
@@ -15,7 +15,7 @@ export const totalsOfMonth = statement(
    WHERE c.id = $1 GROUP BY c.id`,
 );
 
-const releasesOfMonth = statement(
+const monthReleases = statement(
   'statistics.releases',
   `SELECT release_id AS release_group, ean, units::text, royalties::text FROM monthly_statistics
    WHERE creator_id = $1 AND period = $2 AND currency = $3
@@ -36,26 +36,26 @@ interface ReleaseRow {
   royalties: string;
 }
 
-/** What a creator sold and earned in a month of UTC, from the sums that are kept with the ledger. A month without any is zeros. */
+/** Returns a creator's sales and royalties of a month in UTC, from sums that are updated with the ledger. */
 @Injectable()
 export class ReadStatistics {
   constructor(private readonly visibility: Visibility) {}
 
-  /** @throws NotFound when the caller sees no such creator */
-  sales(who: Caller, creatorId: string, period: string): Promise<SalesView> {
-    return this.visibility.reading(who, async (tx) => {
+  /** @throws NotFound when the creator is not visible to the caller */
+  sales(caller: Caller, creatorId: string, period: string): Promise<SalesView> {
+    return this.visibility.snapshot(caller, async (tx) => {
       const { currency, units, revenue } =
-        (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
+        (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? notFound('creator');
       return { period, currency, totals: { units: Number(units), revenue: BigInt(revenue) } };
     });
   }
 
-  /** @throws NotFound when the caller sees no such creator */
-  royalties(who: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
-    return this.visibility.reading(who, async (tx) => {
+  /** @throws NotFound when the creator is not visible to the caller */
+  royalties(caller: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
+    return this.visibility.snapshot(caller, async (tx) => {
       const { currency, units, revenue, royalties } =
-        (await tx.row<TotalsRow>(totalsOfMonth, [creatorId, period])) ?? notFound('creator');
-      const releases = await tx.rows<ReleaseRow>(releasesOfMonth, [creatorId, period, currency]);
+        (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? notFound('creator');
+      const releases = await tx.rows<ReleaseRow>(monthReleases, [creatorId, period, currency]);
       return {
         period,
         currency,

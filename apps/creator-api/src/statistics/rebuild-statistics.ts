@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import { creatorsIn, rebuildByCreator, type Rebuilt } from '../rebuild-by-creator.js';
+import { creatorsIn, rebuildByCreator, type Rebuilt } from '../read-models/rebuild-by-creator.js';
 
 const key = 'creator_id, period, currency, release_id, ean';
 
@@ -38,7 +38,9 @@ const plan = {
   deleteEmpty,
 };
 
-/** Sums the ledger by its months and corrects the sums that differ, while postings go on. */
+/**
+ * Recalculates the monthly sums from the ledger and corrects those that differ, during concurrent postings.
+ */
 export function rebuildStatistics(database: Database): Promise<Rebuilt> {
   return rebuildByCreator(database, plan);
 }

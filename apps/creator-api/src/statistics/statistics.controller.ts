@@ -15,8 +15,8 @@ export class StatisticsController {
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSales)
-  sales(@Principal() who: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
-    return this.statistics.sales(who, uuid, period);
+  sales(@Principal() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
+    return this.statistics.sales(caller, uuid, period);
   }
 
   @Get('royalties')
@@ -24,7 +24,7 @@ export class StatisticsController {
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readRoyalties)
-  royalties(@Principal() who: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
-    return this.statistics.royalties(who, uuid, period);
+  royalties(@Principal() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
+    return this.statistics.royalties(caller, uuid, period);
   }
 }

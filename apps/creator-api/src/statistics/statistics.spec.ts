@@ -1,20 +1,20 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { creatorApi, type CreatorApi, ownerOf } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
-import { anItem, anOrder, type Item, moved, paid } from '../orders/order-snapshot.fixture.js';
-import { bookWaiting } from './book-waiting.js';
-import { loadRates } from './load-rates.js';
+import { anItem, anOrder, type Item, transitioned, paid } from '../orders/order-snapshot.fixture.js';
+import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
+import { loadRates } from '../exchange-rates/load-rates.js';
 import { rebuildStatistics } from './rebuild-statistics.js';
 
-const owner = ownerOf('org_harbour');
-const ledgerOf = statement(
+const owner = ownerClaims('org_harbour');
+const readLedger = statement(
   'test.ledger_of',
   `SELECT kind, period, units, revenue, settled_revenue, settled_royalty, rate_date, rate_from::text, rate_to::text
    FROM ledger WHERE order_id = $1 ORDER BY kind DESC`,
 );
 
-describe('statistics of a month', () => {
+describe('monthly statistics', () => {
   let api: CreatorApi;
   beforeAll(async () => {
     api = await creatorApi();
@@ -36,7 +36,7 @@ describe('statistics of a month', () => {
     return order;
   };
 
-  it('count a sale in the month of UTC in which it was paid, to the millisecond', async () => {
+  it('count a sale in the UTC month of its payment, to the millisecond', async () => {
     const creator = await newCreator();
     await sell(creator, '2026-01-31T23:59:59.999Z', { quantity: 1, unit_amount: 100 });
     await sell(creator, '2026-02-01T00:00:00.000Z', { quantity: 2, unit_amount: 100 });
@@ -47,7 +47,7 @@ describe('statistics of a month', () => {
     expect(units).toEqual([1, 6, 8]);
   });
 
-  it('are of one moment, while payments arrive', async () => {
+  it('are read from one snapshot during concurrent payments', async () => {
     const creator = await newCreator();
     let arriving = true;
     const arrived = (async () => {
@@ -64,11 +64,11 @@ describe('statistics of a month', () => {
     expect(torn).toEqual([]);
   });
 
-  it('leave out what was not paid', async () => {
+  it('exclude unpaid orders', async () => {
     const creator = await newCreator();
     const pending = anOrder(creator.id);
-    const failed = moved(anOrder(creator.id), 'payment_failed');
-    const called_off = moved(moved(anOrder(creator.id), 'payment_failed'), 'cancelled');
+    const failed = transitioned(anOrder(creator.id), 'payment_failed');
+    const called_off = transitioned(transitioned(anOrder(creator.id), 'payment_failed'), 'cancelled');
     await api.record({ orders: [pending, failed, called_off] });
     expect(await sales(creator, '2026-03')).toEqual({
       period: '2026-03',
@@ -77,12 +77,12 @@ describe('statistics of a month', () => {
     });
   });
 
-  it('take a refund in the month it happens and leave the earlier month as it was', async () => {
+  it('count a refund in its own month and leave the month of the sale unchanged', async () => {
     const creator = await newCreator();
     const release = { release_id: uuidv7(), ean: '2000000000022', quantity: 2, unit_amount: 1000 };
     const sold = await sell(creator, '2026-01-20T10:00:00.000Z', release);
     const january = await royalties(creator, '2026-01');
-    await api.record({ orders: [moved(sold, 'cancelled', '2026-02-01T00:00:00.000Z')] });
+    await api.record({ orders: [transitioned(sold, 'cancelled', '2026-02-01T00:00:00.000Z')] });
     expect(await royalties(creator, '2026-01')).toEqual(january);
     expect(january).toMatchObject({ totals: { units: 2, revenue: 2000, royalties: 300 } });
     expect(await royalties(creator, '2026-02')).toEqual({
@@ -95,7 +95,7 @@ describe('statistics of a month', () => {
     });
   });
 
-  it('sum by release and EAN, the highest royalties first; without an EAN it is empty', async () => {
+  it('sum by release and EAN, highest royalties first, with an empty EAN for products without one', async () => {
     const creator = await newCreator();
     const at = '2026-05-05T05:05:05.000Z';
     const [one, other] = [uuidv7(), uuidv7()];
@@ -115,7 +115,7 @@ describe('statistics of a month', () => {
     });
   });
 
-  it('are whole yen for a creator who is settled in yen', async () => {
+  it('are whole yen for a creator with the settlement currency JPY', async () => {
     const creator = await newCreator({ settlement_currency: 'JPY' });
     const order = paid(
       anOrder(creator.id, {
@@ -125,14 +125,14 @@ describe('statistics of a month', () => {
       }),
     );
     await api.record({ orders: [order] });
-    // 4800 with 10 % inside: 436.36 → 436; 15 % of 4364 is 654.6 → 655.
+    // 4800 including 10 % VAT: 436.36 → 436; 15 % of 4364 is 654.6 → 655.
     expect(await royalties(creator, '2026-03')).toMatchObject({
       currency: 'JPY',
       totals: { units: 1, revenue: 4800, royalties: 655 },
     });
   });
 
-  it('are exact to the last digit, also above what a JavaScript number holds', async () => {
+  it('are exact above the safe integers of JavaScript', async () => {
     const creator = await newCreator();
     const most = { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 10_000 };
     for (let index = 0; index < 3; index += 1) await sell(creator, '2026-04-01T00:00:00.000Z', most);
@@ -145,9 +145,9 @@ describe('statistics of a month', () => {
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('wait for the exchange rate of the payment’s day, and keep the one they were booked with', async () => {
+  it('wait for the exchange rate of the payment’s day, and keep the rate of the posting', async () => {
     const creator = await newCreator();
-    const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates hold
+    const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates apply
     const item = anItem({ quantity: 1, unit_amount: 4800, royalty_rate: 1500 });
     const order = paid(anOrder(creator.id, { currency: 'JPY', country_code: 'US', items: [item] }), at);
     await api.record({ orders: [order] });
@@ -168,9 +168,9 @@ describe('statistics of a month', () => {
 
     await loadRates(api.database, 'Date,USD,JPY,GBP\n2026-06-05,1.05,200,0.5\n');
     expect(await royalties(creator, '2026-06')).toMatchObject({ totals: booked });
-    await api.record({ orders: [moved(order, 'cancelled', '2026-07-01T00:00:00.000Z')] });
+    await api.record({ orders: [transitioned(order, 'cancelled', '2026-07-01T00:00:00.000Z')] });
     const rate = { rate_date: '2026-06-05', rate_from: '162.43', rate_to: '0.8345' };
-    expect(await api.database.rows(ledgerOf, [order.id])).toEqual([
+    expect(await api.database.rows(readLedger, [order.id])).toEqual([
       {
         kind: 'sale',
         period: '2026-06',
@@ -192,7 +192,7 @@ describe('statistics of a month', () => {
     ]);
   });
 
-  it('leave a waiting order alone while a message moves it, and book it after', async () => {
+  it('skip a waiting order while a message changes it, and post it afterwards', async () => {
     const creator = aCreator('org_harbour');
     const order = paid(anOrder(creator.id));
     await api.record({ orders: [order] });
@@ -200,14 +200,14 @@ describe('statistics of a month', () => {
     const lock = statement('test.lock', 'SELECT 1 FROM orders WHERE id = $1 FOR UPDATE');
     await api.database.transaction(async (tx) => {
       await tx.run(lock, [order.id]);
-      await bookWaiting(api.database);
-      expect(await api.database.rows(ledgerOf, [order.id])).toEqual([]);
+      await postWaitingOrders(api.database);
+      expect(await api.database.rows(readLedger, [order.id])).toEqual([]);
     });
-    await bookWaiting(api.database);
-    expect(await api.database.rows(ledgerOf, [order.id])).toMatchObject([{ kind: 'sale', units: 2 }]);
+    await postWaitingOrders(api.database);
+    expect(await api.database.rows(readLedger, [order.id])).toMatchObject([{ kind: 'sale', units: 2 }]);
   });
 
-  it('go beyond what one integer holds without falling over', async () => {
+  it('exceed 64 bits without an error', async () => {
     const creator = await newCreator();
     for (const at of ['2026-08-01T00:00:00.000Z', '2026-08-02T00:00:00.000Z'])
       await sell(creator, at, { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 0 });
@@ -217,7 +217,7 @@ describe('statistics of a month', () => {
     });
   });
 
-  it('are zeros for a month to come', async () => {
+  it('are zeros for a future month', async () => {
     const creator = await newCreator();
     expect(await royalties(creator, '9999-12')).toEqual({
       period: '9999-12',
@@ -235,7 +235,7 @@ describe('statistics of a month', () => {
     '?period=2026-1',
     '?period=26-01',
     '?period=2026-01-01',
-  ])('refuse the period in "%s"', async (query) => {
+  ])('reject the period in "%s"', async (query) => {
     const creator = await newCreator();
     for (const which of ['sales', 'royalties']) {
       const { status, body } = await api.get(`/api/v1/creators/${creator.id}/stats/${which}${query}`, owner);
@@ -244,13 +244,13 @@ describe('statistics of a month', () => {
     }
   });
 
-  it.each(['sales', 'royalties'])('refuse a UUID that is none, for %s', async (which) => {
+  it.each(['sales', 'royalties'])('reject a malformed UUID for %s', async (which) => {
     const { status, body } = await api.get(`/api/v1/creators/crt_1/stats/${which}?period=2026-01`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
   });
 
-  it('can be summed anew from the ledger, and say what had been wrong', async () => {
+  it('are rebuilt from the ledger, which reports how many sums were wrong', async () => {
     const creator = await newCreator();
     await sell(creator, '2026-09-09T09:09:09.000Z', { quantity: 3, unit_amount: 500 });
     const before = await royalties(creator, '2026-09');
@@ -263,12 +263,12 @@ describe('statistics of a month', () => {
     expect(await rebuildStatistics(api.database)).toMatchObject({ differed: 0 });
   });
 
-  it('stand on a ledger that nobody can change', async () => {
+  it('are based on a ledger that rejects updates and deletions', async () => {
     for (const change of ['UPDATE ledger SET units = 0', 'DELETE FROM ledger', 'TRUNCATE ledger'])
       await expect(api.database.run(statement(`test.${change}`, change))).rejects.toThrow('append-only');
   });
 
-  it('have a rate limit of their own', async () => {
+  it('have a separate rate limit', async () => {
     const creator = await newCreator();
     const { headers } = await api.get(`/api/v1/creators/${creator.id}/stats/sales?period=2026-01`, owner);
     expect(headers['ratelimit-policy']).toBe('"stats";q=600;w=60');

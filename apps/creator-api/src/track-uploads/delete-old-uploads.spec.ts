@@ -17,7 +17,7 @@ const kept = statement(
   `SELECT status, (now()::date - updated_at::date) AS days, count(*) AS uploads FROM track_uploads GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
-describe('track uploads that ended long ago', () => {
+describe('track uploads that finished before the retention period', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('track uploads that ended long ago', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('are deleted in batches; newer ones and open ones stay', async () => {
+  it('are deleted in batches, while newer and open uploads stay', async () => {
     const creator = uuidv7();
     for (const [status, days, count] of [
       ['completed', 100, 1_200],

@@ -11,7 +11,10 @@ const deleteOld = statement(
    )`,
 );
 
-/** Deletes a batch of uploads that ended more than `days` ago; 0 keeps all. Returns whether there may be more. */
+/**
+ * Deletes a batch of uploads that finished more than `days` ago; 0 keeps all. Returns whether there may be
+ * more.
+ */
 export async function deleteOldUploads(database: Database, days: number): Promise<boolean> {
   return days > 0 && (await database.run(deleteOld, [days])) === uploadsPerBatch;
 }

@@ -1,10 +1,10 @@
 import type { GuardedClient } from '@fulfilment/guarded-fetch';
 import type { CreatorApiSettings } from '../config.js';
-import { fetchProblem, holdsFile } from './fetch-outcome.rules.js';
+import { fetchProblem, mayHoldFile } from './fetch-outcome.rules.js';
 import type { SpoolFile } from './spool.js';
 import type { UploadProblem } from './upload-failure.rules.js';
 
-/** Fetches audio from where a stranger said it is, to the disk. */
+/** Downloads audio from an untrusted URL to the disk. */
 export class FetchAudio {
   constructor(
     private readonly client: GuardedClient,
@@ -18,11 +18,11 @@ export class FetchAudio {
   ) {}
 
   /**
-   * Answers what went wrong; nothing when the whole file is there.
-   * @throws what the disk says when it does not take the file; the signal's reason when it aborts
+   * Returns the problem; undefined when the file is complete.
+   * @throws the error of the disk when writing fails; the signal's reason when it aborts
    */
   async run(url: string, file: SpoolFile, signal: AbortSignal): Promise<UploadProblem | undefined> {
-    const { TRACK_UPLOAD_MAX_BYTES: mostBytes, TRACK_UPLOAD_TIMEOUT_MS: deadlineMs } = this.config;
+    const { TRACK_UPLOAD_MAX_BYTES: maxBytes, TRACK_UPLOAD_TIMEOUT_MS: deadlineMs } = this.config;
     const { TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: slowest, TRACK_UPLOAD_SLOW_FOR_MS: slowForMs } =
       this.config;
     let writing = Promise.resolve();
@@ -36,9 +36,9 @@ export class FetchAudio {
       deadlineMs,
       bodyTimeoutMs: deadlineMs,
       minThroughput: { bytes: Math.ceil((slowest * slowForMs) / 1000), intervalMs: slowForMs },
-      maxReadBytes: mostBytes + 1, // one more tells that there is more
+      maxReadBytes: maxBytes + 1, // one more byte shows that the file is too large
       maxKeptBytes: 0,
-      wantsBody: (statusCode, headers) => holdsFile(statusCode, headers, mostBytes),
+      wantsBody: (statusCode, headers) => mayHoldFile(statusCode, headers, maxBytes),
       onChunk: (chunk) => {
         writing = file.append(chunk);
         return writing;
@@ -47,6 +47,6 @@ export class FetchAudio {
     });
     await writing;
     signal.throwIfAborted();
-    return fetchProblem({ ...exchange, bytes: file.size }, mostBytes);
+    return fetchProblem({ ...exchange, bytes: file.size }, maxBytes);
   }
 }

@@ -1,64 +1,71 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
-import { forGood, forNow, type UploadProblem } from './upload-failure.rules.js';
+import { permanentProblem, transientProblem, type UploadProblem } from './upload-failure.rules.js';
 
-/** Statuses of a server that has it, but not now (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4). */
-const passingStatuses = new Set([408, 425, 429]);
-const encodingsOfNothing = new Set([undefined, '', 'identity']);
+/** Transient client error statuses (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4). */
+const transientStatuses = new Set([408, 425, 429]);
+const identityEncodings = new Set([undefined, '', 'identity']);
 
-export type Fetch = Pick<Exchange, 'outcome' | 'statusCode' | 'headers' | 'complete' | 'abortReason'> & {
-  /** How many bytes of the file came. */
+export type FetchResult = Pick<
+  Exchange,
+  'outcome' | 'statusCode' | 'headers' | 'complete' | 'abortReason'
+> & {
+  /** Number of received bytes of the file. */
   readonly bytes: number;
 };
 
-/** Whether such an answer can be the file. Its size may still turn out too large. */
-export function holdsFile(statusCode: number, headers: Fetch['headers'], mostBytes: number): boolean {
-  return statusCode === 200 && !isCompressed(headers) && !(Number(headers['content-length']) > mostBytes);
+/** Whether a response with these headers may be the file. It may still turn out to be too large. */
+export function mayHoldFile(statusCode: number, headers: FetchResult['headers'], maxBytes: number): boolean {
+  return statusCode === 200 && !isCompressed(headers) && !(Number(headers['content-length']) > maxBytes);
 }
 
-/** Why a fetch did not bring the whole file, or undefined when it did. */
-export function fetchProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefined {
+/** Returns why the fetch failed, or undefined if the file is complete. */
+export function fetchProblem(fetch: FetchResult, maxBytes: number): UploadProblem | undefined {
   const { outcome, statusCode = 0 } = fetch;
   switch (outcome) {
     case 'succeeded':
-      return answerProblem(fetch, mostBytes);
+      return responseProblem(fetch, maxBytes);
     case 'http_error':
-      return (statusCode >= 500 || passingStatuses.has(statusCode) ? forNow : forGood)(
+      return (statusCode >= 500 || transientStatuses.has(statusCode) ? transientProblem : permanentProblem)(
         'http_error',
         `The server responded with ${statusCode}.`,
       );
     case 'redirect_not_followed':
-      return forGood(
+      return permanentProblem(
         outcome,
         `The server responded with ${statusCode}. Redirects are not followed; register the final URL.`,
       );
     case 'blocked_address':
-      return forGood(outcome, 'The host name resolves to a private or reserved address.');
+      return permanentProblem(outcome, 'The host name resolves to a private or reserved address.');
     case 'tls_error':
-      return forGood(outcome, 'The certificate of the server was not accepted.');
+      return permanentProblem(outcome, 'The certificate of the server was not accepted.');
     case 'dns_error':
-      return forNow(outcome, 'The host name could not be resolved.');
+      return transientProblem(outcome, 'The host name could not be resolved.');
     case 'timeout':
-      return forNow(outcome, 'The server did not respond in time.');
+      return transientProblem(outcome, 'The server did not respond in time.');
     case 'connection_failed':
-      return forNow(outcome, 'The connection to the server failed.');
+      return transientProblem(outcome, 'The connection to the server failed.');
   }
 }
 
-function answerProblem(fetch: Fetch, mostBytes: number): UploadProblem | undefined {
+function responseProblem(fetch: FetchResult, maxBytes: number): UploadProblem | undefined {
   const { statusCode = 0, headers, complete, abortReason, bytes } = fetch;
   if (statusCode !== 200)
-    return forGood('http_error', `The server responded with ${statusCode} instead of 200.`);
+    return permanentProblem('http_error', `The server responded with ${statusCode} instead of 200.`);
   if (isCompressed(headers))
-    return forGood('compressed', 'The server sent the file with a Content-Encoding that was not requested.');
-  if (bytes > mostBytes || Number(headers['content-length']) > mostBytes)
-    return forGood('too_large', `The file is larger than ${mostBytes} bytes.`);
-  // Again it would hold a place for as long: whoever has it come faster registers it anew.
+    return permanentProblem(
+      'compressed',
+      'The server sent the file with a Content-Encoding that was not requested.',
+    );
+  if (bytes > maxBytes || Number(headers['content-length']) > maxBytes)
+    return permanentProblem('too_large', `The file is larger than ${maxBytes} bytes.`);
+  // Permanent, since a retry would occupy a slot for as long. The client can register the upload again.
   if (abortReason === 'slow' || abortReason === 'deadline')
-    return forGood('too_slow', 'The download was too slow.');
-  if (!complete) return forNow('connection_failed', 'The connection closed before the end of the file.');
-  return bytes === 0 ? forGood('empty', 'The file is empty.') : undefined;
+    return permanentProblem('too_slow', 'The download was too slow.');
+  if (!complete)
+    return transientProblem('connection_failed', 'The connection closed before the end of the file.');
+  return bytes === 0 ? permanentProblem('empty', 'The file is empty.') : undefined;
 }
 
-function isCompressed(headers: Fetch['headers']): boolean {
-  return !encodingsOfNothing.has(headers['content-encoding']?.trim().toLowerCase());
+function isCompressed(headers: FetchResult['headers']): boolean {
+  return !identityEncodings.has(headers['content-encoding']?.trim().toLowerCase());
 }

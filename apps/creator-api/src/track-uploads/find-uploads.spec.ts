@@ -1,8 +1,8 @@
 import { statement } from '@fulfilment/database';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
-import { creatorApi, type CreatorApi } from '../creator-api.fixture.js';
-import { uploadDesk } from './track-uploads.fixture.js';
+import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
+import { uploadClient } from './track-uploads.fixture.js';
 import { uploadMetrics } from './upload-metrics.js';
 
 const wasDue = statement(
@@ -10,11 +10,11 @@ const wasDue = statement(
   "UPDATE track_uploads SET due_at = now() - interval '1 minute' WHERE id = $1",
 );
 
-describe('looking for uploads that are due with nobody at work', () => {
+describe('the track upload finder', () => {
   let api: CreatorApi;
   let redis: Redis;
   beforeAll(async () => {
-    api = await creatorApi(); // nobody is at work here
+    api = await creatorApi(); // without a worker
     redis = new Redis(storeUrl('TEST_REDIS_URL'));
   });
   afterAll(async () => {
@@ -22,13 +22,13 @@ describe('looking for uploads that are due with nobody at work', () => {
     await api.stop();
   });
 
-  it('counts those that Redis did not know, and each once, however long it then waits', async () => {
-    const desk = await uploadDesk(api);
+  it('counts each upload that Redis had lost once, however long it then waits', async () => {
+    const uploads = await uploadClient(api);
     const jobs = `${api.settings.TRACK_UPLOAD_QUEUE_PREFIX}:track-uploads`;
     const found = async () => (await uploadMetrics.found.get()).values[0]?.value ?? 0;
     const before = await found();
     const lose = async () => {
-      const { id, workflow_id } = await desk.register('https://files.example.com/track.wav');
+      const { id, workflow_id } = await uploads.register('https://files.example.com/track.wav');
       await eventually(async () => (await redis.del(`${jobs}:${workflow_id}`)) === 1 || undefined);
       await api.database.run(wasDue, [id]);
       return `${jobs}:${workflow_id}`;

@@ -3,15 +3,15 @@ import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import { uploadMetrics } from './upload-metrics.js';
 import type { QueuedUpload, UploadQueue } from './upload-queue.js';
 
-const everyMs = 2_000;
+const pollIntervalMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
-// Due for so long with nobody at work: Redis was not told, has lost it, or has more than it can do.
-const forgotten = statement(
-  'track-uploads.forgotten',
+// Due for 2 s without a lease: Redis has no job for it, or the workers are busy.
+const findOverdue = statement(
+  'track-uploads.overdue',
   `SELECT found.id, found.workflow_id,
-     row_number() OVER (PARTITION BY coalesce(c.organisation_id, found.creator_id::text) ORDER BY found.id) AS place
+     row_number() OVER (PARTITION BY coalesce(c.organisation_id, found.creator_id::text) ORDER BY found.id) AS rank
    FROM (SELECT id, workflow_id, creator_id FROM track_uploads
          WHERE status IN ('pending', 'processing') AND coalesce(due_at, lease_until) < now() - interval '2 seconds' AND id > $1
          ORDER BY id LIMIT ${pageSize}) found
@@ -23,15 +23,18 @@ const measure = statement(
    FROM track_uploads WHERE status IN ('pending', 'processing')`,
 );
 
-/** Adds again to the queue what a lost reminder, a death or a flushed Redis left behind, by looking at PostgreSQL alone. Every replica may. */
+/**
+ * Re-creates missing jobs of due uploads from PostgreSQL, for example after a crash or a flushed Redis. Any
+ * number of replicas may run it.
+ */
 export function findUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
   let after = firstId;
   return new BackgroundLoop({
     name: 'track-upload-finder',
-    intervalMs: everyMs,
+    intervalMs: pollIntervalMs,
     logger,
     round: async () => {
-      const uploads = await database.rows<QueuedUpload>(forgotten, [after]);
+      const uploads = await database.rows<QueuedUpload>(findOverdue, [after]);
       const last = uploads.at(-1);
       const more = uploads.length === pageSize && last !== undefined;
       after = more ? last.id : firstId;

@@ -12,11 +12,11 @@ import { FetchAudio } from './fetch-audio.js';
 import { Spool } from './spool.js';
 import { type AudioServer, audioServer } from './track-uploads.fixture.js';
 
-const mostBytes = 300_000;
+const maxBytes = 300_000;
 const file = wave();
 const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 
-/** Pours for as long as the other side takes it. */
+/** Writes for as long as the client reads. */
 function pourInto(response: ServerResponse): void {
   const pour = (): void => {
     while (!response.destroyed && response.write(Buffer.alloc(65_536, 'a')));
@@ -25,7 +25,7 @@ function pourInto(response: ServerResponse): void {
   pour();
 }
 
-describe('fetching audio from a server that means no good', () => {
+describe('fetching audio from a hostile server', () => {
   const directory = join(tmpdir(), `hostile-sources-${randomUUID()}`);
   const spool = new Spool(directory);
   const client = new GuardedClient({ allowLoopback: true });
@@ -44,7 +44,7 @@ describe('fetching audio from a server that means no good', () => {
     const startedAtMs = performance.now();
     try {
       const limits = {
-        TRACK_UPLOAD_MAX_BYTES: mostBytes,
+        TRACK_UPLOAD_MAX_BYTES: maxBytes,
         TRACK_UPLOAD_TIMEOUT_MS: 1_000,
         TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: 1_000,
         TRACK_UPLOAD_SLOW_FOR_MS: 500,
@@ -56,11 +56,11 @@ describe('fetching audio from a server that means no good', () => {
     }
   };
   const answered = (listener: RequestListener) => {
-    server.answerWith(listener);
+    server.respondWith(listener);
     return fetchFrom(server.url());
   };
 
-  it('has no problem with one that sends the file, and asks for it as it is', async () => {
+  it('succeeds when the server sends the file, and requests it uncompressed', async () => {
     let encoding: string | undefined;
     const { problem, bytes } = await answered((request, response) => {
       encoding = request.headers['accept-encoding'];
@@ -75,7 +75,7 @@ describe('fetching audio from a server that means no good', () => {
       'a body one byte too long',
       'too_large',
       false,
-      (_request, response) => response.end(Buffer.alloc(mostBytes + 1)),
+      (_request, response) => response.end(Buffer.alloc(maxBytes + 1)),
     ],
     [
       'a length beyond the limit',
@@ -124,38 +124,38 @@ describe('fetching audio from a server that means no good', () => {
         response.write(file.subarray(0, 1000), () => response.destroy());
       },
     ],
-  ])('%s: %s', async (_what, code, mayPass, listener) => {
+  ])('%s: %s', async (_what, code, isTransient, listener) => {
     const { problem, bytes, tookMs } = await answered(listener);
-    expect(problem).toMatchObject({ code, mayPass, message: expect.stringMatching(/^The .*\.$/) });
-    expect(bytes).toBeLessThanOrEqual(mostBytes + 1);
+    expect(problem).toMatchObject({ code, isTransient, message: expect.stringMatching(/^The .*\.$/) });
+    expect(bytes).toBeLessThanOrEqual(maxBytes + 1);
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it.each([301, 302, 303, 307, 308])('follows no %i to an address inside', async (status) => {
+  it.each([301, 302, 303, 307, 308])('does not follow a %i redirect to a private address', async (status) => {
     let visited = 0;
     const inside = await listen(createServer((socket) => (visited += 1) && socket.destroy()));
     const { problem } = await answered((_request, response) =>
       response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/secret` }).end(),
     );
     await inside.close();
-    expect(problem).toMatchObject({ code: 'redirect_not_followed', mayPass: false });
+    expect(problem).toMatchObject({ code: 'redirect_not_followed', isTransient: false });
     expect(visited).toBe(0);
   });
 
-  it('connects to no address inside, whatever its name resolves to by now', async () => {
+  it('connects to no private address, even if the name resolves to one after the check', async () => {
     const before = server.requests();
     const rebinding = new GuardedClient({
       allowLoopback: false,
       resolve: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
     });
     const named = await fetchFrom(`http://files.example:${server.port}/`, rebinding);
-    expect(named.problem).toMatchObject({ code: 'blocked_address', mayPass: false });
+    expect(named.problem).toMatchObject({ code: 'blocked_address', isTransient: false });
     expect((await fetchFrom(server.url(), outside)).problem).toMatchObject({ code: 'blocked_address' });
     expect(server.requests()).toBe(before);
     await rebinding.close();
   });
 
-  it('takes no more than the length says', async () => {
+  it('reads no more than the content length', async () => {
     const sockets: Socket[] = [];
     const raw = await listen(
       createServer((socket) => {
@@ -168,20 +168,20 @@ describe('fetching audio from a server that means no good', () => {
     await raw.close();
   });
 
-  it('does not know a server that is not there', async () => {
+  it('reports an unreachable server', async () => {
     expect((await fetchFrom('http://127.0.0.1:1/')).problem).toMatchObject({
       code: 'connection_failed',
-      mayPass: true,
+      isTransient: true,
     });
   });
 
-  it('stops at once when it is told to', async () => {
+  it('stops immediately when the signal aborts', async () => {
     const stopping = new AbortController();
-    server.answerWith(() => stopping.abort(new Error('Stopping.')));
+    server.respondWith(() => stopping.abort(new Error('Stopping.')));
     await expect(fetchFrom(server.url(), client, stopping.signal)).rejects.toThrow('Stopping.');
   });
 
-  it('leaves nothing on the disk that has a name', async () => {
+  it('leaves no named file on the disk', async () => {
     expect(await readdir(directory)).toEqual([]);
   });
 });

@@ -1,30 +1,30 @@
-import { lostTooOften, nextRun } from './next-run.rules.js';
-import { forGood, forNow } from './upload-failure.rules.js';
+import { tooManyLostRuns, nextRun } from './next-run.rules.js';
+import { permanentProblem, transientProblem } from './upload-failure.rules.js';
 
 const schedule = [10, 60];
-const passing = forNow('timeout', 'The server took too long.');
-const lasting = forGood('not_audio', 'The file is no audio.');
+const transient = transientProblem('timeout', 'The server took too long.');
+const permanent = permanentProblem('not_audio', 'The file is no audio.');
 
-describe('after a run with a problem', () => {
+describe('nextRun', () => {
   it.each([
-    [0, { afterMs: 10 }],
-    [1, { afterMs: 60 }],
+    [0, { delayMs: 10 }],
+    [1, { delayMs: 60 }],
     [2, { failure: { code: 'timeout' } }],
     [9, { failure: { code: 'timeout' } }],
-  ])('that may pass, and %i like it before, follows %j', (failedRuns, next) => {
-    expect(nextRun(passing, failedRuns, schedule)).toMatchObject(next);
+  ])('returns, after a transient problem and %i failed runs, %j', (failedRuns, next) => {
+    expect(nextRun(transient, failedRuns, schedule)).toMatchObject(next);
   });
 
-  it('that will not pass, nothing follows', () => {
-    expect(nextRun(lasting, 0, schedule)).toMatchObject({ failure: { code: 'not_audio' } });
+  it('returns the failure after a permanent problem', () => {
+    expect(nextRun(permanent, 0, schedule)).toMatchObject({ failure: { code: 'not_audio' } });
   });
 });
 
-describe('runs whose process died', () => {
-  it('are ten at most, those that failed not counted', () => {
-    expect(lostTooOften(1, 0)).toBeUndefined();
-    expect(lostTooOften(11, 0)).toBeUndefined();
-    expect(lostTooOften(12, 0)).toMatchObject({ code: 'internal_error', mayPass: false });
-    expect(lostTooOften(15, 4)).toBeUndefined();
+describe('tooManyLostRuns', () => {
+  it('allows ten runs whose process died, not counting failed runs', () => {
+    expect(tooManyLostRuns(1, 0)).toBeUndefined();
+    expect(tooManyLostRuns(11, 0)).toBeUndefined();
+    expect(tooManyLostRuns(12, 0)).toMatchObject({ code: 'internal_error', isTransient: false });
+    expect(tooManyLostRuns(15, 4)).toBeUndefined();
   });
 });

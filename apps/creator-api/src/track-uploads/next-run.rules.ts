@@ -1,19 +1,21 @@
-import { forGood, type UploadFailure, type UploadProblem } from './upload-failure.rules.js';
+import { permanentProblem, type UploadFailure, type UploadProblem } from './upload-failure.rules.js';
 
-/** A file at which every process dies must end some time; releases of the service must not end one that is large. */
-const mostLostRuns = 10;
+/**
+ * Limits runs on a file that crashes every process. High enough that deployments do not fail a large file.
+ */
+const maxLostRuns = 10;
 
-export type NextRun = { readonly failure: UploadFailure } | { readonly afterMs: number };
+export type NextRun = { readonly failure: UploadFailure } | { readonly delayMs: number };
 
-/** What follows a run with a problem: another after a while, or none. @param failedRuns before this one */
+/** Returns the delay of the next run, or the final failure. @param failedRuns number before this run */
 export function nextRun(problem: UploadProblem, failedRuns: number, scheduleMs: readonly number[]): NextRun {
-  const afterMs = scheduleMs[failedRuns];
-  return problem.mayPass && afterMs !== undefined ? { afterMs } : { failure: problem };
+  const delayMs = scheduleMs[failedRuns];
+  return problem.isTransient && delayMs !== undefined ? { delayMs } : { failure: problem };
 }
 
-/** Whether its processes died at it too often. @param run the number of this one */
-export function lostTooOften(run: number, failedRuns: number): UploadProblem | undefined {
-  return run - 1 - failedRuns > mostLostRuns
-    ? forGood('internal_error', 'The processing of the file was interrupted too often.')
+/** Returns a problem if too many runs ended with a lost process. @param run number of this run */
+export function tooManyLostRuns(run: number, failedRuns: number): UploadProblem | undefined {
+  return run - 1 - failedRuns > maxLostRuns
+    ? permanentProblem('internal_error', 'The processing of the file was interrupted too often.')
     : undefined;
 }

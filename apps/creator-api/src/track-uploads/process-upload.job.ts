@@ -5,15 +5,16 @@ import type { CreatorApiSettings } from '../config.js';
 import type { ProcessUpload } from './process-upload.js';
 import { type UploadJob, uploadQueueName } from './upload-queue.js';
 
-// A killed process's job is taken over within lock + interval. A run that lost its lock does no harm: leases decide.
+// Another worker takes over a killed process's job within lock + interval. A lost lock is harmless: leases
+// decide.
 const lockMs = 10_000;
-const lookForStalledEveryMs = 5_000;
-const mostStalls = 1_000_000; // a job never fails for having been interrupted
-const tryAgainAfterMs = 1_000;
-const warnEveryMs = 10_000;
+const stalledCheckIntervalMs = 5_000;
+const maxStalledCount = 1_000_000; // interruptions never fail a job
+const retryDelayMs = 1_000;
+const warnIntervalMs = 10_000;
 
-/** The BullMQ edge: a job → one run, and the job waits for the next when there is one. */
-export class UploadJobs {
+/** BullMQ worker: each job starts one run, and is delayed if a further run is needed. */
+export class UploadWorker {
   private readonly connection: Redis;
   private readonly worker: Worker<UploadJob>;
   private warnedAtMs = -Infinity;
@@ -25,7 +26,7 @@ export class UploadJobs {
     private readonly logger: Logger,
   ) {
     this.connection = new Redis(config.REDIS_URL, {
-      maxRetriesPerRequest: null, // a worker waits for Redis to come back
+      maxRetriesPerRequest: null, // the worker waits until Redis is back
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
       lazyConnect: true,
     });
@@ -36,9 +37,9 @@ export class UploadJobs {
       autorun: false,
       concurrency: config.TRACK_UPLOAD_CONCURRENCY,
       lockDuration: lockMs,
-      stalledInterval: lookForStalledEveryMs,
-      maxStalledCount: mostStalls,
-      runRetryDelay: tryAgainAfterMs,
+      stalledInterval: stalledCheckIntervalMs,
+      maxStalledCount,
+      runRetryDelay: retryDelayMs,
     });
     this.worker.on('error', (error) => this.warn(error));
   }
@@ -47,7 +48,7 @@ export class UploadJobs {
     this.worker.run().catch((error: unknown) => this.warn(error));
   }
 
-  /** Ends when what is in hand was given back. */
+  /** Resolves when the running uploads have been released. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.processUpload.stop();
@@ -56,14 +57,14 @@ export class UploadJobs {
   }
 
   private async run(job: Job<UploadJob>, token: string | undefined): Promise<void> {
-    const againInMs = await this.processUpload.run(job.data.uploadId);
-    if (againInMs === undefined) return;
-    await job.moveToDelayed(Date.now() + againInMs, token);
+    const delayMs = await this.processUpload.run(job.data.uploadId);
+    if (delayMs === undefined) return;
+    await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();
   }
 
   private warn(error: unknown): void {
-    if (performance.now() - this.warnedAtMs < warnEveryMs) return;
+    if (performance.now() - this.warnedAtMs < warnIntervalMs) return;
     this.warnedAtMs = performance.now();
     this.logger.warn(
       { error },

@@ -1,14 +1,14 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import type { CreatorApi } from '../creator-api.fixture.js';
+import type { CreatorApi } from '../test/creator-api.fixture.js';
 import { sample, wave } from './audio/audio-samples.fixture.js';
 import {
   type AudioServer,
   audioServer,
   startUploads,
-  type UploadDesk,
-  uploadDesk,
+  type UploadClient,
+  uploadClient,
 } from './track-uploads.fixture.js';
 
 const urlOf = statement('test.url', 'SELECT upload_url FROM track_uploads WHERE id = $1');
@@ -16,7 +16,7 @@ const urlOf = statement('test.url', 'SELECT upload_url FROM track_uploads WHERE 
 describe('a registered track upload', () => {
   let api: CreatorApi;
   let server: AudioServer;
-  let desk: UploadDesk;
+  let uploads: UploadClient;
   beforeAll(async () => {
     server = await audioServer();
     api = await startUploads();
@@ -26,20 +26,20 @@ describe('a registered track upload', () => {
     await server.stop();
   });
   beforeEach(async () => {
-    desk = await uploadDesk(api);
+    uploads = await uploadClient(api);
   });
 
-  it('is fetched and read: the status says what it is, and the Store is told once', async () => {
+  it('is fetched and analysed, and track.processed is published once', async () => {
     server.send(sample('tone.flac'));
     const trackId = uuidv7();
-    const { id, workflow_id, status_url } = await desk.register(server.url(), trackId);
-    const upload = await desk.over(id);
+    const { id, workflow_id, status_url } = await uploads.register(server.url(), trackId);
+    const upload = await uploads.untilFinished(id);
     expect(upload).toEqual({
       id,
       status: 'completed',
       workflow_id,
       status_url,
-      release_id: desk.releaseId,
+      release_id: uploads.releaseId,
       track_uuid: trackId,
       audio: {
         container: 'FLAC',
@@ -54,10 +54,10 @@ describe('a registered track upload', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    await eventually(() => (desk.told().length > 0 ? true : undefined));
-    expect(desk.told()).toEqual([
+    await eventually(() => (uploads.publishedTracks().length > 0 ? true : undefined));
+    expect(uploads.publishedTracks()).toEqual([
       {
-        release_id: desk.releaseId,
+        release_id: uploads.releaseId,
         track_id: trackId,
         title: 'Slow Signal',
         position: 3,
@@ -67,18 +67,18 @@ describe('a registered track upload', () => {
     ]);
   });
 
-  it('forgets the URL when it is over: it may be a signed one', async () => {
+  it('deletes its URL, which may be signed, when it has finished', async () => {
     server.send(wave());
-    const { id } = await desk.register(server.url());
-    await desk.over(id);
+    const { id } = await uploads.register(server.url());
+    await uploads.untilFinished(id);
     expect(await api.database.row(urlOf, [id])).toEqual({ upload_url: null });
   });
 
-  it('says null for what the tags do not', async () => {
+  it('has null for missing tags', async () => {
     server.send(wave());
-    await desk.over((await desk.register(server.url())).id);
-    await eventually(() => (desk.told().length > 0 ? true : undefined));
-    expect(desk.told()).toEqual([
+    await uploads.untilFinished((await uploads.register(server.url())).id);
+    await eventually(() => (uploads.publishedTracks().length > 0 ? true : undefined));
+    expect(uploads.publishedTracks()).toEqual([
       expect.objectContaining({ title: null, position: null, duration_seconds: 12 }),
     ]);
   });
@@ -89,46 +89,48 @@ describe('a registered track upload', () => {
     ['less than 10 s', wave({ seconds: 9.99 }), 'too_short'],
     ['a file that was cut off', wave().subarray(0, 100_000), 'broken'],
     ['more bytes than may be', wave({ seconds: 300 }), 'too_large'],
-  ])('fails for good when it gets %s', async (_what, file, code) => {
+  ])('fails permanently when the server sends %s', async (_what, file, code) => {
     server.send(file);
     const before = server.requests();
-    const upload = await desk.over((await desk.register(server.url())).id);
+    const upload = await uploads.untilFinished((await uploads.register(server.url())).id);
     expect(upload).toMatchObject({
       status: 'failed',
       audio: null,
       failure: { code, message: expect.stringMatching(/^[A-Z].*\.$/) },
     });
     expect(server.requests()).toBe(before + 1);
-    expect(desk.told()).toEqual([]);
+    expect(uploads.publishedTracks()).toEqual([]);
   });
 
-  it('tries again what may pass, and then is as if nothing had been', async () => {
+  it('is retried after a transient problem, and then completes normally', async () => {
     let asked = 0;
-    server.answerWith((_request, response) => {
+    server.respondWith((_request, response) => {
       asked += 1;
       if (asked < 3) response.writeHead(503).end();
       else response.end(wave());
     });
-    expect(await desk.over((await desk.register(server.url())).id)).toMatchObject({ status: 'completed' });
+    expect(await uploads.untilFinished((await uploads.register(server.url())).id)).toMatchObject({
+      status: 'completed',
+    });
     expect(asked).toBe(3);
   });
 
-  it('gives up after the last repetition, with what went wrong', async () => {
+  it('fails after the last retry, with the reason', async () => {
     const before = server.requests();
-    server.answerWith((_request, response) => response.writeHead(500).end('no'));
-    const upload = await desk.over((await desk.register(server.url())).id);
+    server.respondWith((_request, response) => response.writeHead(500).end('no'));
+    const upload = await uploads.untilFinished((await uploads.register(server.url())).id);
     expect(upload.failure).toEqual({ code: 'http_error', message: 'The server responded with 500.' });
     expect(server.requests()).toBe(before + 3);
   });
 
-  it('may be registered anew when it has failed', async () => {
+  it('can be registered again when it has failed', async () => {
     const [url, trackId] = [server.url(), uuidv7()];
-    server.answerWith((_request, response) => response.writeHead(404).end());
-    const first = await desk.register(url, trackId);
-    expect((await desk.over(first.id)).failure.code).toBe('http_error');
+    server.respondWith((_request, response) => response.writeHead(404).end());
+    const first = await uploads.register(url, trackId);
+    expect((await uploads.untilFinished(first.id)).failure.code).toBe('http_error');
     server.send(wave());
-    const second = await desk.register(url, trackId);
+    const second = await uploads.register(url, trackId);
     expect(second.id).not.toBe(first.id);
-    expect((await desk.over(second.id)).status).toBe('completed');
+    expect((await uploads.untilFinished(second.id)).status).toBe('completed');
   });
 });

@@ -1,14 +1,14 @@
 import { isOutage } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
-import { AudioRefused } from './audio/audio-refused.js';
+import { InvalidAudio } from './audio/invalid-audio.js';
 import type { DescribedAudio } from './audio/describe-audio.js';
 import type { ReadAudio } from './audio/read-audio.js';
 import type { FetchAudio } from './fetch-audio.js';
-import { lostTooOften, nextRun } from './next-run.rules.js';
-import type { SettleUpload } from './settle-upload.js';
+import { tooManyLostRuns, nextRun } from './next-run.rules.js';
+import type { RecordOutcome } from './record-outcome.js';
 import type { Spool } from './spool.js';
-import { forNow, type UploadProblem } from './upload-failure.rules.js';
+import { transientProblem, type UploadProblem } from './upload-failure.rules.js';
 import { LeaseLost, type LeasedUpload, type UploadLeases } from './upload-lease.js';
 import { uploadMetrics } from './upload-metrics.js';
 
@@ -17,26 +17,26 @@ export interface ProcessUploadParts {
   readonly spool: Spool;
   readonly fetchAudio: FetchAudio;
   readonly readAudio: ReadAudio;
-  readonly settle: SettleUpload;
+  readonly recordOutcome: RecordOutcome;
   readonly config: Pick<CreatorApiSettings, 'TRACK_UPLOAD_RETRY_SCHEDULE_MS'>;
   readonly logger: Logger;
 }
 
-/** One run at an upload: take it, fetch the audio, read it, write down what came of it. */
+/** Processes one run of an upload: acquire the lease, fetch the audio, analyse it, record the outcome. */
 export class ProcessUpload {
   private readonly stopping = new AbortController();
 
   constructor(private readonly parts: ProcessUploadParts) {}
 
-  /** Answers after how many ms to come again; nothing when the upload is over. */
+  /** Returns the delay in ms until the next run; undefined when the upload has finished. */
   async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.parts;
     if (this.stopping.signal.aborted) return 0;
-    const upload = await leases.take(id);
+    const upload = await leases.acquire(id);
     if (upload === undefined) return undefined;
-    if ('againInMs' in upload) return upload.againInMs;
+    if ('retryAfterMs' in upload) return upload.retryAfterMs;
     try {
-      return await leases.hold(upload, this.stopping.signal, (signal) => this.work(upload, signal));
+      return await leases.runWithRenewal(upload, this.stopping.signal, (signal) => this.work(upload, signal));
     } catch (error) {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
@@ -44,41 +44,42 @@ export class ProcessUpload {
         return undefined;
       }
       if (!this.stopping.signal.aborted) throw error;
-      await leases.giveBack(upload);
+      await leases.release(upload);
       return 0;
     }
   }
 
-  /** Breaks off what is in hand; it is given back for others to begin anew. */
+  /** Aborts the running uploads and releases them for other replicas. */
   stop(): void {
     this.stopping.abort();
   }
 
   private async work(upload: LeasedUpload, signal: AbortSignal): Promise<number | undefined> {
-    const { settle, logger } = this.parts;
+    const { recordOutcome, logger } = this.parts;
     const startedAtMs = performance.now();
-    const result = lostTooOften(upload.run, upload.failedRuns) ?? (await this.fetchAndRead(upload, signal));
+    const result =
+      tooManyLostRuns(upload.run, upload.failedRuns) ?? (await this.fetchAndRead(upload, signal));
     const fields = { upload_id: upload.id, duration_ms: Math.round(performance.now() - startedAtMs) };
     if ('audio' in result) {
-      await settle.complete(upload, result);
+      await recordOutcome.complete(upload, result);
       uploadMetrics.runs.inc({ outcome: 'completed' });
       logger.info(fields, 'Track upload completed.');
       return undefined;
     }
     const next = nextRun(result, upload.failedRuns, this.parts.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
     if ('failure' in next) {
-      await settle.fail(upload, next.failure);
+      await recordOutcome.fail(upload, next.failure);
       uploadMetrics.runs.inc({ outcome: result.code });
       logger.info({ ...fields, code: result.code }, 'Track upload failed.');
       return undefined;
     }
-    await settle.postpone(upload, next.afterMs);
+    await recordOutcome.postpone(upload, next.delayMs);
     uploadMetrics.runs.inc({ outcome: result.code });
     logger.info(
-      { ...fields, code: result.code, again_in_ms: next.afterMs },
+      { ...fields, code: result.code, again_in_ms: next.delayMs },
       'Track upload failed temporarily; will retry.',
     );
-    return next.afterMs;
+    return next.delayMs;
   }
 
   private async fetchAndRead(
@@ -95,10 +96,13 @@ export class ProcessUpload {
       }
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof AudioRefused) return { ...error.failure, mayPass: false };
+      if (error instanceof InvalidAudio) return { ...error.failure, isTransient: false };
       if (isOutage(error)) throw error;
       logger.error({ error, upload_id: id }, 'Unexpected error in track upload.');
-      return forNow('internal_error', 'The file could not be processed because of an internal error.');
+      return transientProblem(
+        'internal_error',
+        'The file could not be processed because of an internal error.',
+      );
     }
   }
 }

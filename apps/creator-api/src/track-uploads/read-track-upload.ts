@@ -13,7 +13,7 @@ const read = statement(
    FROM track_uploads WHERE id = $1`,
 );
 
-/** How far an upload is, and what came of it. */
+/** Returns the status and the outcome of an upload. */
 @Injectable()
 export class ReadTrackUpload {
   constructor(
@@ -21,9 +21,9 @@ export class ReadTrackUpload {
     @Inject(CONFIG) private readonly config: CreatorApiSettings,
   ) {}
 
-  /** @throws NotFound when the caller sees no such upload */
-  async run(who: Caller, id: string): Promise<TrackUploadView> {
-    const row = await this.visibility.reading(who, (tx) => tx.row<TrackUploadRow>(read, [id]));
+  /** @throws NotFound when the upload is not visible to the caller */
+  async run(caller: Caller, id: string): Promise<TrackUploadView> {
+    const row = await this.visibility.snapshot(caller, (tx) => tx.row<TrackUploadRow>(read, [id]));
     return trackUploadView(row ?? notFound('track upload'), this.config.BASE_URL);
   }
 }

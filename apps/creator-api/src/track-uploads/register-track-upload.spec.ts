@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder } from '../orders/order-snapshot.fixture.js';
 
@@ -21,12 +21,12 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   let api: CreatorApi;
   const mine = aCreator('org_harbour');
   const foreign = aCreator('org_meridian');
-  const owner = { ...ownerOf('org_harbour'), creator_id: mine.id };
+  const owner = { ...ownerClaims('org_harbour'), creator_id: mine.id };
   const theirOrder = anOrder(foreign.id);
   const myOrder = anOrder(mine.id);
   let release: string;
   beforeAll(async () => {
-    api = await creatorApi(); // nobody is at work here
+    api = await creatorApi(); // without a worker
     await api.record({ creators: [mine, foreign], orders: [myOrder, theirOrder] });
     const { body } = await api.post('/api/v1/releases', owner, { title: 'Tidal Maps', release_type_id: 1 });
     release = body.id;
@@ -42,7 +42,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     api.post(`/api/v1/releases/${id}/track-upload`, { ...who }, body);
   const uploads = async () => (await api.database.row<{ uploads: number }>(countUploads))?.uploads;
 
-  it('registers a track of a release and says where its status is', async () => {
+  it('registers a track of a release and returns its status URL', async () => {
     const track = aTrack();
     const { status, body, headers } = await register(track);
     expect(status).toBe(202);
@@ -66,18 +66,18 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     });
   });
 
-  it('answers the same registration to the same release, track and URL, also to many at once', async () => {
+  it('returns the same registration for the same release, track and URL, also to concurrent requests', async () => {
     const track = aTrack();
     const before = (await uploads()) ?? 0;
     const answers = await Promise.all(Array.from({ length: 12 }, () => register(track)));
     expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(202));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     expect(await uploads()).toBe(before + 1);
-    const again = await register({ ...track, track_uuid: track.track_uuid.toUpperCase() });
-    expect(again.body).toEqual(answers[0]?.body);
+    const repeated = await register({ ...track, track_uuid: track.track_uuid.toUpperCase() });
+    expect(repeated.body).toEqual(answers[0]?.body);
   });
 
-  it('makes another registration for another track, URL or release, and when the one before is over', async () => {
+  it('creates another registration for another track, URL or release, and when the first has finished', async () => {
     const track = aTrack();
     const ids = [
       await register(track),
@@ -90,12 +90,12 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  it('takes a release of the catalogue that an order of the caller’s names', async () => {
+  it('accepts a catalogue release that occurs in an order of the caller', async () => {
     expect((await register(aTrack(), String(myOrder.items[0]?.release_id))).status).toBe(202);
     expect((await register(aTrack(), String(theirOrder.items[0]?.release_id), operator)).status).toBe(202);
   });
 
-  it('knows no release that the caller does not see', async () => {
+  it('responds with 404 to a release that is not visible to the caller', async () => {
     const before = await uploads();
     for (const id of [uuidv7(), String(theirOrder.items[0]?.release_id)]) {
       const { status, body } = await register(aTrack(), id);
@@ -116,7 +116,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     ['a private address', { upload_url: 'https://10.0.0.8/track.wav' }, 'upload_url'],
     ['the metadata service of clouds', { upload_url: 'https://169.254.169.254/' }, 'upload_url'],
     ['a URL of 2049 characters', { upload_url: `https://a.example/${'a'.repeat(2031)}` }, 'upload_url'],
-  ])('refuses %s', async (_what, wrong, field) => {
+  ])('rejects %s', async (_what, wrong, field) => {
     const { status, body } = await register(aTrack(wrong));
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
@@ -130,18 +130,18 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     ['with U+0000 in it', 'https://a.example/\u0000', 'must not contain control characters'],
     ['on two lines', 'https://a.example/\na', 'must not contain control characters'],
     ['too long', `https://a.example/${'a'.repeat(2031)}`, 'must be at most 2048 characters'],
-  ])('says what is wrong with a URL that is %s', async (_what, url, reason) => {
+  ])('returns the reason for a URL that is %s', async (_what, url, reason) => {
     const { body } = await register({ ...aTrack(), upload_url: url });
     expect(body.details).toEqual([{ field: 'upload_url', reason }]);
   });
 
-  it('takes a URL of 2048 characters, and emoji in it', async () => {
+  it('accepts a URL of 2048 characters with emoji', async () => {
     expect((await register(aTrack({ upload_url: `https://a.example/${'🎧'.repeat(2030)}` }))).status).toBe(
       202,
     );
   });
 
-  it('refuses paths that are no UUIDs', async () => {
+  it('rejects paths with malformed UUIDs', async () => {
     for (const { status, body } of [
       await register(aTrack(), 'prod_1'),
       await api.get('/api/v1/track-uploads/1', owner),
@@ -151,10 +151,10 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     }
   });
 
-  it('has bounds: open uploads of a creator, tracks of a release', async () => {
+  it('limits the open uploads of a creator and the tracks of a release', async () => {
     const other = aCreator('org_other');
     await api.record({ creators: [other] });
-    const claims = { ...ownerOf('org_other'), creator_id: other.id };
+    const claims = { ...ownerClaims('org_other'), creator_id: other.id };
     const made = async () =>
       String((await api.post('/api/v1/releases', claims, { title: 'Many', release_type_id: 1 })).body.id);
     const [full, next] = [await made(), await made()];
@@ -166,7 +166,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect((await register(aTrack(), next, claims)).status).toBe(409);
   });
 
-  describe('with a name that may be private', () => {
+  describe('with a host name that may resolve to a private address', () => {
     const asked: string[] = [];
     beforeAll(() => {
       api.app.get(GuardedClient).findTargetProblem = (url) => {
@@ -178,20 +178,20 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     beforeEach(() => asked.splice(0));
     const privateName = () => aTrack({ upload_url: 'https://private.example/track.wav' });
 
-    it('does not resolve it for a release that the caller does not see', async () => {
+    it('does not resolve the name for a release that is not visible to the caller', async () => {
       expect((await register(privateName(), uuidv7())).status).toBe(404);
-      expect((await register(privateName(), release, ownerOf('org_meridian'))).status).toBe(404);
+      expect((await register(privateName(), release, ownerClaims('org_meridian'))).status).toBe(404);
       expect(asked).toEqual([]);
     });
 
-    it('does not resolve it for a creator with as many open uploads as there may be', async () => {
+    it('does not resolve the name for a creator at the limit of open uploads', async () => {
       await api.database.run(fillUp, [mine.id, release, 1_000]);
       expect((await register(privateName())).status).toBe(409);
       expect(asked).toEqual([]);
       await api.database.run(endUploads);
     });
 
-    it('resolves no more after twenty that are private, for this caller alone', async () => {
+    it('stops resolving names after twenty private ones, for this caller only', async () => {
       const prober = { ...owner, client_id: 'a-prober' };
       for (let name = 0; name < 20; name += 1)
         expect((await register(privateName(), release, prober)).status).toBe(400);

@@ -7,15 +7,15 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { Visibility } from '../visibility/visibility.js';
-import { creatorsBeside } from './creators-beside.js';
+import { organisationCreators } from './organisation-creators.sql.js';
 import type { RegisterTrackUploadDto } from './track-upload.dto.js';
 import type { RegistrationView } from './track-upload.shapes.js';
 import { registrationView, type TrackUploadRow } from './track-upload.view.js';
 import { UploadQueue } from './upload-queue.js';
 
-const mostOpenOfACreator = 1000;
-const mostTracksOfARelease = 500;
-/** URLs whose name resolves to a private address, per caller and replica. */
+const maxOpenUploadsPerCreator = 1000;
+const maxTracksPerRelease = 500;
+/** Limits URLs whose host resolves to a private address, per caller and replica. */
 const privateNameQuota = { requests: 20, windowSeconds: 60 };
 
 type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
@@ -25,22 +25,23 @@ const releaseOwner = statement(
   `SELECT creator_id FROM editions WHERE id = $1
    UNION ALL SELECT creator_id FROM ordered_releases WHERE release_id = $1 LIMIT 1`,
 );
-// One creator's registrations take turns: two of the same make one, and neither gets past a bound together.
-const takeTurns = statement(
-  'track-uploads.take-turns',
+// Serialises the registrations of a creator, so that duplicates are detected and concurrent requests cannot
+// exceed a limit.
+const serialiseRegistrations = statement(
+  'track-uploads.serialise-registrations',
   "SELECT pg_advisory_xact_lock(hashtextextended('track-uploads:' || $1::text, 0))",
 );
-const same = statement(
-  'track-uploads.same',
+const findOpenUpload = statement(
+  'track-uploads.find-open',
   `SELECT id, status, workflow_id FROM track_uploads
    WHERE release_id = $1 AND track_id = $2 AND md5(upload_url) = md5($3) AND upload_url = $3
      AND status IN ('pending', 'processing')`,
 );
-const measure = statement(
-  'track-uploads.measure',
+const countUploads = statement(
+  'track-uploads.count',
   `SELECT (SELECT count(*) FROM track_uploads WHERE creator_id = $1 AND status IN ('pending', 'processing')) AS open,
           (SELECT count(*) FROM track_uploads
-           WHERE creator_id IN (${creatorsBeside('$1::uuid')}) AND status IN ('pending', 'processing')) AS before,
+           WHERE creator_id IN (${organisationCreators('$1::uuid')}) AND status IN ('pending', 'processing')) AS open_of_organisation,
           (SELECT count(DISTINCT track_id) FROM track_uploads
            WHERE release_id = $2 AND status <> 'failed' AND track_id <> $3) AS tracks`,
 );
@@ -50,7 +51,7 @@ const insert = statement(
    VALUES ($1, $2, $3, $4, $5, $6, 'pending', now(), $7, $7)`,
 );
 
-/** Takes down where a track's audio can be fetched, and has it fetched and read. */
+/** Registers the URL of a track's audio, which is then fetched and analysed in the background. */
 @Injectable()
 export class RegisterTrackUpload {
   private readonly privateNames = new FailureThrottle(privateNameQuota);
@@ -64,34 +65,37 @@ export class RegisterTrackUpload {
   ) {}
 
   /**
-   * The same release, track and URL while that upload is not over is the same registration.
-   * @throws ValidationFailed when the URL may not be called
-   * @throws NotFound when the caller sees no such release
-   * @throws Conflict when the creator or the release has as many as may be
-   * @throws RateLimited when the caller named too many private names
+   * Returns the open upload of the same release, track and URL, if there is one.
+   * @throws ValidationFailed when the URL is not allowed
+   * @throws NotFound when the release is not visible to the caller
+   * @throws Conflict when the creator or the release has reached its limit
+   * @throws RateLimited when the caller sent too many URLs with private addresses
    */
   async run(
-    who: Caller,
+    caller: Caller,
     releaseId: string,
     { track_uuid: trackId, upload_url: given }: RegisterTrackUploadDto,
   ): Promise<ResponseWithHeaders<RegistrationView>> {
     rejectUrl(this.client.findUrlProblem(given));
     const url = targetUri(given) ?? given;
-    // Whose release it is, and whether there is room, comes first: only then may the caller learn what a name resolves to.
-    const known = await this.visibility.as(who, (tx) => findOpen(tx, releaseId, trackId, url));
-    if (known === undefined) await this.requireTarget(who, given);
+    // Check the owner and the limits first: only then may the caller learn what a host name resolves to.
+    const known = await this.visibility.transaction(caller, (tx) =>
+      findOpenRegistration(tx, releaseId, trackId, url),
+    );
+    if (known === undefined) await this.requireTarget(caller, given);
     const registered =
-      known ?? (await this.visibility.as(who, (tx) => this.register(tx, releaseId, trackId, url)));
+      known ??
+      (await this.visibility.transaction(caller, (tx) => this.register(tx, releaseId, trackId, url)));
     const view = registrationView(registered, this.config.BASE_URL);
     return new ResponseWithHeaders(view, { Location: view.status_url });
   }
 
-  /** @throws ValidationFailed, RateLimited when the caller named too many private names */
+  /** @throws ValidationFailed; RateLimited when the caller sent too many URLs with private addresses */
   private async requireTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
-    const who = `${clientId}:${creatorId ?? subject}`; // as quotas count
-    this.privateNames.check(who);
+    const key = `${clientId}:${creatorId ?? subject}`; // the same key as the rate limiter
+    this.privateNames.check(key);
     const problem = await this.client.findTargetProblem(url);
-    if (problem !== undefined) this.privateNames.add(who);
+    if (problem !== undefined) this.privateNames.add(key);
     rejectUrl(problem);
   }
 
@@ -101,34 +105,37 @@ export class RegisterTrackUpload {
     trackId: string,
     url: string,
   ): Promise<Registered> {
-    const creatorId = await ownerOf(tx, releaseId);
-    await tx.run(takeTurns, [creatorId]);
-    const open = await tx.row<Registered>(same, [releaseId, trackId, url]);
+    const creatorId = await releaseCreatorId(tx, releaseId);
+    await tx.run(serialiseRegistrations, [creatorId]);
+    const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
     if (open !== undefined) return open;
-    const before = await makeRoom(tx, creatorId, releaseId, trackId);
+    const openOfOrganisation = await checkLimits(tx, creatorId, releaseId, trackId);
     const now = this.clock();
     const registered = { id: uuidv7(now), status: 'pending' as const, workflow_id: uuidv7(now) };
     await tx.run(insert, [registered.id, registered.workflow_id, creatorId, releaseId, trackId, url, now]);
-    tx.afterCommit(() => this.queue.addSoon({ ...registered, place: before + 1 }));
+    tx.afterCommit(() => this.queue.addInBackground({ ...registered, rank: openOfOrganisation + 1 }));
     return registered;
   }
 }
 
-async function ownerOf(tx: Transaction, releaseId: string): Promise<string> {
+async function releaseCreatorId(tx: Transaction, releaseId: string): Promise<string> {
   const owner = await tx.row<{ creator_id: string }>(releaseOwner, [releaseId]);
   return (owner ?? notFound('release')).creator_id;
 }
 
-/** The same registration when it is not over. @throws NotFound, Conflict as a registration would be rejected */
-async function findOpen(
+/**
+ * Returns the open upload of the same registration.
+ * @throws NotFound, Conflict as a registration would be rejected
+ */
+async function findOpenRegistration(
   tx: Transaction,
   releaseId: string,
   trackId: string,
   url: string,
 ): Promise<Registered | undefined> {
-  const creatorId = await ownerOf(tx, releaseId);
-  const open = await tx.row<Registered>(same, [releaseId, trackId, url]);
-  if (open === undefined) await makeRoom(tx, creatorId, releaseId, trackId);
+  const creatorId = await releaseCreatorId(tx, releaseId);
+  const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
+  if (open === undefined) await checkLimits(tx, creatorId, releaseId, trackId);
   return open;
 }
 
@@ -136,23 +143,23 @@ function rejectUrl(problem: string | undefined): void {
   if (problem !== undefined) throw new ValidationFailed([{ field: 'upload_url', reason: problem }]);
 }
 
-/** Returns how many the organisation has that are not over. @throws Conflict */
-async function makeRoom(
+/** Returns the number of open uploads of the organisation. @throws Conflict when a limit is reached */
+async function checkLimits(
   tx: Transaction,
   creatorId: string,
   releaseId: string,
   trackId: string,
 ): Promise<number> {
-  const counted = await tx.row<{ open: number; before: number; tracks: number }>(measure, [
+  const counted = await tx.row<{ open: number; open_of_organisation: number; tracks: number }>(countUploads, [
     creatorId,
     releaseId,
     trackId,
   ]);
-  if ((counted?.open ?? 0) >= mostOpenOfACreator)
+  if ((counted?.open ?? 0) >= maxOpenUploadsPerCreator)
     throw new Conflict(
-      `The creator already has ${mostOpenOfACreator} track uploads in progress. Wait until some have completed.`,
+      `The creator already has ${maxOpenUploadsPerCreator} track uploads in progress. Wait until some have completed.`,
     );
-  if ((counted?.tracks ?? 0) >= mostTracksOfARelease)
-    throw new Conflict(`The release already has the maximum of ${mostTracksOfARelease} tracks.`);
-  return counted?.before ?? 0;
+  if ((counted?.tracks ?? 0) >= maxTracksPerRelease)
+    throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);
+  return counted?.open_of_organisation ?? 0;
 }

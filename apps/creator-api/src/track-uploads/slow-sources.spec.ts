@@ -1,20 +1,20 @@
 import { eventually } from '@fulfilment/testing';
-import type { CreatorApi } from '../creator-api.fixture.js';
-import { type AudioServer, audioServer, startUploads, uploadDesk } from './track-uploads.fixture.js';
+import type { CreatorApi } from '../test/creator-api.fixture.js';
+import { type AudioServer, audioServer, startUploads, uploadClient } from './track-uploads.fixture.js';
 
-describe('organisations whose servers drip', () => {
+describe('organisations with slow servers', () => {
   let api: CreatorApi;
   let slow: AudioServer;
   let good: AudioServer;
-  let atWork = 0;
+  let running = 0;
   beforeAll(async () => {
     [slow, good] = await Promise.all([audioServer(), audioServer()]);
-    slow.answerWith((_request, response) => {
-      atWork += 1;
+    slow.respondWith((_request, response) => {
+      running += 1;
       response.writeHead(200, { 'content-type': 'audio/wav' });
       const drip = setInterval(() => response.write('x'), 50);
       response.on('close', () => {
-        atWork -= 1;
+        running -= 1;
         clearInterval(drip);
       });
     });
@@ -29,25 +29,25 @@ describe('organisations whose servers drip', () => {
   });
 
   const slowUploads = async (organisation: string) => {
-    const desk = await uploadDesk(api, organisation);
-    for (let count = 0; count < 12; count += 1) await desk.register(slow.url());
+    const uploads = await uploadClient(api, organisation);
+    for (let count = 0; count < 12; count += 1) await uploads.register(slow.url());
   };
 
-  it('hold half of the places when it is one: the others wait for nothing', async () => {
+  it('occupy at most half of the slots if there is one, so others do not wait', async () => {
     await slowUploads('org_reef');
-    await eventually(() => atWork === 2 || undefined);
-    const desk = await uploadDesk(api, 'org_lagoon');
-    expect(await desk.over((await desk.register(good.url())).id, 2_500)).toMatchObject({
+    await eventually(() => running === 2 || undefined);
+    const uploads = await uploadClient(api, 'org_lagoon');
+    expect(await uploads.untilFinished((await uploads.register(good.url())).id, 2_500)).toMatchObject({
       status: 'completed',
     });
-    expect(atWork).toBeLessThanOrEqual(2);
+    expect(running).toBeLessThanOrEqual(2);
   });
 
-  it('hold them all for no longer than the speed is measured, and are then behind who has fewer', async () => {
+  it('occupy all slots only until their speed is measured, and then wait behind those with fewer uploads', async () => {
     await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
-    await eventually(() => atWork === 4 || undefined);
-    const desk = await uploadDesk(api, 'org_lagoon');
-    expect(await desk.over((await desk.register(good.url())).id, 12_000)).toMatchObject({
+    await eventually(() => running === 4 || undefined);
+    const uploads = await uploadClient(api, 'org_lagoon');
+    expect(await uploads.untilFinished((await uploads.register(good.url())).id, 12_000)).toMatchObject({
       status: 'completed',
     });
   });

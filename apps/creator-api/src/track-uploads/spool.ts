@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ownName = /^track-upload-[0-9a-f-]{36}$/;
-const leftBehindAfterMs = 60_000;
+const staleAfterMs = 60_000;
 
-/** A file that is being filled, then read, by its descriptor. */
+/** A file that is written and then read by its descriptor. */
 export interface SpoolFile {
   readonly fd: number;
-  /** How many bytes were written. */
+  /** Number of bytes written. */
   readonly size: number;
   append(bytes: Uint8Array): Promise<void>;
-  /** Its room on the disk is free when this resolves. */
+  /** Frees its disk space. */
   close(): Promise<void>;
 }
 
 /**
- * Room on the disk for audio that is being read. A file loses its name as soon as it is open, so that the system frees it
- * with the process, however that ends.
+ * Disk space for audio that is being analysed. Files are unlinked as soon as they are open, so the operating
+ * system frees them when the process ends, even after a crash.
  */
 export class Spool {
   private readonly directory: string;
@@ -50,13 +50,13 @@ export class Spool {
     };
   }
 
-  /** Removes what a death between the two lines above may have left: empty files. */
-  async tidy(now: Date): Promise<void> {
+  /** Deletes the empty files that a crash between `open` and `rm` left. */
+  async deleteStaleFiles(now: Date): Promise<void> {
     const names = await readdir(this.directory).catch(() => []);
-    for (const name of names.filter((each) => ownName.test(each))) {
+    for (const name of names.filter((file) => ownName.test(file))) {
       const path = join(this.directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-      if (now.getTime() - mtimeMs > leftBehindAfterMs) await rm(path, { force: true });
+      if (now.getTime() - mtimeMs > staleAfterMs) await rm(path, { force: true });
     }
   }
 }

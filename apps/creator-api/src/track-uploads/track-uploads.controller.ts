@@ -18,14 +18,18 @@ export class TrackUploadsController {
   @Scopes()
   @BodyLimit(16 * 1024)
   @Operation(reference.registerTrackUpload)
-  register(@Principal() who: Caller, @Param() { id }: ReleasePath, @Body() upload: RegisterTrackUploadDto) {
-    return this.registerTrackUpload.run(who, id, upload);
+  register(
+    @Principal() caller: Caller,
+    @Param() { id }: ReleasePath,
+    @Body() upload: RegisterTrackUploadDto,
+  ) {
+    return this.registerTrackUpload.run(caller, id, upload);
   }
 
   @Get('track-uploads/:id')
   @Scopes()
   @Operation(reference.readTrackUpload)
-  read(@Principal() who: Caller, @Param() { id }: TrackUploadPath) {
-    return this.readTrackUpload.run(who, id);
+  read(@Principal() caller: Caller, @Param() { id }: TrackUploadPath) {
+    return this.readTrackUpload.run(caller, id);
   }
 }

@@ -1,4 +1,4 @@
-/** Why a track upload failed, for programs. */
+/** Machine-readable codes of why a track upload failed. */
 export const uploadFailureCodes = [
   'blocked_address',
   'broken',
@@ -21,20 +21,20 @@ export type UploadFailureCode = (typeof uploadFailureCodes)[number];
 
 export interface UploadFailure {
   readonly code: UploadFailureCode;
-  /** For people; never an address, never what a file or a server said. */
+  /** Human-readable; contains no address and no text from a file or a server. */
   readonly message: string;
 }
 
-/** What went wrong in one run. */
+/** The problem of one run. */
 export interface UploadProblem extends UploadFailure {
-  /** Whether another run may do better. */
-  readonly mayPass: boolean;
+  /** Whether another run may succeed. */
+  readonly isTransient: boolean;
 }
 
-export function forGood(code: UploadFailureCode, message: string): UploadProblem {
-  return { code, message, mayPass: false };
+export function permanentProblem(code: UploadFailureCode, message: string): UploadProblem {
+  return { code, message, isTransient: false };
 }
 
-export function forNow(code: UploadFailureCode, message: string): UploadProblem {
-  return { code, message, mayPass: true };
+export function transientProblem(code: UploadFailureCode, message: string): UploadProblem {
+  return { code, message, isTransient: true };
 }

@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
-import { creatorApi, type CreatorApi } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { UploadLeases } from './upload-lease.js';
 
@@ -15,7 +15,7 @@ const insertDue = statement(
 describe('the lease of a track upload', () => {
   let api: CreatorApi;
   beforeAll(async () => {
-    api = await creatorApi(); // nobody is at work here
+    api = await creatorApi(); // without a worker
   });
   afterAll(() => api.stop());
 
@@ -27,16 +27,16 @@ describe('the lease of a track upload', () => {
       { TRACK_UPLOAD_LEASE_MS: 30_000, TRACK_UPLOAD_CONCURRENCY, TRACK_UPLOAD_ORGANISATION_CONCURRENCY },
       createLogger('creator-api', 'fatal'),
     );
-  const taken = async (bound: number, ids: readonly string[], ofAReplica?: number) => {
-    const taking = await Promise.all(ids.map((id) => leases(bound, ofAReplica).take(id)));
-    return taking.flatMap((upload) => (upload !== undefined && 'token' in upload ? [upload] : []));
+  const acquired = async (limit: number, ids: readonly string[], replicaConcurrency?: number) => {
+    const results = await Promise.all(ids.map((id) => leases(limit, replicaConcurrency).acquire(id)));
+    return results.flatMap((upload) => (upload !== undefined && 'token' in upload ? [upload] : []));
   };
 
   it.each([1, 3])(
-    'is given to at most %i of a creator that is not known yet, however many ask at once',
-    async (bound) => {
+    'is granted for at most %i uploads of an unregistered creator, also to concurrent requests',
+    async (limit) => {
       const ids = await due(uuidv7(), 8);
-      expect(await taken(bound, ids)).toHaveLength(bound);
+      expect(await acquired(limit, ids)).toHaveLength(limit);
     },
   );
 
@@ -45,31 +45,31 @@ describe('the lease of a track upload', () => {
     [32, 8, 4],
     [4, 1, 1],
   ])(
-    'is given to at most %i of an organisation and half of %i, whatever creators it has',
-    async (bound, ofAReplica, most) => {
+    'is granted for at most %i uploads of an organisation and half of %i slots, for any number of creators',
+    async (limit, replicaConcurrency, expected) => {
       const organisation = `org_${uuidv7()}`;
       const creators = [aCreator(organisation), aCreator(organisation), aCreator(organisation)];
       await api.record({ creators });
       const ids = await Promise.all(creators.map(({ id }) => due(id, 3)));
-      expect(await taken(bound, ids.flat(), ofAReplica)).toHaveLength(most);
+      expect(await acquired(limit, ids.flat(), replicaConcurrency)).toHaveLength(expected);
     },
   );
 
-  it('is given to one of each organisation at once', async () => {
+  it('is granted to several organisations at the same time', async () => {
     const ids = [...(await due(uuidv7(), 4)), ...(await due(uuidv7(), 4))];
-    expect(await taken(1, ids)).toHaveLength(2);
+    expect(await acquired(1, ids)).toHaveLength(2);
   });
 
-  it('is given to one of those who ask for the same upload, and to the next when it is given back', async () => {
+  it('is granted to one of several concurrent requests, and to the next after its release', async () => {
     const ids = await due(uuidv7(), 2);
-    const [first] = await taken(1, [...ids, ...ids, ...ids]);
-    if (first === undefined) throw new Error('Nobody got it.');
-    expect(await leases(1).take(first.id)).toEqual({ againInMs: expect.any(Number) });
-    await leases(1).giveBack(first);
-    expect(await taken(1, ids)).toHaveLength(1);
+    const [first] = await acquired(1, [...ids, ...ids, ...ids]);
+    if (first === undefined) throw new Error('No request got the lease.');
+    expect(await leases(1).acquire(first.id)).toEqual({ retryAfterMs: expect.any(Number) });
+    await leases(1).release(first);
+    expect(await acquired(1, ids)).toHaveLength(1);
   });
 
-  it('is no longer to be had when there is nothing to do', async () => {
-    expect(await leases(1).take(uuidv7())).toBeUndefined();
+  it('is undefined for an upload that does not exist', async () => {
+    expect(await leases(1).acquire(uuidv7())).toBeUndefined();
   });
 });

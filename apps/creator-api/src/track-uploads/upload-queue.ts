@@ -5,23 +5,25 @@ import type { CreatorApiSettings } from '../config.js';
 
 export const uploadQueueName = 'track-uploads';
 
-const lastPriority = 2_097_152; // BullMQ's
+const maxPriority = 2_097_152; // of BullMQ
 
 export interface UploadJob {
   readonly uploadId: string;
 }
 
-/** An upload, and the name of its job. */
+/** An upload and the id of its job. */
 export interface QueuedUpload {
   readonly id: string;
   readonly workflow_id: string;
-  /** Which of its organisation's that are not over it is, from 1: the first of each go before the second of any. */
-  readonly place: number;
+  /**
+   * Position among the organisation's open uploads, from 1. A lower rank is processed first, for fairness.
+   */
+  readonly rank: number;
 }
 
 /**
- * The BullMQ queue of uploads to work on. A job is a reminder that may be lost or come twice: what is to be done stands in PostgreSQL, and
- * its lease decides who does it.
+ * The BullMQ queue of uploads to process. A job is only a hint that may be lost or delivered twice:
+ * PostgreSQL holds the state of an upload, and a lease decides which process works on it.
  */
 export class UploadQueue {
   private readonly connection: Redis;
@@ -33,14 +35,14 @@ export class UploadQueue {
     private readonly logger: Logger,
   ) {
     this.connection = new Redis(config.REDIS_URL, {
-      // A reminder that cannot be left at once is not worth waiting for.
+      // Fail fast: a job that is not added now is re-created later.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       commandTimeout: 2_000,
       connectTimeout: 3_000,
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
     });
-    this.connection.on('error', () => undefined); // the readiness probe and the worker's log tell of it
+    this.connection.on('error', () => undefined); // the readiness probe and the worker's log report it
     this.queue = new Queue<UploadJob>(uploadQueueName, {
       connection: this.connection,
       prefix: config.TRACK_UPLOAD_QUEUE_PREFIX,
@@ -48,21 +50,23 @@ export class UploadQueue {
     this.queue.on('error', (error) => logger.debug({ error }, 'The track upload queue reported an error.'));
   }
 
-  /** One job an upload, however often it is added. Rejects when Redis does not take them at once. */
+  /**
+   * Adds one job per upload, however often it is called. Rejects when Redis does not accept them immediately.
+   */
   async add(uploads: readonly QueuedUpload[]): Promise<void> {
-    this.mustBeConnected();
+    this.assertConnected();
     await this.queue.addBulk(
-      uploads.map(({ id, workflow_id: jobId, place }) => ({
+      uploads.map(({ id, workflow_id: jobId, rank }) => ({
         name: 'process',
         data: { uploadId: id },
-        opts: { jobId, priority: Math.min(place, lastPriority), removeOnComplete: true, removeOnFail: true },
+        opts: { jobId, priority: Math.min(rank, maxPriority), removeOnComplete: true, removeOnFail: true },
       })),
     );
   }
 
-  /** Adds those that Redis does not know. Answers how many. Rejects as `add` does. */
+  /** Adds the uploads that have no job and returns their number. Rejects as `add` does. */
   async addMissing(uploads: readonly QueuedUpload[]): Promise<number> {
-    this.mustBeConnected();
+    this.assertConnected();
     const known = await Promise.all(
       uploads.map(({ workflow_id: jobId }) => this.connection.exists(this.queue.toKey(jobId))),
     );
@@ -71,8 +75,8 @@ export class UploadQueue {
     return missing.length;
   }
 
-  /** What Redis does not take now is found again in PostgreSQL. */
-  addSoon(upload: QueuedUpload): void {
+  /** Adds a job without waiting. If Redis does not accept it, the finder re-creates it from PostgreSQL. */
+  addInBackground(upload: QueuedUpload): void {
     this.add([upload]).catch((error: unknown) => {
       this.logger.warn(
         { error, upload_id: upload.id },
@@ -87,7 +91,7 @@ export class UploadQueue {
     this.connection.disconnect();
   }
 
-  private mustBeConnected(): void {
+  private assertConnected(): void {
     if (this.connection.status !== 'ready') throw new Error('Redis is not connected.');
   }
 }

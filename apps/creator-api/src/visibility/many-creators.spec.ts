@@ -8,7 +8,7 @@ import { migrations } from '../migrations/index.js';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { countOrders, readOrders } from '../orders/list-orders.js';
 import { projectOrders } from '../orders/project-orders.js';
-import { totalsOfMonth } from '../statistics/read-statistics.js';
+import { monthTotals } from '../statistics/read-statistics.js';
 import { Visibility } from './visibility.js';
 
 const addCreators = statement(
@@ -40,7 +40,7 @@ const caller = {
 } satisfies Caller;
 const globalAdmin = { ...caller, organisationId: undefined, organisationRole: 'global_admin' };
 
-describe('an organisation of many creators', () => {
+describe('an organisation with many creators', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   const creator = aCreator('org_label', { registered_at: '2026-11-01T12:00:00.000Z' });
@@ -55,7 +55,7 @@ describe('an organisation of many creators', () => {
   });
   afterAll(() => scratch.drop());
 
-  /** Pages of 8 kB that a statement touches under the caller's identity. */
+  /** Number of 8 kB pages that a statement reads with the caller's role. */
   const buffersOf = async (who: Caller, { name, text }: Statement, values: readonly unknown[] = []) => {
     const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
     const row = await new Visibility(database).as(who, (tx) =>
@@ -70,7 +70,7 @@ describe('an organisation of many creators', () => {
     return {
       orders: await buffersOf(caller, readOrders, [...filters, 25, 0]),
       count: await buffersOf(caller, countOrders, filters),
-      month: await buffersOf(caller, totalsOfMonth, [creator.id, '2026-03']),
+      month: await buffersOf(caller, monthTotals, [creator.id, '2026-03']),
       creators: await buffersOf(caller, countCreators),
       page: await buffersOf(caller, readCreators, [25, 0]),
       allCreators: await buffersOf(globalAdmin, countCreators),
@@ -78,13 +78,13 @@ describe('an organisation of many creators', () => {
     };
   };
 
-  it('reads no more for an order, a month or a page of creators than one of few', async () => {
+  it('needs no more page reads for an order, a month or a list of creators than one with few creators', async () => {
     await database.run(addCreators, ['org_label', 300]);
     const few = await measured();
     for (let added = 0; added < 30_000; added += 6_000) await database.run(addCreators, ['org_label', 6_000]);
     const many = await measured();
     for (const [what, buffers] of Object.entries(many)) {
-      // A day has a hundred times as many creators; all of them fill more than 500 pages, without indexes.
+      // A day has a hundred times as many creators. All of them fill more than 500 pages, without indexes.
       const allowed = 2 * (few[what] ?? 0) + 150;
       expect([what, buffers <= allowed ? 'bounded' : `${buffers} of at most ${allowed}`]).toEqual([
         what,
@@ -93,7 +93,7 @@ describe('an organisation of many creators', () => {
     }
   }, 60_000);
 
-  it('reads few rows for the last page a global admin may see', async () => {
+  it('needs few row reads for the last page of a global admin', async () => {
     // 30301 creators on 301 days; a scan up to the page would touch more than 30000 index entries and rows.
     expect(await buffersOf(globalAdmin, readCreators, [25, 30_000])).toBeLessThan(700);
   });

@@ -2,14 +2,14 @@ import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
-import { creatorApi, type CreatorApi, operator, ownerOf } from '../creator-api.fixture.js';
+import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { Visibility } from './visibility.js';
 
 const mine = aCreator('org_harbour');
 const foreign = aCreator('org_meridian');
-const stranger = aCreator('org_nobody_knows'); // its registration never comes
+const stranger = aCreator('org_nobody_knows'); // its registration never arrives
 const myOrder = paid(anOrder(mine.id));
 const foreignOrder = paid(anOrder(foreign.id));
 const orphan = paid(anOrder(stranger.id));
@@ -19,24 +19,27 @@ let foreignUpload = '';
 
 type Claims = Readonly<Record<string, unknown>>;
 const insiders: [string, Claims][] = [
-  ['an owner', ownerOf('org_harbour')],
+  ['an owner', ownerClaims('org_harbour')],
   ['an admin', { org_id: 'org_harbour', org_role: 'admin' }],
   ['a member', { org_id: 'org_harbour', org_role: 'member' }],
   ['the operator', operator],
 ];
 const outsiders: [string, Claims][] = [
-  ['an owner of another organisation', ownerOf('org_meridian')],
+  ['an owner of another organisation', ownerClaims('org_meridian')],
   ['an owner of none', { org_role: 'owner' }],
-  ['a role nobody has', { org_id: 'org_harbour', org_role: 'auditor' }],
+  ['an unknown role', { org_id: 'org_harbour', org_role: 'auditor' }],
   ['an organisation without a role', { org_id: 'org_harbour' }],
-  ['nobody in particular', {}],
+  ['a caller without an organisation', {}],
   ['an organisation that is the empty text', { org_id: '', org_role: 'owner' }],
   ['an organisation with a quote in its name', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
 ];
 
 const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
 
-/** Every operation, asked for something of Harbour's. An operation that is not here fails the last test. */
+/**
+ * A request to every operation for a resource of Harbour. The last test fails if an operation is missing
+ * here.
+ */
 const operations: Record<
   string,
   (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>
@@ -61,10 +64,10 @@ const operations: Record<
     api.get(`/api/v1/track-uploads/${myUpload}`, claims),
 };
 
-type Asked = (api: CreatorApi, who: Claims) => Promise<{ status: number; body: unknown }>;
+type SendRequest = (api: CreatorApi, who: Claims) => Promise<{ status: number; body: unknown }>;
 
-/** The answer to an owner of Harbour, and the names of the statements that were run under its identity. */
-async function watched(api: CreatorApi, ask: Asked) {
+/** Returns the response to an owner of Harbour and the names of the statements that ran with its role. */
+async function watched(api: CreatorApi, send: SendRequest) {
   const transactions: string[][] = [];
   const transaction = api.database.transaction.bind(api.database);
   const spy = jest.spyOn(api.database, 'transaction').mockImplementation((work, options) => {
@@ -73,9 +76,9 @@ async function watched(api: CreatorApi, ask: Asked) {
     return transaction(
       (tx) =>
         work({
-          rows: (one, values) => (names.push(one.name), tx.rows(one, values)),
-          row: (one, values) => (names.push(one.name), tx.row(one, values)),
-          run: (one, values) => (names.push(one.name), tx.run(one, values)),
+          rows: (query, values) => (names.push(query.name), tx.rows(query, values)),
+          row: (query, values) => (names.push(query.name), tx.row(query, values)),
+          run: (query, values) => (names.push(query.name), tx.run(query, values)),
           sendWithCommit: (...last) => tx.sendWithCommit(...last),
           afterCommit: (callback) => tx.afterCommit(callback),
         }),
@@ -83,16 +86,16 @@ async function watched(api: CreatorApi, ask: Asked) {
     );
   });
   try {
-    const { status, body } = await ask(api, ownerOf('org_harbour'));
-    // Others work in the background: the relay of the outbox, for one.
-    const statements = transactions.filter(([first]) => first === 'visibility.become').flat();
+    const { status, body } = await send(api, ownerClaims('org_harbour'));
+    // Ignores background work, such as the outbox relay.
+    const statements = transactions.filter(([first]) => first === 'visibility.set_role').flat();
     return { status, body, statements };
   } finally {
     spy.mockRestore();
   }
 }
 
-describe('who sees what', () => {
+describe('the visibility of rows to callers', () => {
   let api: CreatorApi;
   beforeAll(async () => {
     api = await creatorApi();
@@ -106,34 +109,34 @@ describe('who sees what', () => {
   });
   afterAll(() => api.stop());
 
-  describe.each(Object.entries(operations))('%s', (_route, ask) => {
-    it.each(insiders)('answers %s', async (_who, claims) => {
-      expect((await ask(api, claims)).status).toBeLessThan(300);
+  describe.each(Object.entries(operations))('%s', (_route, send) => {
+    it.each(insiders)('responds with success to %s', async (_who, claims) => {
+      expect((await send(api, claims)).status).toBeLessThan(300);
     });
 
-    it.each(outsiders)('does not exist for %s', async (_who, claims) => {
-      const { status, body } = await ask(api, claims);
+    it.each(outsiders)('responds with 404 to %s', async (_who, claims) => {
+      const { status, body } = await send(api, claims);
       expect(status).toBe(404);
       expect(JSON.stringify(body)).not.toContain(mine.id);
       expect(JSON.stringify(body)).not.toContain(myOrder.id);
     });
 
-    it('wants a token for this API', async () => {
-      const { status, body } = await ask(api, { ...operator, aud: 'https://suite.localhost/store' });
+    it('rejects a token of another API', async () => {
+      const { status, body } = await send(api, { ...operator, aud: 'https://suite.localhost/store' });
       expect(status).toBe(401);
       expect(body).toMatchObject({ code: 'UNAUTHORIZED' });
     });
   });
 
-  it('lists a caller its own creators only, with their true number', async () => {
-    const { body } = await api.get('/api/v1/creators', ownerOf('org_harbour'));
+  it('lists only the creators of the caller, with their exact number', async () => {
+    const { body } = await api.get('/api/v1/creators', ownerClaims('org_harbour'));
     expect(body).toEqual({
       data: [{ uuid: mine.id, org_id: 'org_harbour' }],
       meta: { page: 1, per_page: 25, total: 1 },
     });
     expect((await api.get('/api/v1/creators', operator)).body.meta.total).toBe(2);
-    const nobody = await api.get('/api/v1/creators', {});
-    expect([nobody.status, nobody.body]).toEqual([
+    const withoutOrganisation = await api.get('/api/v1/creators', {});
+    expect([withoutOrganisation.status, withoutOrganisation.body]).toEqual([
       200,
       { data: [], meta: { page: 1, per_page: 25, total: 0 } },
     ]);
@@ -184,33 +187,33 @@ describe('who sees what', () => {
             api.get(`/api/v1/track-uploads/${id}`, who),
       ],
     ],
-  )('%s: the foreign and the missing', (_name, asking) => {
-    it('are one answer after the same work, so that not even time tells', async () => {
+  )('%s', (_name, requestFor) => {
+    it('responds the same, after the same statements, to a foreign and to a missing resource', async () => {
       const theirs = {
         creator: foreign.id,
         order: foreignOrder.id,
         release: foreignOrder.items[0]?.release_id ?? '',
         upload: foreignUpload,
       };
-      const nowhere = { creator: uuidv7(), order: uuidv7(), release: uuidv7(), upload: uuidv7() };
-      const [foreignAnswer, missing] = [
-        await watched(api, asking(theirs)),
-        await watched(api, asking(nowhere)),
+      const missingIds = { creator: uuidv7(), order: uuidv7(), release: uuidv7(), upload: uuidv7() };
+      const [otherOrganisationResponse, missing] = [
+        await watched(api, requestFor(theirs)),
+        await watched(api, requestFor(missingIds)),
       ];
-      expect(foreignAnswer).toEqual(missing);
-      expect(foreignAnswer.status).toBe(404);
-      expect(foreignAnswer.statements.length).toBeGreaterThan(0);
+      expect(otherOrganisationResponse).toEqual(missing);
+      expect(otherOrganisationResponse.status).toBe(404);
+      expect(otherOrganisationResponse.statements.length).toBeGreaterThan(0);
     });
   });
 
-  it('shows an order whose creator is not known to the operator alone', async () => {
+  it('shows an order of an unregistered creator to the operator only', async () => {
     expect((await api.get(`/api/v1/orders/${orphan.id}`, operator)).status).toBe(200);
-    expect((await api.get(`/api/v1/orders/${orphan.id}`, ownerOf('org_nobody_knows'))).status).toBe(404);
+    expect((await api.get(`/api/v1/orders/${orphan.id}`, ownerClaims('org_nobody_knows'))).status).toBe(404);
   });
 
-  it('hides every table’s foreign rows from a query that forgets to ask', async () => {
+  it('hides foreign rows of every table from a query without a condition', async () => {
     const visibility = new Visibility(api.database);
-    const who: Caller = {
+    const caller: Caller = {
       subject: 'someone',
       clientId: 'test',
       creatorId: undefined,
@@ -235,15 +238,15 @@ describe('who sees what', () => {
       'track_uploads',
     ]) {
       const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
-      const seen = await visibility.as(who, (tx) => tx.rows(owners));
+      const seen = await visibility.transaction(caller, (tx) => tx.rows(owners));
       expect(seen).toEqual([{ creator_id: mine.id }]);
       expect((await api.database.rows(owners)).length).toBeGreaterThan(1);
     }
   });
 
-  it('shows the counts of creators of one organisation, or of all together, and none without an organisation', async () => {
+  it('counts the creators of one organisation, or of all for an operator, and none without an organisation', async () => {
     const total = async (claims: Claims) => (await api.get('/api/v1/creators', claims)).body.meta.total;
-    expect(await total(ownerOf('org_harbour'))).toBe(1);
+    expect(await total(ownerClaims('org_harbour'))).toBe(1);
     expect(await total(operator)).toBe(2);
     expect(await total({ org_id: '', org_role: 'owner' })).toBe(0);
   });
@@ -256,10 +259,10 @@ describe('who sees what', () => {
     'exchange_rates',
     'inbox',
     'outbox',
-  ])('lets no request read %s', async (table) => {
+  ])('does not let requests read %s', async (table) => {
     const visibility = new Visibility(api.database);
     const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
-    const who: Caller = {
+    const caller: Caller = {
       subject: 'root',
       clientId: 'test',
       creatorId: undefined,
@@ -269,20 +272,20 @@ describe('who sees what', () => {
       tokenId: 'test',
       tokenIssuedAt: new Date(),
     };
-    await expect(visibility.as(who, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
+    await expect(visibility.transaction(caller, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
   });
 
-  it('leaves no identity behind on a connection', async () => {
-    const who = statement(
-      'test.who',
+  it('leaves no role or organisation on a pooled connection', async () => {
+    const readIdentity = statement(
+      'test.identity',
       `SELECT current_user AS name, current_setting('suite.organisation_id', true) AS org`,
     );
-    const identities = await Promise.all(Array.from({ length: 30 }, () => api.database.row(who)));
+    const identities = await Promise.all(Array.from({ length: 30 }, () => api.database.row(readIdentity)));
     for (const identity of identities) expect(identity).not.toMatchObject({ name: 'creator_api_member' });
     for (const identity of identities) expect(identity).not.toMatchObject({ org: 'org_harbour' });
   });
 
-  it('covers every operation there is', () => {
+  it('covers every operation of the API', () => {
     const routes: unknown[] = [];
     for (const layer of api.app.getHttpAdapter().getInstance().router.stack) {
       if (layer.route === undefined) continue;

@@ -1,12 +1,12 @@
 import { samplingFrequencies } from './aac-decoder.rules.js';
-import { broken } from './audio-refused.js';
+import { broken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 import { isTrailer } from './file-kind.rules.js';
 
 const headerBytes = 7;
-const samplesOfABlock = 1024;
+const samplesPerBlock = 1024;
 
-/** Seconds of sound in an AAC file of ADTS frames, frame by frame to its end. @throws AudioRefused */
+/** Measures an AAC file by walking its ADTS frames to the end. @throws InvalidAudio */
 export function measureAdts(file: ByteSource, start: number): Measured {
   let rate: number | undefined;
   let blocks = 0;
@@ -16,14 +16,15 @@ export function measureAdts(file: ByteSource, start: number): Measured {
       if (isTrailer(file, at)) break;
       return broken('The file contains data that is not an audio frame.');
     }
-    const own = samplingFrequencies[(head.readUInt8(2) >>> 2) & 15];
+    const frameRate = samplingFrequencies[(head.readUInt8(2) >>> 2) & 15];
     const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
-    rate ??= own;
-    if (own === undefined || own !== rate || bytes < headerBytes) return broken('An audio frame is invalid.');
+    rate ??= frameRate;
+    if (frameRate === undefined || frameRate !== rate || bytes < headerBytes)
+      return broken('An audio frame is invalid.');
     if (at + bytes > file.size) broken('The file is truncated: it ends within an audio frame.');
     blocks += (head.readUInt8(6) & 3) + 1;
     at += bytes;
   }
   if (rate === undefined) return broken('The file contains no audio.');
-  return { seconds: (blocks * samplesOfABlock) / rate, sampleRate: rate };
+  return { seconds: (blocks * samplesPerBlock) / rate, sampleRate: rate };
 }

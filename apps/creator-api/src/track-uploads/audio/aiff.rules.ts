@@ -1,23 +1,23 @@
-import { AudioRefused, broken } from './audio-refused.js';
+import { InvalidAudio, broken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
-import { chunksOf } from './wave.rules.js';
+import { readChunks } from './wave.rules.js';
 
-/** AIFF-C's names of samples that are not compressed. */
+/** AIFF-C's names of uncompressed sample formats. */
 const integers = new Set(['NONE', 'twos', 'sowt', 'raw ', 'in24', 'in32']);
 const floatingPoints = new Set(['fl32', 'FL32', 'fl64', 'FL64']);
 const soundHeaderBytes = 8; // offset and block size
 
-/** AIFF or AIFF-C ("Audio Interchange File Format" 1.3). @throws AudioRefused */
+/** Measures AIFF or AIFF-C ("Audio Interchange File Format" 1.3). @throws InvalidAudio */
 export function measureAiff(file: ByteSource, start: number): Measured {
   const compressible = file.bytes(start + 8, 4).toString('latin1') === 'AIFC';
-  const chunks = chunksOf(file, start, 'BE');
+  const chunks = readChunks(file, start, 'BE');
   const [common, sound] = [chunks.get('COMM'), chunks.get('SSND')];
   if (common === undefined || common.length < (compressible ? 22 : 18) || sound === undefined)
     return broken('The file has no audio format description or no audio data.');
   const head = file.bytes(common.at, 22);
   const samples = compressible ? head.toString('latin1', 18, 22) : 'NONE';
   if (!integers.has(samples) && !floatingPoints.has(samples))
-    throw new AudioRefused('unsupported_codec', 'Only uncompressed AIFF files are supported.');
+    throw new InvalidAudio('unsupported_codec', 'Only uncompressed AIFF files are supported.');
   const [channels, frames, bits] = [head.readUInt16BE(0), head.readUInt32BE(2), head.readUInt16BE(6)];
   const rate = extendedPrecision(head.subarray(8, 18));
   if (channels === 0 || bits === 0 || !(rate > 0)) broken('The audio format is invalid.');
@@ -26,7 +26,9 @@ export function measureAiff(file: ByteSource, start: number): Measured {
   return { seconds: frames / rate, sampleRate: rate, codec: integers.has(samples) ? 'PCM' : 'IEEE_FLOAT' };
 }
 
-/** IEEE 754's 80 bits: sign and exponent in 16, then 64 of mantissa with its leading one. */
+/**
+ * IEEE 754 with 80 bits: 16 bits of sign and exponent, then 64 bits of mantissa with an explicit leading one.
+ */
 function extendedPrecision(bytes: Buffer): number {
   const exponent = (bytes.readUInt16BE(0) & 0x7fff) - 16_383 - 63;
   return Number(bytes.readBigUInt64BE(2)) * 2 ** exponent;

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Spool } from '../spool.js';
-import { AudioRefused } from './audio-refused.js';
+import { InvalidAudio } from './invalid-audio.js';
 import { sample } from './audio-samples.fixture.js';
 import { describeAudio } from './describe-audio.js';
 
@@ -21,25 +21,25 @@ export async function describeFile(bytes: Buffer) {
   }
 }
 
-/** The code it is refused with. */
-export async function refusal(bytes: Buffer): Promise<string> {
+/** Returns the code with which the file is rejected. */
+export async function rejectionCode(bytes: Buffer): Promise<string> {
   try {
     const { audio } = await describeFile(bytes);
-    return `taken: ${audio.container}, ${audio.duration_seconds} s`;
+    return `accepted: ${audio.container}, ${audio.duration_seconds} s`;
   } catch (error) {
-    if (error instanceof AudioRefused) return error.code;
+    if (error instanceof InvalidAudio) return error.code;
     throw error;
   }
 }
 
-/** A header that is not what it was. */
+/** Returns a changed copy. */
 export function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
   return copy;
 }
 
-/** tone.m4a without its edit list, whose decoder is told something else, and whose frames are said to last so long. */
+/** tone.m4a without its edit list, with another decoder configuration and frame duration. */
 export function m4aWith({ configuration = '140856e500', delta = 1024, timescale = 16_000 }): Buffer {
   return changed(sample('tone.m4a'), (copy) => {
     copy.write(configuration, copy.indexOf('140856e500', 0, 'hex'), 'hex');
@@ -57,10 +57,10 @@ export function m4aWithEdit({ ticks, from }: { readonly ticks: number; readonly 
   });
 }
 
-/** A file with tags at its end, with what iTunes writes of the samples before and behind the sound. */
-export function m4aWithGaps(m4a: Buffer, before: number, behind: number): Buffer {
+/** Adds an `iTunSMPB` tag with the number of samples before and after the sound. */
+export function m4aWithGaps(m4a: Buffer, before: number, after: number): Buffer {
   const number = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
-  const text = ` 00000000 ${number(before)} ${number(behind)} 0000000000000000`;
+  const text = ` 00000000 ${number(before)} ${number(after)} 0000000000000000`;
   const box = (type: string, content: Buffer) => {
     const head = Buffer.alloc(8);
     head.writeUInt32BE(8 + content.length);
@@ -85,8 +85,8 @@ export function m4aWithGaps(m4a: Buffer, before: number, behind: number): Buffer
   return Buffer.concat([longer, tag]);
 }
 
-/** tone.m4a, whose samples lie in two chunks that begin at the same byte. */
-export function m4aInOnePlace(): Buffer {
+/** tone.m4a with two chunks that start at the same byte. */
+export function m4aWithSharedChunks(): Buffer {
   const m4a = changed(sample('tone.m4a'), (copy) => {
     for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stco']) {
       const length = copy.indexOf(box) - 4;

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files that encoders made once: 12 s of a quiet tone (ffmpeg -f lavfi -i sine=220), in `short.*` 9.99 s (lame -V 9.9, ffmpeg -c:a aac). */
+/**
+ * Recorded encoder output: 12 s of a quiet tone (ffmpeg -f lavfi -i sine=220); `short.*` has 9.99 s (lame -V
+ * 9.9, ffmpeg -c:a aac).
+ */
 export function sample(name: string): Buffer {
   return readFileSync(join(import.meta.dirname, 'samples', name));
 }
@@ -13,9 +16,9 @@ export interface WaveOptions {
   readonly bits?: number;
   /** 1 PCM, 3 floating point, 0xfffe extensible. */
   readonly tag?: number;
-  /** What the header says of the bytes of sound; by default the truth. */
+  /** Number of sound bytes in the header; by default the actual number. */
   readonly claims?: number;
-  /** What the LIST chunk says. */
+  /** Title in the LIST chunk. */
   readonly title?: string;
 }
 
@@ -45,7 +48,7 @@ export function wave(options: WaveOptions = {}): Buffer {
   return Buffer.concat([sized('RIFF', body.length + claimed - sound.length), body]);
 }
 
-/** Silence as AIFF, or AIFF-C with a name of its compression. */
+/** Silence as AIFF, or as AIFF-C if a compression is given. */
 export function aiff({ seconds = 12, compression = '', claims = 0 } = {}): Buffer {
   const rate = 8000;
   const frames = Math.round(seconds * rate);
@@ -63,7 +66,7 @@ export function aiff({ seconds = 12, compression = '', claims = 0 } = {}): Buffe
   return Buffer.concat([sized('FORM', body.length, 'BE'), body]);
 }
 
-/** FLAC of one constant value a frame of 4096 samples (RFC 9639 §9), at 8000 Hz. */
+/** FLAC at 8000 Hz with frames of 4096 samples, each of one constant value (RFC 9639 §9). */
 export function flac(values: readonly number[]): Buffer {
   const info = Buffer.alloc(34);
   info.writeUInt16BE(4096, 0);
@@ -72,7 +75,7 @@ export function flac(values: readonly number[]): Buffer {
   info.writeUInt8(15 << 4, 13);
   info.writeUInt32BE(values.length * 4096, 14);
   const frames = values.map((value, number) => {
-    const coded = Buffer.from(String.fromCodePoint(number), 'utf8'); // numbers are coded as characters are
+    const coded = Buffer.from(String.fromCodePoint(number), 'utf8'); // frame numbers are coded like UTF-8
     const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0xc0, 0x08]), coded]);
     const frame = Buffer.concat([header, Buffer.from([crc(header, 8, 0x07), 0, value >>> 8, value & 0xff])]);
     const checksum = Buffer.alloc(2);

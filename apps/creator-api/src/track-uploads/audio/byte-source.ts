@@ -1,25 +1,25 @@
 import { readSync } from 'node:fs';
 
-/** A file's bytes by place. */
+/** Random access to the bytes of a file. */
 export interface ByteSource {
   readonly size: number;
-  /** Fewer at the end of the file. Good until the next call. */
+  /** Returns fewer bytes at the end of the file. The buffer is valid until the next call. */
   bytes(offset: number, length: number): Buffer;
 }
 
-/** What a file holds, counted in it. */
+/** The measured properties of a file. */
 export interface Measured {
   readonly seconds: number;
-  /** Samples a second, by which the seconds were counted; AIFF has fractions. */
+  /** Samples per second, from which the seconds were calculated. AIFF allows fractions. */
   readonly sampleRate: number;
-  /** Where music-metadata does not know better. */
+  /** Undefined where music-metadata reports it better. */
   readonly codec?: string;
   readonly channels?: number | undefined;
 }
 
 const windowBytes = 1024 * 1024;
 
-/** Reads an open file a window at a time, and waits for the disk: for a thread of its own. */
+/** Reads an open file in windows of 1 MiB. Reads synchronously, so use it in a worker thread. */
 export class FileBytes implements ByteSource {
   private readonly window = Buffer.allocUnsafe(windowBytes);
   private windowAt = 0;
@@ -31,14 +31,14 @@ export class FileBytes implements ByteSource {
   ) {}
 
   bytes(offset: number, length: number): Buffer {
-    const wanted = Math.max(0, Math.min(length, this.size - offset));
-    if (wanted > windowBytes) return this.read(Buffer.allocUnsafe(wanted), offset);
-    if (offset < this.windowAt || offset + wanted > this.windowAt + this.windowLength) {
+    const requested = Math.max(0, Math.min(length, this.size - offset));
+    if (requested > windowBytes) return this.read(Buffer.allocUnsafe(requested), offset);
+    if (offset < this.windowAt || offset + requested > this.windowAt + this.windowLength) {
       this.windowAt = offset;
       this.windowLength = this.read(this.window, offset).length;
     }
     const start = offset - this.windowAt;
-    return this.window.subarray(start, Math.min(start + wanted, this.windowLength));
+    return this.window.subarray(start, Math.min(start + requested, this.windowLength));
   }
 
   private read(into: Buffer, offset: number): Buffer {

@@ -6,11 +6,11 @@ import {
   m4aWith,
   m4aWithEdit,
   m4aWithGaps,
-  refusal,
+  rejectionCode,
 } from './audio-files.fixture.js';
 import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
 
-describe('reading audio', () => {
+describe('describeAudio', () => {
   const tagged = { title: 'Slow Signal', position: 3 };
   const untagged = { title: null, position: null };
   const mp3 = {
@@ -40,7 +40,7 @@ describe('reading audio', () => {
     ],
     ['tone.m4a', 12, m4a, tagged],
     ['tone-faststart.m4a', 12, m4a, untagged],
-  ])('%s', async (name, seconds, audio, tags) => {
+  ])('describes %s', async (name, seconds, audio, tags) => {
     expect(await describeFile(sample(name))).toMatchObject({
       audio: { ...audio, duration_seconds: seconds },
       ...tags,
@@ -57,7 +57,7 @@ describe('reading audio', () => {
     ['WAV in floating point', wave({ bits: 32, tag: 3 }), { ...wav, codec: 'IEEE_FLOAT', bit_depth: 32 }],
     ['AIFF', aiff(), { ...wav, container: 'AIFF' }],
     ['AIFF-C', aiff({ compression: 'sowt' }), { ...wav, container: 'AIFF' }],
-  ])('%s', async (_name, bytes, audio) => {
+  ])('describes %s', async (_name, bytes, audio) => {
     expect((await describeFile(bytes)).audio).toMatchObject({
       ...audio,
       duration_seconds: 12,
@@ -65,7 +65,7 @@ describe('reading audio', () => {
     });
   });
 
-  it('takes loudness and a title from the tags', async () => {
+  it('reads loudness and title from the tags', async () => {
     expect((await describeFile(sample('tone.flac'))).audio.loudness).toEqual({
       track_gain_db: -6.5,
       track_peak: 0.5,
@@ -73,15 +73,15 @@ describe('reading audio', () => {
     expect((await describeFile(wave({ title: 'Low Water' }))).title).toBe('Low Water');
   });
 
-  it('finds the end of every frame of FLAC, whatever its checksum', async () => {
+  it('finds the end of every FLAC frame for any checksum', async () => {
     const values = Array.from({ length: 8192 }, (_, index) => (index * 40_503) & 0xffff);
     expect((await describeFile(flac(values))).audio.duration_seconds).toBe((8192 * 4096) / 8000);
   });
 
   it.each([
-    ['told first', '2d8c080000'],
-    ['told behind the rest', '158856e5c0'],
-  ])('M4A in HE-AAC, %s: each frame is 2048 samples', async (_where, configuration) => {
+    ['signalled first', '2d8c080000'],
+    ['signalled after the configuration', '158856e5c0'],
+  ])('counts 2048 samples per frame of HE-AAC in M4A, %s', async (_where, configuration) => {
     const heAac = m4aWith({ configuration, delta: 2048 });
     expect((await describeFile(heAac)).audio).toMatchObject({
       ...m4a,
@@ -90,7 +90,7 @@ describe('reading audio', () => {
     });
   });
 
-  it('M4A in frames of 960 samples', async () => {
+  it('describes M4A with frames of 960 samples', async () => {
     const short = m4aWith({ configuration: '140c000000', delta: 960 });
     expect((await describeFile(short)).audio.duration_seconds).toBe(11.34);
   });
@@ -99,7 +99,7 @@ describe('reading audio', () => {
     ['has no edit list and no tag', m4aWith({}), 12.096],
     ['has the tag of iTunes', m4aWithGaps(m4aWith({}), 0x400, 0x200), 12],
     [
-      'has the tag of iTunes behind an edit list, which wins',
+      'has the tag of iTunes and an edit list, which takes precedence',
       m4aWithGaps(sample('tone.m4a'), 0x800, 0x800),
       12,
     ],
@@ -107,24 +107,27 @@ describe('reading audio', () => {
     ['has an edit list to its end', m4aWithEdit({ ticks: 0, from: 1024 }), 12.032],
     ['has an edit list of silence', m4aWithEdit({ ticks: 12_000, from: -1 }), 'too_short'],
     [
-      'has an edit list that begins behind its end',
+      'has an edit list that starts after its end',
       m4aWithEdit({ ticks: 12_000, from: 2 ** 31 - 1 }),
       'too_short',
     ],
-    ['says that nearly all of it is not heard', m4aWithGaps(m4aWith({}), 0xffffffff, 0), 'too_short'],
-  ])('counts what of an M4A file is heard when it %s', async (_what, bytes, heard) => {
+    ['declares nearly all of it inaudible', m4aWithGaps(m4aWith({}), 0xffffffff, 0), 'too_short'],
+  ])('counts the audible seconds of an M4A file that %s', async (_what, bytes, heard) => {
     const result =
       typeof heard === 'string'
-        ? refusal(bytes)
+        ? rejectionCode(bytes)
         : describeFile(bytes).then(({ audio }) => audio.duration_seconds);
     expect(await result).toBe(heard);
   });
 
-  it.each(['short.mp3', 'short.m4a'])('%s holds more than 10 s, of which 9.99 are heard', async (name) => {
-    expect(await refusal(sample(name))).toBe('too_short');
-  });
+  it.each(['short.mp3', 'short.m4a'])(
+    'rejects %s, which has more than 10 s of samples but 9.99 s of audible sound',
+    async (name) => {
+      expect(await rejectionCode(sample(name))).toBe('too_short');
+    },
+  );
 
-  it('counts the sound where a header says less', async () => {
+  it('counts the actual sound if the header claims less', async () => {
     const modest = changed(sample('tone-cbr.mp3'), (copy) => {
       copy.writeUInt32BE(5, copy.indexOf('Info') + 8);
     });
@@ -137,15 +140,15 @@ describe('reading audio', () => {
       'an ID3v2 tag and zeros before MP3',
       Buffer.concat([id3v2, Buffer.alloc(500), sample('tone-plain.mp3')]),
     ],
-    ['an ID3v1 tag behind MP3', Buffer.concat([sample('tone-plain.mp3'), id3v1])],
+    ['an ID3v1 tag after MP3', Buffer.concat([sample('tone-plain.mp3'), id3v1])],
     [
-      'an APE tag behind MP3',
+      'an APE tag after MP3',
       Buffer.concat([sample('tone-plain.mp3'), Buffer.from('APETAGEX'), Buffer.alloc(100, 1)]),
     ],
-    ['an ID3v1 tag behind FLAC', Buffer.concat([sample('tone.flac'), id3v1])],
-    ['zeros behind AAC', Buffer.concat([sample('tone.aac'), Buffer.alloc(300)])],
+    ['an ID3v1 tag after FLAC', Buffer.concat([sample('tone.flac'), id3v1])],
+    ['zeros after AAC', Buffer.concat([sample('tone.aac'), Buffer.alloc(300)])],
     ['FLAC that does not say how long it is', changed(sample('tone.flac'), (copy) => copy.fill(0, 22, 26))],
-  ])('takes %s', async (_what, bytes) => {
+  ])('accepts %s', async (_what, bytes) => {
     expect((await describeFile(bytes)).audio.duration_seconds).toBeCloseTo(12, 0);
   });
 });

@@ -5,21 +5,21 @@ import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
 import { measureAiff } from './aiff.rules.js';
 import { type AudioFacts, audioFacts } from './audio-facts.js';
-import { AudioRefused, broken } from './audio-refused.js';
+import { InvalidAudio, broken } from './invalid-audio.js';
 import { type ByteSource, FileBytes, type Measured } from './byte-source.js';
-import { type FileKind, kindOfFile } from './file-kind.rules.js';
+import { type FileKind, detectFileKind } from './file-kind.rules.js';
 import { measureFlac } from './flac.rules.js';
 import { measureMp4 } from './mp4.rules.js';
 import { measureMp3 } from './mpeg.rules.js';
 import { type TrackTags, trackTags } from './track-tags.rules.js';
 import { measureWave } from './wave.rules.js';
 
-const leastSeconds = 10;
-/** Tags with pictures are read as a whole; the heap's bound does not count such memory. */
-const mostTagBytes = 64 * 1024 * 1024;
+const minSeconds = 10;
+/** Tags with pictures are read as a whole, in memory that the heap limit does not count. */
+const maxTagBytes = 64 * 1024 * 1024;
 
-/** Each counts what the file really holds, and throws AudioRefused when it is not whole. */
-const measures: Readonly<Record<FileKind, (file: ByteSource, start: number) => Measured>> = {
+/** Each function measures the actual content, and throws InvalidAudio if the file is incomplete. */
+const measurers: Readonly<Record<FileKind, (file: ByteSource, start: number) => Measured>> = {
   WAV: measureWave,
   AIFF: measureAiff,
   FLAC: measureFlac,
@@ -28,7 +28,7 @@ const measures: Readonly<Record<FileKind, (file: ByteSource, start: number) => M
   M4A: measureMp4,
 };
 
-/** By which music-metadata chooses its parser. */
+/** music-metadata selects its parser by the media type. */
 const mediaTypes: Readonly<Record<FileKind, string>> = {
   WAV: 'audio/wav',
   AIFF: 'audio/aiff',
@@ -38,7 +38,7 @@ const mediaTypes: Readonly<Record<FileKind, string>> = {
   M4A: 'audio/mp4',
 };
 
-/** Of the others a container may tell one, which its codec does not have. */
+/** Other containers may state a bit depth although their codecs have none. */
 const withBitDepth: ReadonlySet<FileKind> = new Set(['WAV', 'AIFF', 'FLAC']);
 
 export interface DescribedAudio extends TrackTags {
@@ -46,22 +46,22 @@ export interface DescribedAudio extends TrackTags {
 }
 
 /**
- * Reads an open file: first whether it is audio and whole, which music-metadata does not say (it believes headers), then what it is and what
- * its tags say. Waits for the disk: for a thread of its own.
- * @throws AudioRefused
+ * Analyses an open file. First verifies that it is complete audio, since music-metadata trusts the headers;
+ * then reads its format and tags. Reads synchronously, so run it in a worker thread.
+ * @throws InvalidAudio
  */
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
   const file = new FileBytes(fd, size);
   const { kind, seconds: counted, ...measured } = measure(file);
-  const microseconds = Math.round(counted * 1_000_000); // 10 s is 10 s, however it was reckoned
+  const microseconds = Math.round(counted * 1_000_000); // so that rounding errors do not make 10 s shorter
   const seconds = microseconds / 1_000_000;
-  if (seconds < leastSeconds)
-    throw new AudioRefused(
+  if (seconds < minSeconds)
+    throw new InvalidAudio(
       'too_short',
-      `The track lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${leastSeconds} s.`,
+      `The track lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${minSeconds} s.`,
     );
   if (seconds > maxTrackSeconds) broken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
-  const { format, common } = await metadataOf(fd, kind);
+  const { format, common } = await parseMetadata(fd, kind);
   const gain = finite(common.replaygain_track_gain?.dB ?? format.trackGain);
   const peak = finite(common.replaygain_track_peak?.ratio ?? format.trackPeakLevel);
   const audio = audioFacts.safeParse({
@@ -78,23 +78,23 @@ export async function describeAudio(fd: number, size: number): Promise<Described
 }
 
 function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
-  const found = kindOfFile(file);
-  if (found === undefined)
-    throw new AudioRefused('not_audio', 'The file is not WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
+  const detected = detectFileKind(file);
+  if (detected === undefined)
+    throw new InvalidAudio('not_audio', 'The file is not WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
   try {
-    return { kind: found.kind, ...measures[found.kind](file, found.start) };
+    return { kind: detected.kind, ...measurers[detected.kind](file, detected.start) };
   } catch (error) {
-    // A header that ends where its fields do not. By name: Node's own errors are no instances of a test's RangeError.
+    // A truncated header. Compared by name, since Node's RangeError is not Jest's.
     if (isNativeError(error) && error.name === 'RangeError')
       return broken('The file is truncated: it ends within a header.');
     throw error;
   }
 }
 
-/** The spooled file has no name, but the operating system has one for what is open. */
-async function metadataOf(fd: number, kind: FileKind): Promise<IAudioMetadata> {
-  const tokenizer = await fromFile(`/dev/fd/${fd}`, { maxBufferSize: mostTagBytes });
-  tokenizer.fileInfo.mimeType = mediaTypes[kind]; // found out here: nothing is guessed again
+/** The spooled file is unlinked, so it is opened by its descriptor. */
+async function parseMetadata(fd: number, kind: FileKind): Promise<IAudioMetadata> {
+  const tokenizer = await fromFile(`/dev/fd/${fd}`, { maxBufferSize: maxTagBytes });
+  tokenizer.fileInfo.mimeType = mediaTypes[kind]; // detected above, so it is not guessed again
   try {
     return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
   } catch {
@@ -104,7 +104,7 @@ async function metadataOf(fd: number, kind: FileKind): Promise<IAudioMetadata> {
   }
 }
 
-/** Tags say `-inf`, too. */
+/** Tags may contain `-inf`. */
 function finite(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }

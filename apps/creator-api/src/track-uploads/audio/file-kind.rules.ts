@@ -3,8 +3,11 @@ import type { ByteSource } from './byte-source.js';
 export const fileKinds = ['WAV', 'AIFF', 'FLAC', 'MP3', 'AAC', 'M4A'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
-/** What a file is by how it begins, and where its audio begins: an ID3v2 tag may stand before it. Its name and its server's word count for nothing. */
-export function kindOfFile(file: ByteSource): { kind: FileKind; start: number } | undefined {
+/**
+ * Detects the kind of a file by its first bytes, and where its audio starts after an optional ID3v2 tag. File
+ * names and media types are ignored.
+ */
+export function detectFileKind(file: ByteSource): { kind: FileKind; start: number } | undefined {
   const start = afterId3v2(file);
   const head = file.bytes(start, 12);
   const text = head.toString('latin1');
@@ -15,12 +18,16 @@ export function kindOfFile(file: ByteSource): { kind: FileKind; start: number } 
   const frames = afterZeros(file, start);
   const [first = 0, second = 0] = file.bytes(frames, 2);
   if (first !== 0xff) return undefined;
-  // ISO/IEC 13818-7 §6.2: an ADTS header is a sync word of 12 bits and a layer of 0, which MPEG audio has not.
+  // ISO/IEC 13818-7 §6.2: an ADTS header has a sync word of 12 bits and a layer of 0, which MPEG audio does
+  // not use.
   if ((second & 0xf6) === 0xf0) return { kind: 'AAC', start: frames };
   return (second & 0xe6) === 0xe2 ? { kind: 'MP3', start: frames } : undefined;
 }
 
-/** ID3v2 §3.1: ten bytes, whose last four are the length of the rest in 7 bits each; a footer is ten more. Tags may follow each other. */
+/**
+ * Skips ID3v2 tags (§3.1). A header has ten bytes, of which the last four are the length of the rest, 7 bits
+ * each. A footer has ten bytes more.
+ */
 export function afterId3v2(file: ByteSource): number {
   for (let at = 0; ;) {
     const head = file.bytes(at, 10);
@@ -31,7 +38,7 @@ export function afterId3v2(file: ByteSource): number {
   }
 }
 
-/** Padding that some writers leave between a tag and the first frame. */
+/** Skips the padding that some encoders write between a tag and the first frame. */
 export function afterZeros(file: ByteSource, offset: number): number {
   for (let at = offset; at < file.size;) {
     const bytes = file.bytes(at, 65_536);
@@ -44,7 +51,7 @@ export function afterZeros(file: ByteSource, offset: number): number {
 
 const trailers = ['TAG', 'APETAGEX', 'LYRICSBEGIN', 'ID3', '3DI'];
 
-/** Whether what begins here is no audio any more but tags, zeros or nothing. */
+/** Whether only tags or zeros, but no audio, follow the offset. */
 export function isTrailer(file: ByteSource, offset: number): boolean {
   const text = file.bytes(offset, 11).toString('latin1');
   return trailers.some((name) => text.startsWith(name)) || afterZeros(file, offset) === file.size;

@@ -1,13 +1,13 @@
-import { broken } from './audio-refused.js';
+import { broken } from './invalid-audio.js';
 
-/** Of ISO/IEC 14496-12 §4.2. */
+/** A box of ISO/IEC 14496-12 §4.2. */
 interface Box {
   readonly type: string;
   readonly content: Buffer;
 }
 export type Boxes = readonly Box[];
 
-/** @throws AudioRefused when one is longer than what it stands in */
+/** Splits a box into its child boxes. @throws InvalidAudio when a child is longer than its parent */
 export function boxesIn(parent: Buffer): Boxes {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= parent.length;) {
@@ -31,7 +31,11 @@ export function textAt(content: Buffer | undefined, at: number): string {
   return content?.toString('latin1', at, at + 4) ?? '';
 }
 
-/** The 32-bit numbers of a table. @param countAt where their number stands @param from where they begin */
+/**
+ * Reads a table of 32-bit numbers.
+ * @param countAt offset of the entry count
+ * @param from offset of the first number
+ */
 export function numbers(content: Buffer | undefined, countAt: number, from: number, perEntry = 2): number[] {
   if (content === undefined || content.length < from) return broken('The file has no sample table.');
   const count = content.readUInt32BE(countAt) * perEntry;

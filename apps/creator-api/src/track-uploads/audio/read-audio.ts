@@ -3,11 +3,11 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { uploadFailureCodes } from '../upload-failure.rules.js';
 import { audioFacts } from './audio-facts.js';
-import { AudioRefused } from './audio-refused.js';
+import { InvalidAudio } from './invalid-audio.js';
 import type { DescribedAudio } from './describe-audio.js';
 
-const withinMs = 60_000;
-const mostHeapMegabytes = 192;
+const timeoutMs = 60_000;
+const maxHeapMegabytes = 192;
 const program = new URL('./audio-thread.js', import.meta.url);
 
 const report = z.union([
@@ -18,23 +18,23 @@ const report = z.union([
       position: z.int().nullable(),
     }),
   }),
-  z.object({ refused: z.object({ code: z.enum(uploadFailureCodes), message: z.string() }) }),
+  z.object({ rejected: z.object({ code: z.enum(uploadFailureCodes), message: z.string() }) }),
 ]);
 
 /**
- * Reads files of audio in a thread, one after another, so that neither the answers of the service nor its memory hang on what strangers
- * wrote: a file that takes too long, too much or an unforeseen turn ends its thread.
+ * Analyses untrusted audio files in a worker thread, one at a time. The thread has a time limit and a heap
+ * limit, so a hostile file ends its thread and not the service.
  */
 export class ReadAudio {
-  private turn: Promise<unknown> = Promise.resolve();
+  private previous: Promise<unknown> = Promise.resolve();
 
-  /** @param threadProgram compiled: a thread does not compile TypeScript by the way */
+  /** @param threadProgram URL of compiled JavaScript; a worker thread does not compile TypeScript */
   constructor(private readonly threadProgram = program) {}
 
-  /** @throws AudioRefused; the signal's reason when it aborts; else what nobody foresaw */
+  /** @throws InvalidAudio; the signal's reason when it aborts; any other error of the thread */
   run(file: { readonly fd: number; readonly size: number }, signal: AbortSignal): Promise<DescribedAudio> {
-    const reading = this.turn.then(() => this.readInThread(file, signal));
-    this.turn = reading.catch(() => undefined);
+    const reading = this.previous.then(() => this.readInThread(file, signal));
+    this.previous = reading.catch(() => undefined);
     return reading;
   }
 
@@ -45,21 +45,21 @@ export class ReadAudio {
     signal.throwIfAborted();
     const thread = new Worker(this.threadProgram, {
       workerData: { fd, size },
-      resourceLimits: { maxOldGenerationSizeMb: mostHeapMegabytes },
-      stdout: true, // what a library prints is nobody's
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes },
+      stdout: true, // discards what a library prints
       stderr: true,
     });
-    // `once` takes its own away when it is aborted, and an error that nobody hears ends the process.
+    // `once` removes its error listener when it is aborted, and an unhandled error ends the process.
     thread.on('error', () => undefined);
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
       const read = report.parse((await once(thread, 'message', { signal: ended }))[0]);
-      if ('refused' in read) throw new AudioRefused(read.refused.code, read.refused.message);
+      if ('rejected' in read) throw new InvalidAudio(read.rejected.code, read.rejected.message);
       return read.described;
     } catch (error) {
       signal.throwIfAborted();
       if (ended.aborted || Reflect.get(Object(error), 'code') === 'ERR_WORKER_OUT_OF_MEMORY')
-        throw new AudioRefused('broken', 'The analysis of the file exceeded the time or memory limit.');
+        throw new InvalidAudio('broken', 'The analysis of the file exceeded the time or memory limit.');
       throw error;
     } finally {
       await thread.terminate();

@@ -14,7 +14,7 @@ describe('trackTags', () => {
     ['', null],
     [undefined, null],
     [7, null],
-  ])('makes of the title %j %j', (title, tidy) => {
+  ])('converts the title %j to %j', (title, tidy) => {
     expect(trackTags(title, null).title).toBe(tidy);
   });
 
@@ -28,11 +28,11 @@ describe('trackTags', () => {
     [Number.NaN, null],
     ['3', null],
     [null, null],
-  ])('makes of the position %j %j', (position, tidy) => {
+  ])('converts the position %j to %j', (position, tidy) => {
     expect(trackTags(null, position).position).toBe(tidy);
   });
 
-  it('never lets through what people cannot read, and never more than 200 characters', () => {
+  it('never returns unprintable characters or more than 200 characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         const { title } = trackTags(text, null);

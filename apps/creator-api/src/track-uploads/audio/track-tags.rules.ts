@@ -1,21 +1,23 @@
 import { maxTrackPosition } from '@fulfilment/contracts';
 
-const mostTitleCharacters = 200;
-// Control and format characters that move what stands beside them, and what is no character.
+const maxTitleCharacters = 200;
+// Control characters, format characters that affect neighbouring text, surrogates and private-use characters.
 const unprintable = /[\p{Cc}\p{Cs}\p{Co}\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
 
-/** What a file's tags say of the track, for people to read. */
+/** Title and position of a track from the tags of its file. */
 export interface TrackTags {
-  /** NFC, on one line, 1 to 200 characters; null when the file says none. */
+  /** NFC, one line, 1 to 200 characters; null if the file has none. */
   readonly title: string | null;
-  /** 1 to 999; null when the file says none. */
+  /** 1 to 999; null if the file has none. */
   readonly position: number | null;
 }
 
-/** Tags are what strangers wrote: bounded, without control characters, and never believed to be a number. */
+/**
+ * Sanitises untrusted tags: limits their length, removes control characters and checks the type of numbers.
+ */
 export function trackTags(title: unknown, position: unknown): TrackTags {
   return {
-    title: typeof title === 'string' ? tidyTitle(title) : null,
+    title: typeof title === 'string' ? cleanTitle(title) : null,
     position:
       typeof position === 'number' &&
       Number.isInteger(position) &&
@@ -26,8 +28,13 @@ export function trackTags(title: unknown, position: unknown): TrackTags {
   };
 }
 
-function tidyTitle(text: string): string | null {
-  const tidy = text.slice(0, 10_000).replace(unprintable, ' ').normalize('NFC').replace(/\s+/gu, ' ').trim();
-  const bounded = [...tidy].slice(0, mostTitleCharacters).join('').trim();
+function cleanTitle(text: string): string | null {
+  const cleaned = text
+    .slice(0, 10_000)
+    .replace(unprintable, ' ')
+    .normalize('NFC')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  const bounded = [...cleaned].slice(0, maxTitleCharacters).join('').trim();
   return bounded === '' ? null : bounded;
 }

@@ -1,23 +1,23 @@
-import { AudioRefused, broken } from './audio-refused.js';
+import { InvalidAudio, broken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 
 const pcm = 1;
 const floatingPoint = 3;
 const extensible = 0xfffe;
-const mostChunks = 10_000;
+const maxChunks = 10_000;
 
 export interface Chunk {
   readonly name: string;
-  /** Of its content. */
+  /** Offset of its content. */
   readonly at: number;
   readonly length: number;
 }
 
 /**
- * The chunks of an IFF file, the first of each name (RIFF: "Multimedia Programming Interface and Data Specifications" 1.0; AIFF: "EA IFF 85"). The form and
- * each chunk must be in the file with all their bytes.
+ * Returns the first chunk of each name in an IFF file (RIFF: "Multimedia Programming Interface and Data
+ * Specifications" 1.0; AIFF: "EA IFF 85"). The form and each chunk must be complete.
  */
-export function chunksOf(file: ByteSource, start: number, order: 'LE' | 'BE'): Map<string, Chunk> {
+export function readChunks(file: ByteSource, start: number, order: 'LE' | 'BE'): Map<string, Chunk> {
   const lengthAt = (at: number): number => {
     const bytes = file.bytes(at, 4);
     if (bytes.length < 4) broken('The file is truncated: it ends within a header.');
@@ -27,7 +27,7 @@ export function chunksOf(file: ByteSource, start: number, order: 'LE' | 'BE'): M
   if (end > file.size) broken('The file is truncated: it is shorter than its header states.');
   const chunks = new Map<string, Chunk>();
   let at = start + 12;
-  for (let count = 0; at + 8 <= end && count < mostChunks; count += 1) {
+  for (let count = 0; at + 8 <= end && count < maxChunks; count += 1) {
     const name = file.bytes(at, 4).toString('latin1');
     const length = lengthAt(at + 4);
     if (at + 8 + length > file.size) broken('The file is truncated: it is shorter than a chunk states.');
@@ -37,9 +37,9 @@ export function chunksOf(file: ByteSource, start: number, order: 'LE' | 'BE'): M
   return chunks;
 }
 
-/** @throws AudioRefused */
+/** @throws InvalidAudio */
 export function measureWave(file: ByteSource, start: number): Measured {
-  const chunks = chunksOf(file, start, 'LE');
+  const chunks = readChunks(file, start, 'LE');
   const [format, data] = [chunks.get('fmt '), chunks.get('data')];
   if (format === undefined || format.length < 16 || data === undefined)
     return broken('The file has no audio format description or no audio data.');
@@ -47,7 +47,7 @@ export function measureWave(file: ByteSource, start: number): Measured {
   const tag = head.readUInt16LE(0);
   const codec = tag === extensible && head.length >= 26 ? head.readUInt16LE(24) : tag;
   if (codec !== pcm && codec !== floatingPoint)
-    throw new AudioRefused(
+    throw new InvalidAudio(
       'unsupported_codec',
       'Only PCM and floating point audio is supported in WAV files.',
     );

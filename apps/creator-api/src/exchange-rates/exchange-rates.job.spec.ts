@@ -1,0 +1,133 @@
+import { type Database, statement } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { createLogger } from '@fulfilment/runtime';
+import { listen, scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { migrations } from '../migrations/index.js';
+import { fetchRates, exchangeRatesJob } from './exchange-rates.job.js';
+
+const xml = `<?xml version="1.0"?><Cube><Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>
+  <Cube currency='GBP' rate='0.8345'/></Cube></Cube>`;
+const rates = statement(
+  'test.rates',
+  'SELECT currency, per_euro::text FROM exchange_rates ORDER BY currency',
+);
+const due = statement(
+  'test.due',
+  `UPDATE exchange_rate_source SET next_fetch_at = '-infinity' RETURNING next_fetch_at`,
+);
+const dueIn = statement(
+  'test.due_in',
+  'SELECT extract(epoch FROM next_fetch_at - now())::float8 AS seconds FROM exchange_rate_source',
+);
+const forget = statement('test.forget_rates', 'TRUNCATE exchange_rates');
+
+describe('exchange rates from a URL', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  let source: { url: string; requests: number; respond: RequestListener; stop: () => Promise<void> };
+  const client = new GuardedClient({ allowLoopback: true });
+  const logger = createLogger('test', 'fatal');
+
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+    database = scratch.database;
+    const server = createServer((request, response) => {
+      source.requests += 1;
+      source.respond(request, response);
+    });
+    const { port, close } = await listen(server);
+    source = {
+      url: `http://127.0.0.1:${port}/eurofxref-hist-90d.xml`,
+      requests: 0,
+      respond: () => undefined,
+      stop: close,
+    };
+  });
+  afterAll(async () => {
+    await client.close();
+    await source.stop();
+    await scratch.drop();
+  });
+  beforeEach(async () => {
+    await database.run(forget);
+    await database.run(due);
+    source.requests = 0;
+    source.respond = (_request, response: ServerResponse) => response.end(xml);
+  });
+
+  const fetchNow = (url: string | undefined = source.url) =>
+    fetchRates({
+      database,
+      client,
+      logger,
+      config: { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 },
+    });
+  const secondsUntilDue = async () => (await database.row<{ seconds: number }>(dueIn))?.seconds ?? NaN;
+
+  it('are fetched and stored after each interval', async () => {
+    expect(await fetchNow()).toBe(true);
+    expect(await database.rows(rates)).toEqual([
+      { currency: 'EUR', per_euro: '1' },
+      { currency: 'GBP', per_euro: '0.8345' },
+      { currency: 'USD', per_euro: '1.0423' },
+    ]);
+    expect(await fetchNow()).toBe(false);
+    expect(await secondsUntilDue()).toBeGreaterThan(3_000);
+    await database.run(due);
+    expect(await fetchNow()).toBe(true);
+    expect(source.requests).toBe(2);
+  });
+
+  it('are fetched by one replica at a time', async () => {
+    const fetched = await Promise.all([1, 2, 3, 4].map(() => fetchNow()));
+    expect(fetched.filter(Boolean)).toEqual([true]);
+    expect(source.requests).toBe(1);
+  });
+
+  it.each<[string, RequestListener]>([
+    ['a status other than 200', (_request, response) => response.writeHead(503).end(xml)],
+    ['a redirect', (_request, response) => response.writeHead(302, { location: 'https://127.0.0.1/' }).end()],
+    ['no rates', (_request, response) => response.end('<html>Maintenance</html>')],
+    ['a damaged rate', (_request, response) => response.end(xml.replace('1.0423', '-1'))],
+    ['more than 2 MiB', (_request, response) => response.end(xml + ' '.repeat(2 * 1024 * 1024))],
+    [
+      'half a file',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': String(xml.length) });
+        response.write(xml.slice(0, 100), () => response.destroy());
+      },
+    ],
+  ])(
+    'are left as they are when the source sends %s, and the fetch is repeated soon',
+    async (_what, respond) => {
+      source.respond = respond;
+      expect(await fetchNow()).toBe(false);
+      expect(await database.rows(rates)).toEqual([]);
+      expect(await secondsUntilDue()).toBeLessThan(301);
+    },
+  );
+
+  it('are never fetched from a private address or without the setting', async () => {
+    const strict = new GuardedClient({ allowLoopback: false });
+    const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
+    expect(await fetchRates({ database, client: strict, logger, config })).toBe(false);
+    const off = { ...config, EXCHANGE_RATES_URL: undefined };
+    expect(await fetchRates({ database, client, logger, config: off })).toBe(false);
+    expect(source.requests).toBe(0);
+    await strict.close();
+  });
+
+  it('trigger the posting of orders that wait for them', async () => {
+    const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
+    const woken = new Promise<void>((resolve) => {
+      const loop = exchangeRatesJob({ database, client, logger, config }, () => {
+        void loop.stop();
+        resolve();
+      });
+      loop.start();
+    });
+    await woken;
+    expect(await database.rows(rates)).toHaveLength(3);
+  });
+});

@@ -1,0 +1,102 @@
+import { type Database, statement } from '@fulfilment/database';
+import type { GuardedClient } from '@fulfilment/guarded-fetch';
+import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import type { CreatorApiSettings } from '../config.js';
+import { UnreadableRates } from './ecb-rates.rules.js';
+import { storeRates } from './load-rates.js';
+
+const pollIntervalMs = 60_000;
+const retryDelayMs = 5 * 60_000;
+const fetchTimeoutMs = 30_000;
+const maxBytes = 2 * 1024 * 1024;
+
+const newestAge = new Gauge({
+  name: 'exchange_rates_newest_age_seconds',
+  help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above five days, rates of the ECB are missing.',
+  registers: [metrics],
+});
+
+const measure = statement(
+  'rates.measure',
+  `SELECT extract(epoch FROM now() - rate_date::timestamp AT TIME ZONE 'UTC')::float8 AS seconds
+   FROM exchange_rates WHERE currency = 'EUR' ORDER BY rate_date DESC LIMIT 1`,
+);
+// The replica that updates the time fetches. If it dies, another replica fetches after the retry delay.
+const claim = statement(
+  'rates.claim',
+  `UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)
+   WHERE next_fetch_at <= now()`,
+);
+const scheduleNext = statement(
+  'rates.schedule_next',
+  'UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)',
+);
+
+type RateSettings = Pick<CreatorApiSettings, 'EXCHANGE_RATES_URL' | 'EXCHANGE_RATES_INTERVAL_MS'>;
+
+export interface RateParts {
+  readonly database: Database;
+  readonly config: RateSettings;
+  readonly client: GuardedClient;
+  readonly logger: Logger;
+}
+
+/**
+ * Measures the age of the newest rate. Fetches new rates if `EXCHANGE_RATES_URL` is set, one replica at a
+ * time.
+ */
+export function exchangeRatesJob(parts: RateParts, onLoaded: () => void): BackgroundLoop {
+  const { database, logger } = parts;
+  return new BackgroundLoop({
+    name: 'exchange-rates',
+    intervalMs: pollIntervalMs,
+    logger,
+    round: async () => {
+      if (await fetchRates(parts)) onLoaded();
+      const newest = await database.row<{ seconds: number }>(measure);
+      if (newest !== undefined) newestAge.set(newest.seconds);
+      return false;
+    },
+  });
+}
+
+/** Fetches the rates if they are due and no other replica is fetching. Returns whether rates were stored. */
+export async function fetchRates({ database, config, client, logger }: RateParts): Promise<boolean> {
+  const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = config;
+  if (url === undefined || (await database.run(claim, [retryDelayMs])) === 0) return false;
+  const fetched = await readFile(client, url);
+  if ('problem' in fetched) {
+    logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
+    return false;
+  }
+  try {
+    const { last_day } = await storeRates(database, fetched.file);
+    logger.info({ last_day }, 'Fetched and stored exchange rates.');
+  } catch (error) {
+    if (!(error instanceof UnreadableRates)) throw error;
+    logger.warn({ problem: error.message }, 'The fetched exchange rates could not be parsed.');
+    return false;
+  }
+  await database.run(scheduleNext, [intervalMs]);
+  return true;
+}
+
+type Fetched = { readonly file: string } | { readonly problem: string; readonly status?: number | undefined };
+
+async function readFile(client: GuardedClient, url: string): Promise<Fetched> {
+  const problem = await client.findTargetProblem(url);
+  if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
+  const exchange = await client.send({
+    method: 'GET',
+    url,
+    headers: { accept: 'application/xml, text/csv;q=0.9, */*;q=0.1', 'user-agent': 'Exchange-Rates/1' },
+    deadlineMs: fetchTimeoutMs,
+    bodyTimeoutMs: fetchTimeoutMs,
+    maxReadBytes: maxBytes,
+    maxKeptBytes: maxBytes,
+  });
+  const { outcome, statusCode: status } = exchange;
+  if (status !== 200) return { problem: outcome, status };
+  if (exchange.truncated) return { problem: exchange.abortReason ?? 'incomplete', status };
+  return { file: exchange.body.toString('utf8') };
+}

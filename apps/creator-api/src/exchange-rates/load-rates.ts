@@ -1,0 +1,48 @@
+import { type Database, statement } from '@fulfilment/database';
+import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
+import { readEcbRates } from './ecb-rates.rules.js';
+
+const upsert = statement(
+  'rates.upsert',
+  `INSERT INTO exchange_rates (rate_date, currency, per_euro)
+   SELECT DISTINCT ON (currency, rate_date) rate_date, currency, per_euro
+   FROM jsonb_to_recordset($1::jsonb) AS r(rate_date date, currency text, per_euro numeric)
+   ORDER BY currency, rate_date
+   ON CONFLICT (currency, rate_date) DO UPDATE SET per_euro = excluded.per_euro
+     WHERE exchange_rates.per_euro <> excluded.per_euro`,
+);
+const countWaiting = statement('rates.waiting', 'SELECT count(*) AS orders FROM waiting_bookings');
+
+interface StoredRates {
+  readonly days: number;
+  readonly first_day: string;
+  readonly last_day: string;
+}
+
+export interface LoadedRates extends StoredRates {
+  /** Paid orders that still wait for their creator or an exchange rate. */
+  readonly bookings_waiting: number;
+}
+
+/**
+ * Stores a file of the ECB's reference rates. Idempotent.
+ * @throws UnreadableRates
+ */
+export async function storeRates(database: Database, file: string): Promise<StoredRates> {
+  const rates = readEcbRates(file);
+  await database.run(upsert, [JSON.stringify(rates)]);
+  const days = [...new Set(rates.map((rate) => rate.rate_date))].sort();
+  return { days: days.length, first_day: days[0] ?? '', last_day: days.at(-1) ?? '' };
+}
+
+/**
+ * Stores a file of rates and posts the orders that waited for them. A corrected rate applies to later
+ * postings only: existing entries keep their rate.
+ * @throws UnreadableRates
+ */
+export async function loadRates(database: Database, file: string): Promise<LoadedRates> {
+  const stored = await storeRates(database, file);
+  await postWaitingOrders(database);
+  const waiting = await database.row<{ orders: number }>(countWaiting);
+  return { ...stored, bookings_waiting: waiting?.orders ?? 0 };
+}

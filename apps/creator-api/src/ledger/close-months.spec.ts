@@ -1,0 +1,209 @@
+import { type Message, messages, type OrderSnapshot } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { eventually, scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import fc from 'fast-check';
+import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
+import { factsConsumer } from '../consumers/facts.consumer.js';
+import { migrations } from '../migrations/index.js';
+import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
+import { replayConsumer } from '../consumers/replay.consumer.js';
+import {
+  readAllRows,
+  truncateTables,
+  orderMessages,
+  orderHistory,
+  rates,
+  postAllWaiting,
+} from './ledger.fixture.js';
+import { closeMonths } from './close-months.js';
+import { loadRates } from '../exchange-rates/load-rates.js';
+import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
+
+const january = '2026-01-20T10:00:00.000Z';
+/** Closes January 2026 and leaves February open, with close day 5. */
+const february = new Date('2026-02-05T00:00:00.000Z');
+
+const sums = statement(
+  'test.sums',
+  `SELECT period, sum(units)::int AS units, sum(revenue)::int AS revenue FROM monthly_statistics
+   WHERE creator_id = $1 GROUP BY 1 ORDER BY 1`,
+);
+const closedSums = statement(
+  'test.closed_sums',
+  `SELECT * FROM monthly_statistics WHERE period < $1 ORDER BY creator_id, period, currency, release_id, ean`,
+);
+const misplaced = statement(
+  'test.misplaced',
+  `SELECT l.item_id, l.kind FROM ledger l LEFT JOIN ledger s ON s.item_id = l.item_id AND s.kind = 'sale'
+   WHERE (l.period < s.period AND l.occurred_at >= s.occurred_at) OR l.period < to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM')
+     OR (l.period > to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM') AND l.period <> $1)`,
+);
+const readPosting = statement(
+  'test.posting_of',
+  'SELECT kind, period, occurred_at, units::int FROM ledger WHERE order_id = $1 ORDER BY kind DESC',
+);
+const reopenAll = statement('test.reopen_all', `UPDATE statistics_close SET first_open_month = '0001-01'`);
+const firstOpen = statement('test.first_open', 'SELECT first_open_month FROM statistics_close');
+const waitingForAdvisoryLock = statement(
+  'test.waiting_for_advisory_lock',
+  `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+);
+
+describe('closed months of statistics', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  const facts = factsConsumer(() => undefined).handle;
+  const replay = replayConsumer(() => undefined).handle;
+  const creator = aCreator('org_a');
+
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+    database = scratch.database;
+  });
+  afterAll(() => scratch.drop());
+  beforeEach(async () => {
+    await truncateTables(database);
+    await database.run(reopenAll);
+    await take(registered(creator));
+  });
+
+  const take = (...batch: Message[]) => database.transaction((tx) => facts(tx, batch));
+  const takeReplay = (...orders: OrderSnapshot[]) =>
+    database.transaction((tx) =>
+      replay(
+        tx,
+        orders.map((order) => messages.replayOrder.make({ order }, { occurredAt: new Date() })),
+      ),
+    );
+  const sell = async (at: string, changes: Partial<OrderSnapshot> = {}) => {
+    const order = paid(anOrder(creator.id, changes), at);
+    await take(orderMessage(order));
+    return order;
+  };
+  const months = () => database.rows(sums, [creator.id]);
+  const openMonth = async () =>
+    (await database.row<{ first_open_month: string }>(firstOpen))?.first_open_month ?? '';
+
+  it.each([
+    [5, '2026-11-04T23:59:59.999Z', '2026-10'],
+    [5, '2026-11-05T00:00:00.000Z', '2026-11'],
+    [1, '2026-10-31T23:59:59.999Z', '2026-10'],
+    [1, '2026-11-01T00:00:00.000Z', '2026-11'],
+    [28, '2027-02-27T23:59:59.999Z', '2027-01'],
+    [28, '2027-02-28T00:00:00.000Z', '2027-02'],
+    [10, '2027-01-01T00:00:00.000Z', '2026-12'],
+  ])('on close day %i, at %s, the first open month is %s', async (day, at, month) => {
+    expect(await closeMonths(database, day, new Date(at))).toBe(month);
+    expect(await openMonth()).toBe(month);
+  });
+
+  it('close by the clock of the database, and never with close day 0', async () => {
+    expect(await closeMonths(database, 0)).toBeUndefined();
+    expect(await openMonth()).toBe('0001-01');
+    const now = statement('test.this_month', `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month`);
+    const before = (await database.row<{ month: string }>(now))?.month;
+    const closed = await closeMonths(database, 1);
+    expect([before, (await database.row<{ month: string }>(now))?.month]).toContain(closed);
+  });
+
+  it('stay closed when the close day is raised or the clock goes back', async () => {
+    await closeMonths(database, 5, february);
+    expect(await closeMonths(database, 28, february)).toBeUndefined();
+    expect(await closeMonths(database, 5, new Date('2025-06-06T00:00:00.000Z'))).toBeUndefined();
+    expect(await openMonth()).toBe('2026-02');
+  });
+
+  it('exclude a late sale, which counts in the first open month and keeps its time', async () => {
+    await sell(january);
+    await closeMonths(database, 5, february);
+    const late = await sell('2026-01-31T23:59:59.999Z');
+    expect(await months()).toEqual([
+      { period: '2026-01', units: 2, revenue: 4998 },
+      { period: '2026-02', units: 2, revenue: 4998 },
+    ]);
+    expect(await database.rows(readPosting, [late.id])).toEqual([
+      { kind: 'sale', period: '2026-02', occurred_at: new Date('2026-01-31T23:59:59.999Z'), units: 2 },
+    ]);
+  });
+
+  it('exclude a late refund, which counts in the first open month', async () => {
+    const order = await sell(january);
+    await closeMonths(database, 5, february);
+    await take(orderMessage(transitioned(order, 'cancelled', '2026-01-21T00:00:00.000Z')));
+    expect(await months()).toEqual([
+      { period: '2026-01', units: 2, revenue: 4998 },
+      { period: '2026-02', units: -2, revenue: -4998 },
+    ]);
+  });
+
+  it('exclude a sale whose exchange rate was loaded after they closed', async () => {
+    await sell(january, { currency: 'JPY', country_code: 'JP' });
+    await closeMonths(database, 5, february);
+    await loadRates(database, 'Date,USD,JPY,GBP\n2026-01-20,1,150,0.8\n');
+    expect(await months()).toMatchObject([{ period: '2026-02', units: 2 }]);
+  });
+
+  it('are reproduced by both rebuilds, including late postings', async () => {
+    const order = await sell(january);
+    await closeMonths(database, 5, february);
+    const late = await sell(january);
+    const before = await months();
+    await takeReplay(order, late);
+    expect(await rebuildStatistics(database)).toMatchObject({ differed: 0 });
+    expect(await months()).toEqual(before);
+    await truncateTables(database, { keepLedger: true });
+    await take(registered(creator));
+    await takeReplay(late, order);
+    await rebuildStatistics(database);
+    expect(await months()).toEqual(before);
+  });
+
+  it('close only after the running postings have committed', async () => {
+    let closing: Promise<unknown> = Promise.resolve();
+    await database.transaction(async (tx) => {
+      await facts(tx, [orderMessage(paid(anOrder(creator.id), january))]);
+      closing = closeMonths(database, 5, february);
+      await eventually(() => database.row(waitingForAdvisoryLock));
+      expect(await openMonth()).toBe('0001-01');
+    });
+    await closing;
+    expect(await months()).toMatchObject([{ period: '2026-01' }]);
+    await sell(january);
+    expect(await months()).toMatchObject([{ period: '2026-01' }, { period: '2026-02' }]);
+  });
+
+  it('never change, whatever arrives later and in whatever order', async () => {
+    await loadRates(database, rates);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
+        fc.infiniteStream(fc.nat()),
+        async (lives, chance) => {
+          await truncateTables(database);
+          await database.run(reopenAll);
+          const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
+          const ordinal = () => chance.next().value ?? 0;
+          const shuffled = [
+            ...creators.map(registered),
+            ...lives.flatMap((each) => orderMessages(creators, each)),
+          ]
+            .map((fact) => ({ fact, at: ordinal() }))
+            .sort((one, other) => one.at - other.at)
+            .map(({ fact }) => fact);
+          const intime = ordinal() % (shuffled.length + 1);
+          for (const fact of shuffled.slice(0, intime)) await take(fact);
+          await closeMonths(database, 5, february);
+          const closed = await database.rows(closedSums, ['2026-02']);
+          for (const fact of [...shuffled.slice(intime), ...shuffled]) await take(fact);
+          await postAllWaiting(database);
+          await rebuildStatistics(database);
+          expect(await database.rows(closedSums, ['2026-02'])).toEqual(closed);
+          expect(await database.rows(misplaced, ['2026-02'])).toEqual([]);
+          await readAllRows(database, creators);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,52 @@
+import { type Database, statement } from '@fulfilment/database';
+
+const lockKey = `hashtextextended('statistics-close', 0)`;
+
+/**
+ * Shared lock of every posting until its commit: no month closes between the choice of its month and the
+ * commit.
+ */
+export const lockMonthsShared = statement(
+  'months.lock_shared',
+  `SELECT pg_advisory_xact_lock_shared(${lockKey})`,
+);
+const lockMonthsExclusive = statement('months.lock_exclusive', `SELECT pg_advisory_xact_lock(${lockKey})`);
+
+/** SQL: the month of a posting. The transaction must have run `lockMonthsShared` in an earlier statement. */
+export function postingMonth(occurredAt: string): string {
+  return `GREATEST(to_char(${occurredAt} AT TIME ZONE 'UTC', 'YYYY-MM'), (SELECT first_open_month FROM statistics_close))`;
+}
+
+// A month is open until the close day of the next one begins: close day 5 keeps October open until 5
+// November, 00:00 UTC.
+const firstOpenMonth = `to_char(COALESCE($2::timestamptz, now()) AT TIME ZONE 'UTC' - make_interval(days => $1 - 1), 'YYYY-MM')`;
+const isDue = statement(
+  'months.due',
+  `SELECT 1 AS due FROM statistics_close WHERE first_open_month < ${firstOpenMonth}`,
+);
+const close = statement(
+  'months.close',
+  `UPDATE statistics_close SET first_open_month = ${firstOpenMonth}, changed_at = now()
+   WHERE first_open_month < ${firstOpenMonth} RETURNING first_open_month`,
+);
+
+/**
+ * Closes the months that are due. The sums of a closed month never change: later postings go to the first
+ * open month.
+ * @param closeDay day of the following month, 1 to 28, on which a month closes (00:00 UTC); 0 closes none
+ * @param now for tests; by default the database's clock decides
+ * @returns the first open month if this call closed a month
+ */
+export async function closeMonths(
+  database: Database,
+  closeDay: number,
+  now?: Date,
+): Promise<string | undefined> {
+  if (closeDay === 0) return undefined;
+  const values = [closeDay, now ?? null];
+  if ((await database.row(isDue, values)) === undefined) return undefined;
+  return database.transaction(async (tx) => {
+    await tx.run(lockMonthsExclusive);
+    return (await tx.row<{ first_open_month: string }>(close, values))?.first_open_month;
+  });
+}

@@ -1,0 +1,175 @@
+import { type CreatorSnapshot, type Message, type OrderSnapshot } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import fc from 'fast-check';
+import { anItem, anOrder, orderMessage, transitioned } from '../orders/order-snapshot.fixture.js';
+import { postWaitingOrders } from './post-waiting-orders.js';
+
+/** Exchange rates for the dates of `orderHistory`. */
+export const rates =
+  'Date,USD,JPY,GBP\n2026-01-14,1.0423,162.43,0.8345\n2026-01-30,1.1,170.01,0.81\n2026-02-02,1.07,165,0.79\n';
+
+const orderedReleases = statement(
+  'test.ordered_releases',
+  'SELECT * FROM ordered_releases ORDER BY release_id',
+);
+const registrations = statement(
+  'test.registrations',
+  'SELECT * FROM creators WHERE id = ANY($1::uuid[]) ORDER BY id',
+);
+const ledger = statement(
+  'test.ledger',
+  `SELECT item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
+     settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to
+   FROM ledger WHERE creator_id = ANY($1::uuid[]) ORDER BY item_id, kind`,
+);
+const months = statement(
+  'test.months',
+  `SELECT * FROM monthly_statistics WHERE creator_id = ANY($1::uuid[]) ORDER BY creator_id, period, currency, release_id, ean`,
+);
+const ledgerSums = statement(
+  'test.ledger_sums',
+  `SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
+     sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
+   FROM ledger WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+);
+const orders = statement(
+  'test.orders',
+  'SELECT * FROM orders WHERE creator_id = ANY($1::uuid[]) ORDER BY id',
+);
+const items = statement(
+  'test.items',
+  'SELECT * FROM order_items WHERE creator_id = ANY($1::uuid[]) ORDER BY order_id, position',
+);
+const wrongTotals = statement(
+  'test.wrong_totals',
+  `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = ANY($1::uuid[]) GROUP BY o.id
+   HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
+     (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
+);
+const wrongPostings = statement(
+  'test.wrong_postings',
+  `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
+   LEFT JOIN (SELECT item_id, sum(units) AS units, sum(revenue) AS revenue, sum(settled_royalty) AS settled, count(*) AS rows
+     FROM ledger GROUP BY item_id) l ON l.item_id = i.id
+   WHERE i.creator_id = ANY($1::uuid[]) AND CASE
+     WHEN o.charged_at IS NULL THEN l.rows IS NOT NULL
+     WHEN o.refunded_at IS NULL THEN (l.rows, l.units, l.revenue) IS DISTINCT FROM (1, i.quantity, i.total_amount)
+     ELSE (l.rows, l.units, l.revenue, l.settled) IS DISTINCT FROM (2, 0, 0, 0) END`,
+);
+const keptCounts = statement(
+  'test.kept_counts',
+  `SELECT * FROM order_counts WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4`,
+);
+const trueCounts = statement(
+  'test.true_counts',
+  `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
+   FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+);
+const waiting = statement('test.waiting', 'SELECT * FROM waiting_bookings');
+const truncateReadModels = statement(
+  'test.truncate_read_models',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, waiting_bookings CASCADE',
+);
+const truncateAll = [
+  'ALTER TABLE ledger DISABLE TRIGGER append_only',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, waiting_bookings CASCADE',
+  'ALTER TABLE ledger ENABLE TRIGGER append_only',
+].map((text, index) => statement(`test.truncate_${index}`, text));
+
+const currency = fc.constantFrom('GBP', 'USD', 'EUR', 'JPY');
+/** Times near the boundaries of January in UTC, to the millisecond. */
+const moment = fc.constantFrom(
+  '2026-01-15T08:00:00.000Z',
+  '2026-01-31T23:59:59.999Z',
+  '2026-02-01T00:00:00.000Z',
+  '2026-02-01T00:00:00.001Z',
+  '2026-02-03T10:00:00.000Z',
+);
+const path = fc.constantFrom(
+  [],
+  ['payment_failed'],
+  ['payment_failed', 'processing'],
+  ['processing'],
+  ['processing', 'cancelled'],
+  ['processing', 'shipped'],
+  ['processing', 'shipped', 'delivered'],
+  ['payment_failed', 'cancelled'],
+  ['payment_failed', 'processing', 'cancelled'],
+) satisfies fc.Arbitrary<readonly Parameters<typeof transitioned>[1][]>;
+
+/** The possible histories of an order. */
+export const orderHistory = fc.record({
+  creator: fc.nat(1),
+  currency,
+  country: fc.constantFrom('GB', 'DE', 'FI', 'US', 'JP'),
+  path,
+  moments: fc.array(moment, { minLength: 3, maxLength: 3 }),
+  lines: fc.array(
+    fc.record({
+      quantity: fc.integer({ min: 1, max: 9 }),
+      unit_amount: fc.nat(100_000),
+      royalty_rate: fc.constantFrom(0, 1250, 1500, 10_000),
+      release: fc.nat(2),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+});
+
+const releases = [
+  { release_id: '0199a000-0000-7000-8000-000000000001', ean: '2000000000015' },
+  { release_id: '0199a000-0000-7000-8000-000000000002', ean: '2000000000022' },
+  { release_id: '0199a000-0000-7000-8000-000000000002', ean: null },
+] as const;
+
+export type OrderHistory = typeof orderHistory extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Returns a snapshot of the order for each of its statuses, in order. */
+export function orderStates(creators: readonly CreatorSnapshot[], history: OrderHistory): OrderSnapshot[] {
+  const creatorId = creators[history.creator]?.id ?? '';
+  let order: OrderSnapshot = anOrder(creatorId, {
+    currency: history.currency,
+    country_code: history.country,
+    items: history.lines.map(({ release, ...line }) => anItem({ ...line, ...releases[release] })),
+  });
+  const states = [order];
+  for (const [step, status] of history.path.entries()) {
+    order = transitioned(order, status, history.moments[step]);
+    states.push(order);
+  }
+  return states;
+}
+
+export function orderMessages(creators: readonly CreatorSnapshot[], history: OrderHistory): Message[] {
+  return orderStates(creators, history).map(orderMessage);
+}
+
+/** Posts waiting orders until none is left. Skips orders that another transaction has locked. */
+export async function postAllWaiting(database: Database): Promise<void> {
+  await eventually(async () => {
+    await postWaitingOrders(database);
+    return (await database.rows(waiting)).length === 0 ? true : undefined;
+  });
+}
+
+/**
+ * Returns every row of these creators, and compares totals, sums and counts with the rows that they
+ * summarise.
+ */
+export async function readAllRows(database: Database, creators: readonly CreatorSnapshot[]) {
+  const ids = [creators.map((creator) => creator.id)];
+  const [creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts] = await Promise.all(
+    [registrations, ledger, months, orders, items, keptCounts].map((query) => database.rows(query, ids)),
+  );
+  expect(await database.rows(ledgerSums, ids)).toEqual(monthRows);
+  expect(await database.rows(trueCounts, ids)).toEqual(counts);
+  expect(await database.rows(wrongTotals, ids)).toEqual([]);
+  expect(await database.rows(wrongPostings, ids)).toEqual([]);
+  const releases = (await database.rows(orderedReleases)).map(({ release_id }) => release_id);
+  return { releases, creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts };
+}
+
+/** Truncates the read models, and the ledger too unless it is kept. */
+export async function truncateTables(database: Database, { keepLedger = false } = {}): Promise<void> {
+  for (const step of keepLedger ? [truncateReadModels] : truncateAll) await database.run(step);
+}

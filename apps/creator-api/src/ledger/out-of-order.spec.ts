@@ -1,0 +1,99 @@
+import type { Message } from '@fulfilment/contracts';
+import type { Database } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import fc from 'fast-check';
+import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
+import { factsConsumer } from '../consumers/facts.consumer.js';
+import { migrations } from '../migrations/index.js';
+import { postWaitingOrders } from './post-waiting-orders.js';
+import {
+  readAllRows,
+  truncateTables,
+  orderMessages,
+  orderHistory,
+  rates,
+  postAllWaiting,
+} from './ledger.fixture.js';
+import { loadRates } from '../exchange-rates/load-rates.js';
+import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
+
+describe('messages that come twice, late and in any order', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  const handle = factsConsumer(() => undefined).handle;
+
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+    database = scratch.database;
+    await loadRates(database, rates);
+  });
+  afterAll(() => scratch.drop());
+
+  const take = (batch: readonly Message[]) => database.transaction((tx) => handle(tx, batch));
+
+  it('lead to the same orders, ledger and statistics', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(orderHistory, { minLength: 1, maxLength: 8 }),
+        fc.infiniteStream(fc.nat()),
+        fc.integer({ min: 1, max: 12 }),
+        async (histories, chance, batchSize) => {
+          await truncateTables(database);
+          const creators = [
+            aCreator('org_a', { settlement_currency: 'GBP' }),
+            aCreator('org_a', { settlement_currency: 'JPY' }),
+          ];
+          const facts = [
+            ...creators.map(registered),
+            ...histories.flatMap((history) => orderMessages(creators, history)),
+          ];
+          for (const fact of facts) await take([fact]);
+          await postAllWaiting(database);
+          const expected = await readAllRows(database, creators);
+          await truncateTables(database);
+
+          const ordinal = () => chance.next().value ?? 0;
+          const twice = facts.flatMap((fact) => (ordinal() % 2 === 0 ? [fact, fact] : [fact]));
+          const shuffled = twice
+            .map((fact) => ({ fact, at: ordinal() }))
+            .sort((one, other) => one.at - other.at)
+            .map(({ fact }) => fact);
+          for (let start = 0; start < shuffled.length; start += batchSize) {
+            await take(shuffled.slice(start, start + batchSize));
+          }
+          await postAllWaiting(database);
+          expect(await readAllRows(database, creators)).toEqual(expected);
+          expect(await rebuildStatistics(database)).toEqual({
+            rows: expected.monthRows?.length,
+            differed: 0,
+          });
+        },
+      ),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+
+  it('lead to the same rows when replicas handle them concurrently', async () => {
+    await truncateTables(database);
+    const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
+    const lives = fc.sample(orderHistory, { numRuns: 60, seed: 7 });
+    const facts = [...lives.flatMap((each) => orderMessages(creators, each)), ...creators.map(registered)];
+    for (const fact of facts) await take([fact]);
+    await postAllWaiting(database);
+    const expected = await readAllRows(database, creators);
+    await truncateTables(database);
+
+    // Each replica handles every message in a different order. A fixed lock order prevents deadlocks.
+    const replicas = [facts, facts.toReversed(), [...facts.slice(90), ...facts.slice(0, 90)]];
+    await Promise.all(
+      replicas.map(async (share) => {
+        for (let start = 0; start < share.length; start += 20) {
+          await take(share.slice(start, start + 20));
+          await postWaitingOrders(database);
+        }
+      }),
+    );
+    await postAllWaiting(database);
+    expect(await readAllRows(database, creators)).toEqual(expected);
+  }, 30_000);
+});

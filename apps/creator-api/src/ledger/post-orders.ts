@@ -1,0 +1,140 @@
+import { statement, type Transaction } from '@fulfilment/database';
+import { toLedgerEntry, type PaidLine } from './ledger-entry.rules.js';
+import { lockMonthsShared, postingMonth } from './close-months.js';
+import { settlementRate } from './settlement-rate.sql.js';
+
+const paidOn = `(o.charged_at AT TIME ZONE 'UTC')::date`;
+const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
+     vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty`;
+
+// Lines in the settlement currency need no conversion, so they are posted without being read first.
+const postSameCurrency = statement(
+  'ledger.post_same_currency',
+  `INSERT INTO ledger (${ledgerColumns})
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
+     i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, o.currency, i.total_amount, i.vat_amount,
+     i.royalty_amount
+   FROM orders o JOIN order_items i ON i.order_id = o.id JOIN creators c ON c.id = o.creator_id
+   WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL AND o.currency = c.settlement_currency
+   ORDER BY i.id
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
+);
+
+// Only lines that the ledger does not have yet.
+const readPaidLines = statement(
+  'ledger.paid_lines',
+  `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
+     c.settlement_currency, r.rate_date, r.rate_from::text, r.rate_to::text
+   FROM orders o
+   JOIN order_items i ON i.order_id = o.id
+   LEFT JOIN creators c ON c.id = o.creator_id
+   LEFT JOIN ${settlementRate({ currency: 'o.currency', day: paidOn })} ON true
+   WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL
+     AND NOT EXISTS (SELECT FROM ledger s WHERE s.item_id = i.id AND s.kind = 'sale')`,
+);
+
+const postConvertedSales = statement(
+  'ledger.post_converted_sales',
+  `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
+     i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, b.settlement_currency,
+     b.settled_revenue, b.settled_vat, b.settled_royalty, b.rate_date, b.rate_from, b.rate_to
+   FROM jsonb_to_recordset($1::jsonb) AS b(item_id uuid, settlement_currency text, settled_revenue bigint,
+     settled_vat bigint, settled_royalty bigint, rate_date date, rate_from numeric, rate_to numeric)
+   JOIN order_items i ON i.id = b.item_id JOIN orders o ON o.id = i.order_id
+   ORDER BY i.id
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
+);
+
+// A refund is its sale negated, at the rate of the sale: their sum is exactly zero.
+const postRefunds = statement(
+  'ledger.post_refunds',
+  `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
+   SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, ${postingMonth('o.refunded_at')},
+     s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
+     -s.settled_revenue, -s.settled_vat, -s.settled_royalty, s.rate_date, s.rate_from, s.rate_to
+   FROM orders o JOIN order_items i ON i.order_id = o.id JOIN ledger s ON s.item_id = i.id AND s.kind = 'sale'
+   WHERE o.id = ANY($1::uuid[]) AND o.refunded_at IS NOT NULL
+   ORDER BY s.item_id
+   ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
+);
+
+// Only rows that were just inserted into the ledger are added, so each is added exactly once.
+const addToMonths = statement(
+  'statistics.add',
+  `INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
+   SELECT creator_id, period, settlement_currency, release_id, ean, sum(units), sum(settled_revenue), sum(settled_royalty)
+   FROM ledger
+   WHERE (item_id = ANY($1::uuid[]) AND kind = 'sale') OR (item_id = ANY($2::uuid[]) AND kind = 'refund')
+   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+   ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE
+     SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
+       royalties = m.royalties + excluded.royalties`,
+);
+
+const insertWaiting = statement(
+  'postings.insert_waiting',
+  `INSERT INTO waiting_bookings AS w (order_id, creator_id, currency, paid_on)
+   SELECT o.id, o.creator_id, o.currency, ${paidOn} FROM orders o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id
+   ON CONFLICT (order_id) DO UPDATE
+     SET creator_id = excluded.creator_id, currency = excluded.currency, paid_on = excluded.paid_on
+     WHERE (w.creator_id, w.currency, w.paid_on) IS DISTINCT FROM (excluded.creator_id, excluded.currency, excluded.paid_on)`,
+);
+const deleteWaiting = statement(
+  'postings.delete_waiting',
+  'DELETE FROM waiting_bookings WHERE order_id = ANY($1::uuid[])',
+);
+
+/** A row that was inserted into the ledger. */
+interface PostedRow extends Record<string, unknown> {
+  item_id: string;
+  order_id: string;
+}
+
+interface PaidLineRow extends PaidLine {
+  order_id: string;
+}
+
+/**
+ * Posts the sales and refunds of these orders to the ledger: a sale per line in the month of the payment, a
+ * refund per line in the month of the refund. Both are added to the sums of their months. If the month is
+ * closed, the first open month is used instead (ADR 28). Each entry is posted once, however often this runs.
+ * An order whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of
+ * the orders.
+ */
+export async function postOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return;
+  const postAllRefunds = (): Promise<PostedRow[]> => tx.rows<PostedRow>(postRefunds, [orderIds]);
+  const [, sameCurrency, refundedFirst] = await Promise.all([
+    tx.run(lockMonthsShared), // before the statements that choose the month
+    tx.rows<PostedRow>(postSameCurrency, [orderIds]),
+    postAllRefunds(), // pipelined after the sales, so it sees their rows
+  ]);
+  const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
+  // Select the remaining lines by the ledger, not by currency: a creator may be added or changed between two
+  // statements.
+  const others = orderIds.filter((id) => !postedOrders.has(id));
+  const lines = others.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [others]);
+  const waiting = new Set<string>();
+  const entries = lines.flatMap((line) => {
+    const entry = toLedgerEntry(line);
+    if (entry === undefined) waiting.add(line.order_id);
+    return entry === undefined ? [] : [entry];
+  });
+  const converted =
+    entries.length === 0 ? [] : await tx.rows<PostedRow>(postConvertedSales, [JSON.stringify(entries)]);
+  const refunded = converted.length === 0 ? refundedFirst : [...refundedFirst, ...(await postAllRefunds())];
+  const sold = [...sameCurrency, ...converted];
+  // One statement with a fixed row order: replicas that update the same months wait for each other without
+  // deadlock.
+  const anyPosted = sold.length + refunded.length > 0;
+  await Promise.all([
+    anyPosted && tx.run(addToMonths, [itemIds(sold), itemIds(refunded)]),
+    waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
+    tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),
+  ]);
+}
+
+function itemIds(rows: readonly PostedRow[]): string[] {
+  return rows.map((row) => row.item_id);
+}

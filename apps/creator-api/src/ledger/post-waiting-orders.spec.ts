@@ -1,0 +1,171 @@
+import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
+import { type Database, type Statement, statement } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { recordCreators } from '../creators/record-creators.js';
+import { migrations } from '../migrations/index.js';
+import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
+import { projectOrders } from '../orders/project-orders.js';
+import { readGroups, claimOrders, WaitingOrders } from './post-waiting-orders.js';
+import { truncateTables } from './ledger.fixture.js';
+import { storeRates } from '../exchange-rates/load-rates.js';
+
+const booked = statement('test.booked', 'SELECT item_id FROM ledger WHERE creator_id = $1');
+const waitingOrderIds = statement(
+  'test.waiting_of',
+  `SELECT w.currency, w.paid_on::text FROM waiting_bookings w JOIN orders o ON o.id = w.order_id WHERE o.creator_id = $1`,
+);
+const addWaiting = statement(
+  'test.add_waiting',
+  `WITH added AS (
+     INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
+       gross_amount, royalty_amount, item_count, charged_at)
+     SELECT gen_random_uuid(), $1, 2, now(), 'JPY', 'paid', 'in_production', '', 100, 10, 1,
+       '2026-05-01T12:00:00Z'::timestamptz + (n % 3) * interval '1 day'
+     FROM generate_series(1, $2) n RETURNING id, creator_id, currency, charged_at
+   )
+   INSERT INTO waiting_bookings (order_id, creator_id, currency, paid_on)
+   SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM added`,
+);
+const analyse = statement('test.analyse', 'ANALYZE orders, waiting_bookings');
+const clearGroups = statement(
+  'test.forget_groups',
+  'UPDATE waiting_bookings SET creator_id = NULL, currency = NULL, paid_on = NULL',
+);
+
+describe('orders that wait for their creator or an exchange rate', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+    database = scratch.database;
+  });
+  afterAll(() => scratch.drop());
+  beforeEach(() => truncateTables(database));
+
+  const register = (creator: CreatorSnapshot) => database.transaction((tx) => recordCreators(tx, [creator]));
+  const sell = async (creatorId: string, currency: 'GBP' | 'JPY', at = '2026-05-01T12:00:00.000Z') => {
+    const order = paid(anOrder(creatorId, { currency }), at);
+    await database.transaction((tx) => projectOrders(tx, [order]));
+    return order;
+  };
+  const isPosted = async (creatorId: string) => (await database.rows(booked, [creatorId])).length > 0;
+  /** Number of 8 kB pages that a statement reads. */
+  const buffersOf = async ({ name, text }: Statement, values: readonly unknown[]): Promise<number> => {
+    const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
+    const row = await database.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);
+    const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
+    return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN);
+  };
+
+  it('record what they wait for, and are posted as soon as it is known', async () => {
+    const [unknown, known] = [aCreator('org_a'), aCreator('org_a')];
+    await register(known);
+    await sell(unknown.id, 'GBP');
+    await sell(known.id, 'JPY');
+    expect(await database.rows(waitingOrderIds, [known.id])).toEqual([
+      { currency: 'JPY', paid_on: '2026-05-01' },
+    ]);
+    const waiting = new WaitingOrders(database);
+    await waiting.round();
+    expect([await isPosted(unknown.id), await isPosted(known.id)]).toEqual([false, false]);
+
+    await register(unknown);
+    waiting.creatorsChanged([unknown.id]);
+    await waiting.round();
+    expect([await isPosted(unknown.id), await isPosted(known.id)]).toEqual([true, false]);
+
+    await storeRates(database, 'Date,USD,JPY,GBP\n2026-04-30,1.1,170,0.8\n');
+    waiting.ratesLoaded();
+    await waiting.round();
+    expect(await isPosted(known.id)).toBe(true);
+    expect(await database.rows(waitingOrderIds, [known.id])).toEqual([]);
+  });
+
+  it('are posted by polling alone, also after their creator changed the settlement currency', async () => {
+    const creator = aCreator('org_a');
+    await register(creator);
+    await sell(creator.id, 'JPY', '2026-07-07T12:00:00.000Z');
+    await register({ ...creator, version: 2, settlement_currency: 'JPY' });
+    await new WaitingOrders(database).round();
+    expect(await isPosted(creator.id)).toBe(true);
+  });
+
+  it('are posted when a replica of an older version recorded them', async () => {
+    const creator = aCreator('org_a');
+    await sell(creator.id, 'GBP');
+    await database.run(clearGroups);
+    await register(creator);
+    await new WaitingOrders(database).round();
+    expect(await isPosted(creator.id)).toBe(true);
+  });
+
+  it('wait for the corrected day of the payment', async () => {
+    const creator = aCreator('org_a');
+    await register(creator);
+    const order = await sell(creator.id, 'JPY', '2026-06-01T12:00:00.000Z');
+    const corrected = { ...order, payment: { ...order.payment, charged_at: '2026-06-02T12:00:00.000Z' } };
+    await database.transaction((tx) => projectOrders(tx, [corrected], { replay: true }));
+    expect(await database.rows(waitingOrderIds, [creator.id])).toEqual([
+      { currency: 'JPY', paid_on: '2026-06-02' },
+    ]);
+  });
+
+  it('are all posted in batches when many wait for one creator', async () => {
+    const creator = aCreator('org_a');
+    const orders = Array.from({ length: 1100 }, () => paid(anOrder(creator.id)));
+    for (let start = 0; start < orders.length; start += 200)
+      await database.transaction((tx) => projectOrders(tx, orders.slice(start, start + 200)));
+    await register(creator);
+    const waiting = new WaitingOrders(database);
+    waiting.creatorsChanged([creator.id]);
+    let rounds = 1;
+    while (await waiting.round()) rounds += 1;
+    expect(rounds).toBe(3);
+    expect((await database.rows(booked, [creator.id])).length).toBe(1100);
+  });
+
+  it('are posted by checking all groups when too many creators change at once', async () => {
+    const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
+    const waiting = new WaitingOrders(database);
+    for (const { id } of creators) await sell(id, 'GBP');
+    await database.transaction((tx) =>
+      recordCreators(
+        tx,
+        creators.toSorted((one, other) => one.id.localeCompare(other.id)),
+      ),
+    );
+    waiting.creatorsChanged(creators.map(({ id }) => id));
+    expect(await waiting.round()).toBe(false);
+    for (const { id } of creators) expect(await isPosted(id)).toBe(true);
+  });
+
+  it('cost the same when forty times as many wait for a rate, and delay no other order', async () => {
+    const stuck = aCreator('org_a');
+    await register(stuck);
+    const everyGroup = ['00000000-0000-0000-0000-000000000000', '', '-infinity', uuidv7().replace(/^./, 'f')];
+    const oneGroup = [[stuck.id], ['JPY'], ['2026-05-02']];
+    const measured = async () => {
+      await database.run(analyse);
+      return {
+        groups: await buffersOf(readGroups, everyGroup),
+        orders: await buffersOf(claimOrders, oneGroup),
+      };
+    };
+    await database.run(addWaiting, [stuck.id, 1_500]);
+    const few = await measured();
+    for (let added = 0; added < 60_000; added += 6_000) await database.run(addWaiting, [stuck.id, 6_000]);
+    const many = await measured();
+    // The index has one or two more levels; 60000 orders fill about 1000 pages.
+    expect(many.groups).toBeLessThan(few.groups + 30);
+    expect(many.orders).toBeLessThan(few.orders * 1.6 + 30);
+
+    const creator = aCreator('org_a');
+    await sell(creator.id, 'GBP');
+    await register(creator);
+    const waiting = new WaitingOrders(database);
+    waiting.creatorsChanged([creator.id]);
+    expect(await waiting.round()).toBe(false);
+    expect(await isPosted(creator.id)).toBe(true);
+  }, 60_000);
+});

@@ -1,0 +1,146 @@
+import { type Database, statement } from '@fulfilment/database';
+import { forceCustomPlan } from '../read-models/force-custom-plan.js';
+import { postOrders } from './post-orders.js';
+import { settlementRate } from './settlement-rate.sql.js';
+
+const groupsPerPage = 500;
+const ordersPerBatch = 500;
+/** With more changed creators than this, all groups are checked instead. */
+const maxScopes = 100;
+
+/** Orders that wait for the same creator, or for the same exchange rate of a day. */
+interface Group {
+  readonly creator_id: string;
+  readonly currency: string;
+  readonly paid_on: string;
+}
+
+/** A range of groups, in index order. */
+interface Scope {
+  readonly after: Group;
+  readonly lastCreator: string;
+}
+
+const firstUuid = '00000000-0000-0000-0000-000000000000';
+const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const beforeCreator = (creatorId: string): Group => ({
+  creator_id: creatorId,
+  currency: '',
+  paid_on: '-infinity',
+});
+const allGroups = (): Scope => ({ after: beforeCreator(firstUuid), lastCreator: lastUuid });
+
+// A loose index scan: the cost depends on the number of groups, not of orders.
+const nextGroup = (after: string): string =>
+  `SELECT w.creator_id, w.currency, w.paid_on FROM waiting_bookings w
+   WHERE (w.creator_id, w.currency, w.paid_on) > (${after}) AND w.creator_id <= $4
+   ORDER BY w.creator_id, w.currency, w.paid_on LIMIT 1`;
+export const readGroups = statement(
+  'postings.groups',
+  `WITH RECURSIVE groups AS (
+     SELECT 1 AS position, g.* FROM (${nextGroup('$1::uuid, $2::text, $3::date')}) g
+     UNION ALL
+     SELECT g.position + 1, n.* FROM groups g
+     CROSS JOIN LATERAL (${nextGroup('g.creator_id, g.currency, g.paid_on')}) n
+     WHERE g.position < ${groupsPerPage}
+   )
+   SELECT g.creator_id, g.currency, g.paid_on::text,
+     COALESCE(g.currency = c.settlement_currency, false) OR r.rate_date IS NOT NULL AS ready
+   FROM groups g LEFT JOIN creators c ON c.id = g.creator_id
+   LEFT JOIN ${settlementRate({ currency: 'g.currency', day: 'g.paid_on' })} ON true
+   ORDER BY g.position`,
+);
+
+// Locks the order's row as the consumers do, so a sale and a refund of one order are posted one after the
+// other.
+export const claimOrders = statement(
+  'postings.claim',
+  `SELECT o.id FROM unnest($1::uuid[], $2::text[], $3::date[]) AS g(creator_id, currency, paid_on)
+   CROSS JOIN LATERAL (
+     SELECT w.order_id FROM waiting_bookings w
+     WHERE w.creator_id = g.creator_id AND w.currency = g.currency AND w.paid_on = g.paid_on LIMIT ${ordersPerBatch}
+   ) w
+   JOIN orders o ON o.id = w.order_id LIMIT ${ordersPerBatch} FOR UPDATE OF o SKIP LOCKED`,
+);
+
+// Rows that a replica of an older version wrote have no group.
+const backfillGroups = statement(
+  'postings.backfill_groups',
+  `UPDATE waiting_bookings w
+   SET creator_id = o.creator_id, currency = o.currency, paid_on = (o.charged_at AT TIME ZONE 'UTC')::date
+   FROM (SELECT order_id FROM waiting_bookings WHERE creator_id IS NULL LIMIT ${ordersPerBatch}) u
+   JOIN orders o ON o.id = u.order_id
+   WHERE w.order_id = u.order_id AND o.charged_at IS NOT NULL`,
+);
+
+/**
+ * Posts waiting orders whose creator or exchange rate has become known. Changed creators and new rates are
+ * checked at once; otherwise each round checks one page of all groups. Orders whose rate is still missing are
+ * not read.
+ */
+export class WaitingOrders {
+  private scopes: Scope[] = [];
+  private polled = allGroups();
+
+  constructor(private readonly database: Database) {}
+
+  /** Schedules the waiting orders of creators that were registered or changed. */
+  creatorsChanged(ids: readonly string[]): void {
+    const creators = ids.map((id) => ({ after: beforeCreator(id), lastCreator: id }));
+    this.scopes =
+      this.scopes.length + creators.length > maxScopes ? [allGroups()] : [...this.scopes, ...creators];
+  }
+
+  /** Schedules all waiting orders, since rates of any day may have been loaded. */
+  ratesLoaded(): void {
+    this.scopes = [allGroups()];
+  }
+
+  /** Handles one page of groups and at most one batch of orders. Returns whether to run again immediately. */
+  async round(): Promise<boolean> {
+    await this.database.run(backfillGroups);
+    const [scope] = this.scopes;
+    const rest = await this.advance(scope ?? this.polled);
+    if (scope === undefined) this.polled = rest ?? allGroups();
+    else this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : each));
+    return this.scopes.length > 0;
+  }
+
+  /** Returns the rest of the scope; the same scope if its page has more orders to post. */
+  private async advance(scope: Scope): Promise<Scope | undefined> {
+    const { after, lastCreator } = scope;
+    const groups = await this.database.rows<Group & { ready: boolean }>(readGroups, [
+      after.creator_id,
+      after.currency,
+      after.paid_on,
+      lastCreator,
+    ]);
+    const ready = groups.filter((group) => group.ready);
+    if (ready.length > 0 && (await this.post(ready)) === ordersPerBatch) return scope;
+    const last = groups.at(-1);
+    return last === undefined || groups.length < groupsPerPage ? undefined : { after: last, lastCreator };
+  }
+
+  private post(groups: readonly Group[]): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      await forceCustomPlan(tx);
+      const orders = await tx.rows<{ id: string }>(claimOrders, [
+        groups.map((group) => group.creator_id),
+        groups.map((group) => group.currency),
+        groups.map((group) => group.paid_on),
+      ]);
+      await postOrders(
+        tx,
+        orders.map((order) => order.id),
+      );
+      return orders.length;
+    });
+  }
+}
+
+/** Posts every waiting order whose creator and exchange rate are known, in batches. */
+export async function postWaitingOrders(database: Database): Promise<void> {
+  const waiting = new WaitingOrders(database);
+  waiting.ratesLoaded();
+  while (await waiting.round());
+}

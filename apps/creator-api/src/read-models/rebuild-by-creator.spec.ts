@@ -1,0 +1,92 @@
+import type { CreatorSnapshot } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { eventually, scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { recordCreators } from '../creators/record-creators.js';
+import { migrations } from '../migrations/index.js';
+import { anItem, anOrder, paid } from '../orders/order-snapshot.fixture.js';
+import { projectOrders } from '../orders/project-orders.js';
+import { rebuildCounts } from '../orders/rebuild-counts.js';
+import { readAllRows, truncateTables } from '../ledger/ledger.fixture.js';
+import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
+
+const spoil = [
+  'UPDATE monthly_statistics SET units = units + 5, revenue = revenue - 7',
+  'UPDATE order_counts SET orders = orders + 3',
+  `INSERT INTO monthly_statistics SELECT creator_id, '1999-12', currency, release_id, ean, 1, 1, 1 FROM monthly_statistics LIMIT 1`,
+  `INSERT INTO order_counts SELECT creator_id, '1999-12-31', payment_status, dispatch_status, 4 FROM order_counts LIMIT 1`,
+].map((text, index) => statement(`test.spoil_${index}`, text));
+const lockMonths = statement(
+  'test.lock_months',
+  'SELECT 1 FROM monthly_statistics WHERE creator_id = $1 FOR UPDATE',
+);
+const waitingForLock = statement(
+  'test.waiting_for_lock',
+  `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`,
+);
+
+describe('sums that are rebuilt during concurrent postings', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  let creators: CreatorSnapshot[];
+  const item = anItem();
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+    database = scratch.database;
+  });
+  afterAll(() => scratch.drop());
+  beforeEach(async () => {
+    await truncateTables(database);
+    creators = Array.from({ length: 250 }, () => aCreator('org_a'));
+    await database.transaction((tx) => recordCreators(tx, creators));
+    for (const creator of creators) await sell(creator);
+  });
+
+  const sell = (creator: CreatorSnapshot | undefined, at?: string) => {
+    const { id = '' } = creator ?? {};
+    const order = paid(anOrder(id, { items: [{ ...anItem(), release_id: item.release_id }] }), at);
+    return database.transaction((tx) => projectOrders(tx, [order]));
+  };
+
+  it('are exact for every creator, and the rebuild returns how many differed', async () => {
+    for (const step of spoil) await database.run(step);
+    expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 251 });
+    expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 251 });
+    await readAllRows(database, creators);
+    expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 0 });
+    expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 0 });
+  });
+
+  it('are exact after concurrent rebuilds and postings of the same creators', async () => {
+    for (const step of spoil) await database.run(step);
+    const postings = (async () => {
+      for (const creator of creators.slice(0, 80)) await Promise.all([sell(creator), sell(creator)]);
+    })();
+    await Promise.all([
+      postings,
+      rebuildStatistics(database),
+      rebuildStatistics(database),
+      rebuildCounts(database),
+      rebuildCounts(database),
+    ]);
+    await readAllRows(database, creators);
+    expect(await rebuildStatistics(database)).toMatchObject({ differed: 0 });
+  });
+
+  it('do not block postings, even of the slice that is being rebuilt', async () => {
+    const [first, second] = creators;
+    for (const step of spoil) await database.run(step);
+    let rebuilding: Promise<unknown> = Promise.resolve();
+    await database.transaction(async (tx) => {
+      await tx.rows(lockMonths, [first?.id]);
+      rebuilding = rebuildStatistics(database);
+      await eventually(() => database.row(waitingForLock)); // the rebuild waits within its slice
+      await sell(second, '2026-08-08T00:00:00.000Z');
+      await sell(first, '2026-08-08T00:00:00.000Z');
+      await sell(creators.at(-1));
+    });
+    await rebuilding;
+    await rebuildCounts(database);
+    await readAllRows(database, creators);
+  });
+});

@@ -1,0 +1,163 @@
+import { openGuardedClient } from '@fulfilment/guarded-fetch';
+import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
+import { RedisConnection, startApi } from '@fulfilment/http-service';
+import { Messaging } from '@fulfilment/messaging';
+import { type Clock, createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
+import {
+  eventually,
+  scratchBroker,
+  scratchDatabase,
+  storeUrl,
+  tokenMaker,
+  uniqueName,
+} from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
+import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import supertest from 'supertest';
+import { type CreatorApiSettings, creatorApiSettings } from '../config.js';
+import { CreatorApiModule } from '../creator-api.module.js';
+import { factsConsumer } from '../consumers/facts.consumer.js';
+import { migrations } from '../migrations/index.js';
+import { recordCreators } from '../creators/record-creators.js';
+import { projectOrders } from '../orders/project-orders.js';
+import { referenceDocument } from '../reference-document.js';
+import { replayConsumer } from '../consumers/replay.consumer.js';
+import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
+import { ReadAudio } from '../track-uploads/audio/read-audio.js';
+import { startUploadProcessing } from '../track-uploads/start-upload-processing.js';
+import { UploadQueue } from '../track-uploads/upload-queue.js';
+
+/** A worker thread runs compiled code only. */
+const audioThread = pathToFileURL(
+  join(import.meta.dirname, '../../dist', 'track-uploads', 'audio', 'audio-thread.js'),
+);
+
+/** Checks every response in the tests against the committed OpenAPI document. */
+const documented = new DocumentedAnswers(readDocument('creator'), '/creator');
+
+/** Starts the service as main.ts wires it, on a database, broker and token issuer created for this test. */
+export async function creatorApi(
+  environment: Readonly<Record<string, string>> = {},
+  clock: Clock = systemClock,
+) {
+  const [scratch, broker, tokens] = await Promise.all([
+    scratchDatabase(migrations),
+    scratchBroker(),
+    tokenMaker(),
+  ]);
+  const { database } = scratch;
+  const settings = creatorApiSettings.parse({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    DATABASE_URL: scratch.url,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: broker.url,
+    RABBITMQ_NAMESPACE: broker.namespace,
+    BASE_URL: tokens.baseUrl,
+    AUTH_URL: tokens.authUrl,
+    JWKS_URL: tokens.jwksUrl,
+    CURSOR_SECRET: randomBytes(32).toString('hex'),
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    TRACK_UPLOAD_QUEUE_PREFIX: uniqueName('creator'),
+    TRACK_UPLOAD_CONCURRENCY: '0', // only tests that set it process uploads
+    ...environment,
+  });
+  const logger = createLogger('creator-api', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
+  const redis = new RedisConnection(settings.REDIS_URL, logger);
+  const messaging = new Messaging(
+    { url: broker.url, service: 'creator-api', namespace: broker.namespace },
+    database,
+    logger,
+  );
+  messaging.consume(factsConsumer(() => void postWaitingOrders(database)));
+  messaging.consume(replayConsumer(() => void postWaitingOrders(database)));
+  const client = openGuardedClient(settings);
+  const uploadQueue = new UploadQueue(settings, logger);
+  const parts = {
+    config: settings,
+    database,
+    outbox: messaging.outbox,
+    client,
+    uploadQueue,
+    clock,
+  };
+  const app = await startApi({
+    settings,
+    module: CreatorApiModule.with(parts),
+    logger,
+    redis,
+    api: 'creator',
+    resourceName: 'Creator API',
+    scopes: [],
+    reference: referenceDocument,
+    readiness: { postgres: () => database.ping() },
+  });
+  messaging.start();
+  const readAudio = new ReadAudio(audioThread);
+  const processings: { stop(): Promise<void> }[] = [];
+  const startProcessing = (changes: Partial<CreatorApiSettings> = {}) => {
+    const processing = new Shutdown(logger);
+    startUploadProcessing({ ...parts, config: { ...settings, ...changes }, logger, readAudio }, processing);
+    processings.push({ stop: () => processing.run() });
+    return { stop: () => processing.run() };
+  };
+  startProcessing();
+  // Otherwise stop() may find no connection to close.
+  await eventually(() => (messaging.connected ? true : undefined));
+  return {
+    app,
+    settings,
+    /** Starts another upload worker, like a second replica. */
+    startProcessing,
+    database,
+    broker,
+    tokens,
+    /** Writes creators and orders directly, as the consumers would. */
+    async record({ creators = [], orders = [] }: { creators?: CreatorSnapshot[]; orders?: OrderSnapshot[] }) {
+      await database.transaction(async (tx) => {
+        await recordCreators(tx, creators);
+        await projectOrders(tx, orders);
+      });
+    },
+    publish: (...messages: Message[]) => broker.publish(...messages),
+    /** Gets a path under /creator with an access token with these claims. */
+    async get(path: string, claims: Readonly<Record<string, unknown>>) {
+      const token = await tokens.token(claims);
+      return supertest(app.getHttpServer())
+        .get(`/creator${path}`)
+        .auth(token, { type: 'bearer' })
+        .expect(documented.check);
+    },
+    async post(
+      path: string,
+      claims: Readonly<Record<string, unknown>>,
+      body: object,
+      headers: Readonly<Record<string, string>> = {},
+    ) {
+      const token = await tokens.token(claims);
+      return supertest(app.getHttpServer())
+        .post(`/creator${path}`)
+        .auth(token, { type: 'bearer' })
+        .set(headers)
+        .send(body)
+        .expect(documented.check);
+    },
+    async stop() {
+      await messaging.stop();
+      await Promise.all(processings.map((processing) => processing.stop()));
+      await app.close();
+      await uploadQueue.stop();
+      await client.close();
+      await redis.stop();
+      await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
+    },
+  };
+}
+
+export type CreatorApi = Awaited<ReturnType<typeof creatorApi>>;
+
+export const ownerClaims = (organisationId: string) => ({ org_id: organisationId, org_role: 'owner' });
+export const operator = { org_role: 'global_admin' };

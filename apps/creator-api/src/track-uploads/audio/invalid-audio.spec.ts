@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { changed, id3v2, m4aWithSharedChunks, m4aWith, rejectionCode } from './audio-files.fixture.js';
+import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
+
+describe('invalid audio', () => {
+  const tone = sample('tone.flac');
+  const cbr = sample('tone-cbr.mp3');
+  const m4a = sample('tone.m4a');
+  it.each([
+    ['HTML', Buffer.from('<!doctype html><html><body>Sign in</body></html>'), 'not_audio'],
+    ['text', Buffer.from('RIFF is a nice word, but this is no WAVE'), 'not_audio'],
+    ['one byte', Buffer.from([0xff]), 'not_audio'],
+    ['zeros', Buffer.alloc(100_000), 'not_audio'],
+    ['nothing but a tag', id3v2, 'not_audio'],
+    ['a tag larger than the file', Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1'), 'not_audio'],
+    ['PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'not_audio'],
+    ['Ogg', Buffer.concat([Buffer.from('OggS'), Buffer.alloc(1000)]), 'not_audio'],
+    ['WAV of 9.99 s', wave({ seconds: 9.99 }), 'too_short'],
+    ['AIFF of 5 s', aiff({ seconds: 5 }), 'too_short'],
+    ['WAV without sound', wave({ seconds: 0 }), 'too_short'],
+    ['WAV that claims more', wave({ claims: 10_000_000 }), 'broken'],
+    ['WAV that claims 4 GiB, as a stream does', wave({ claims: 0xffffffff }), 'broken'],
+    ['WAV with 0 channels', changed(wave(), (copy) => copy.writeUInt16LE(0, 22)), 'broken'],
+    ['WAV with a rate of 0', changed(wave(), (copy) => copy.writeUInt32LE(0, 24)), 'broken'],
+    ['WAV at 1 Hz', wave({ rate: 1, seconds: 3600 }), 'broken'],
+    ['WAV at 1 MHz', wave({ rate: 1_000_000 }), 'broken'],
+    ['FLAC of more than 24 h', flac(Array(169_000).fill(0)), 'broken'],
+    ['AIFF at 1 Hz', changed(aiff(), (copy) => copy.write('3fff8000000000000000', 28, 'hex')), 'broken'],
+    [
+      'FLAC at 1 Hz',
+      changed(tone, (copy) => copy.writeUIntBE((1 << 4) | ((copy[20] ?? 0) & 15), 18, 3)),
+      'broken',
+    ],
+    ['WAV in ADPCM', wave({ tag: 2 }), 'unsupported_codec'],
+    ['AIFF that claims more', aiff({ claims: 1_000_000 }), 'broken'],
+    ['AIFF-C in ima4', aiff({ compression: 'ima4' }), 'unsupported_codec'],
+    ['FLAC that claims more', changed(tone, (copy) => copy.writeUInt32BE(8000 * 3600, 22)), 'broken'],
+    [
+      'FLAC with a flipped bit',
+      changed(tone, (copy) => copy.writeUInt8((copy[30_000] ?? 0) ^ 1, 30_000)),
+      'broken',
+    ],
+    [
+      'MP3 that claims more',
+      changed(cbr, (copy) => copy.writeUInt32BE(100_000, copy.indexOf('Info') + 8)),
+      'broken',
+    ],
+    [
+      'MP3 with garbage between its frames',
+      Buffer.concat([cbr, Buffer.from('<html>'), cbr.subarray(-500)]),
+      'broken',
+    ],
+    [
+      'ALAC',
+      Buffer.concat([
+        m4a.subarray(0, m4a.indexOf('mp4a')),
+        Buffer.from('alac'),
+        m4a.subarray(m4a.indexOf('mp4a') + 4),
+      ]),
+      'unsupported_codec',
+    ],
+    ['a video', changed(m4a, (copy) => copy.write('vide', copy.indexOf('soun'))), 'not_audio'],
+    [
+      'M4A that claims more',
+      changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('mdhd') + 20)),
+      'broken',
+    ],
+    ['M4A that counts its times by the second', m4aWith({ timescale: 1 }), 'broken'],
+    ['M4A whose frames last 1000 times as long', m4aWith({ delta: 1_024_000 }), 'broken'],
+    ['M4A whose frames last for ages', m4aWith({ delta: 0xffffffff, timescale: 1 }), 'broken'],
+    ['M4A whose frames last no time', m4aWith({ delta: 0 }), 'broken'],
+    ['M4A at 1 Hz', m4aWith({ configuration: '1780000088', delta: 1024, timescale: 1 }), 'broken'],
+    ['M4A at 8 kHz that becomes 96 kHz', m4aWith({ configuration: '2d880800', delta: 2048 }), 'broken'],
+    ['M4A with two chunks of the same bytes', m4aWithSharedChunks(), 'broken'],
+    [
+      'M4A with samples of no bytes',
+      changed(m4a, (copy) => copy.writeUInt32BE(0, copy.indexOf('stsz') + 16)),
+      'broken',
+    ],
+    [
+      'MP3 in MPEG-4',
+      changed(m4a, (copy) => copy.writeUInt8(0x6b, copy.indexOf('0480808017', 0, 'hex') + 5)),
+      'unsupported_codec',
+    ],
+    ['M4A in a codec of speech', m4aWith({ configuration: '440856e500' }), 'unsupported_codec'],
+    [
+      'M4A whose samples lie elsewhere',
+      changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('stco') + 12)),
+      'broken',
+    ],
+    [
+      'M4A with an edit list of 4 G entries',
+      changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('elst') + 8)),
+      'broken',
+    ],
+    [
+      'M4A with a table of 4 G entries',
+      changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('stsz') + 12)),
+      'broken',
+    ],
+  ])('rejects %s', async (_what, bytes, code) => {
+    expect(await rejectionCode(bytes)).toBe(code);
+  });
+
+  const whole = ['tone.flac', 'tone-cbr.mp3', 'tone-vbr.mp3', 'tone.m4a', 'tone-faststart.m4a'] as const;
+  it.each(whole)('rejects %s truncated at any byte', async (name) => {
+    const bytes = sample(name);
+    const cut = fc.integer({ min: 1, max: bytes.length - 1 });
+    await fc.assert(
+      fc.asyncProperty(cut, async (length) => {
+        expect(await rejectionCode(bytes.subarray(0, length))).toMatch(/^(broken|not_audio)$/);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each(['tone-plain.mp3', 'tone.aac'])(
+    'rejects %s truncated within a frame, and accepts it truncated between frames',
+    async (name) => {
+      const bytes = sample(name);
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: bytes.length - 1 }), async (length) => {
+          expect(await rejectionCode(bytes.subarray(0, length))).toMatch(
+            /^(broken|not_audio|too_short|accepted: \w+, 1[012]\.\d+ s)$/,
+          );
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it.each([
+    [
+      'FLAC with many zeros',
+      Buffer.concat([sample('tone.flac').subarray(0, 20_000), Buffer.alloc(8_000_000), Buffer.from([1])]),
+    ],
+    [
+      'many consecutive tags',
+      Buffer.concat(Array(300_000).fill(Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'))),
+    ],
+    [
+      'zeros and a last byte',
+      Buffer.concat([
+        Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'),
+        Buffer.alloc(8_000_000),
+        Buffer.from([1]),
+      ]),
+    ],
+  ])('rejects %s within 5 s', async (_what, bytes) => {
+    const startedAtMs = performance.now();
+    expect(await rejectionCode(bytes)).toMatch(/^(broken|not_audio)$/);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+  });
+
+  it('never throws another error than InvalidAudio for randomly changed files', async () => {
+    const files = [...whole, 'tone-plain.mp3', 'tone.aac'].map(sample).concat(wave({ title: 'a' }), aiff());
+    const change = fc.record({ at: fc.nat(), byte: fc.nat(255), inHeader: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...files),
+        fc.array(change, { minLength: 1, maxLength: 8 }),
+        async (file, changes) => {
+          const bytes = changed(file, (copy) => {
+            for (const { at, byte, inHeader } of changes) copy[at % (inHeader ? 600 : copy.length)] = byte;
+          });
+          await rejectionCode(bytes);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});

@@ -1,0 +1,23 @@
+import type { Caller } from '@fulfilment/http-service';
+
+/** The rows that a caller may see: those of one organisation's creators, or all. */
+export interface CallerScope {
+  readonly role: 'creator_api_member' | 'creator_api_operator';
+  /** Empty if the caller may see nothing. */
+  readonly organisationId: string;
+}
+
+const memberRoles = new Set(['owner', 'admin', 'member']);
+
+/**
+ * `global_admin` sees all rows; a role of an organisation sees its rows; any other role, or none, sees
+ * nothing.
+ */
+export function callerScope({
+  organisationId,
+  organisationRole,
+}: Pick<Caller, 'organisationId' | 'organisationRole'>): CallerScope {
+  if (organisationRole === 'global_admin') return { role: 'creator_api_operator', organisationId: '' };
+  const isMember = organisationRole !== undefined && memberRoles.has(organisationRole);
+  return { role: 'creator_api_member', organisationId: isMember ? (organisationId ?? '') : '' };
+}
