@@ -8,20 +8,15 @@ const queues = Object.keys(messageQueues).filter((name): name is MessageQueue =>
   Object.hasOwn(messageQueues, name),
 );
 
-describe('the permissions at the stores', () => {
-  it.each(Object.values(messages).map(({ type }) => type))(
-    'let exactly the users of its sender publish %s',
-    (type) => {
-      const publishers = storeUsers.filter((user) =>
-        allows(brokerPermissions(user, 'suite').publishes, type),
-      );
-      if (type.startsWith('replay.')) expect(publishers).toEqual([]);
-      else if (type.startsWith('fulfilment.')) expect(publishers).toEqual(['store-api', 'operator']);
-      else expect(publishers).toHaveLength(1);
-    },
-  );
+describe('the permissions of store users', () => {
+  it.each(Object.values(messages).map(({ type }) => type))('allow only the sender to publish %s', (type) => {
+    const publishers = storeUsers.filter((user) => allows(brokerPermissions(user, 'suite').publishes, type));
+    if (type.startsWith('replay.')) expect(publishers).toEqual([]);
+    else if (type.startsWith('fulfilment.')) expect(publishers).toEqual(['store-api', 'operator']);
+    else expect(publishers).toHaveLength(1);
+  });
 
-  it.each(queues)('let the service of %s alone read and bind it', (queue) => {
+  it.each(queues)('allow only the owner of %s to read and bind it', (queue) => {
     const owner = serviceOfQueue(queue);
     for (const user of storeUsers) {
       const { configure, read, write, binds } = brokerPermissions(user, 'suite');
@@ -32,19 +27,19 @@ describe('the permissions at the stores', () => {
     }
   });
 
-  it('let no service write to the default exchange, through which it would reach every queue', () => {
+  it('deny services write access to the default exchange, which reaches every queue', () => {
     const writers = storeUsers.filter((user) =>
       allows(brokerPermissions(user, 'suite').write, 'amq.default'),
     );
     expect(writers).toEqual(['operator']);
   });
 
-  it('let no service delete the exchange of facts', () => {
+  it('deny services the deletion of the facts exchange', () => {
     for (const user of storeUsers)
       expect(allows(brokerPermissions(user, 'suite').configure, 'suite.facts')).toBe(false);
   });
 
-  it('let a service reach the jobs under the prefix that its setting names, and no others', () => {
+  it('allow a service the job keys with the prefix of its setting, and no others', () => {
     expect(redisRules('webhook-worker')).toContain('~webhooks:*');
     const rules = redisRules('webhook-worker', { WEBHOOK_QUEUE_PREFIX: 'other' });
     expect(rules).toContain('~other:*');
@@ -52,7 +47,7 @@ describe('the permissions at the stores', () => {
     expect(redisRules('creator-api', { TRACK_UPLOAD_QUEUE_PREFIX: 'tracks' })).toContain('~tracks:*');
   });
 
-  it('let auth-server alone write the list of revoked tokens', () => {
+  it('allow only auth-server to write the deny list of tokens', () => {
     const writers = (['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const).filter((user) =>
       redisRules(user).includes('~deny:*'),
     );

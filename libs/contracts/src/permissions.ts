@@ -1,13 +1,13 @@
 /**
- * Who may do what at RabbitMQ and Redis: the one table from which the development set-up makes its users and the reference its commands
- * (ADR 23). Set-up reads this file as it is, before anything was compiled: it imports nothing of ours.
+ * The permissions of each user of RabbitMQ and Redis (ADR 23). The development set-up creates its users from this table, and
+ * the reference documentation its commands. Set-up runs this file before the build, so it imports no code of the project.
  */
 
-/** What a service does at the stores. Facts are named by the first part of their types. */
+/** The access of a service to the stores. Messages are named by the first part of their type. */
 interface StoreAccess {
   readonly publishes: readonly string[];
   readonly consumes: readonly string[];
-  /** Patterns of Redis keys; those of `readsKeys` are read only. */
+  /** Patterns of Redis keys; `readsKeys` are read-only. */
   readonly keys: readonly string[];
   readonly readsKeys: readonly string[];
   /** The setting that holds the prefix of the service's BullMQ keys, and its default. */
@@ -16,7 +16,7 @@ interface StoreAccess {
 
 export const storeAccess = {
   'store-api': {
-    // Reports that waited for another are sent to their queue once more.
+    // Deferred fulfilment events are published to their queue again.
     publishes: ['order', 'product', 'fulfilment'],
     consumes: ['creator', 'edition', 'track', 'fulfilment', 'catalogue'],
     keys: ['rate:*', 'dpop-proof:*'],
@@ -58,21 +58,24 @@ export interface BrokerPermissions {
   readonly configure: string;
   readonly write: string;
   readonly read: string;
-  /** Regular expressions on the types of facts, at the exchange of facts. */
+  /** Regular expressions on message types at the facts exchange. */
   readonly publishes: string;
   readonly binds: string;
 }
 
 const nothing = '^$';
 
-/** What a user may do at RabbitMQ. A service reaches its own queues only; the operator reaches dead letters, and queues to replay to. */
+/**
+ * Returns the RabbitMQ permissions of a user. A service can access only its own queues; the operator can access dead-letter
+ * queues and the queues to which messages are replayed.
+ */
 export function brokerPermissions(user: StoreUser, namespace: string): BrokerPermissions {
   if (user === 'operator')
     return {
       configure: `^${namespace}\\..*\\.in-hand$`,
       write: `^(amq\\.default|${namespace}\\.facts)$`,
       read: `^${namespace}\\..*\\.dead$`,
-      publishes: typesOf(['fulfilment', 'catalogue']),
+      publishes: typePattern(['fulfilment', 'catalogue']),
       binds: nothing,
     };
   const { publishes, consumes } = storeAccess[user];
@@ -80,20 +83,20 @@ export function brokerPermissions(user: StoreUser, namespace: string): BrokerPer
     configure: `^${namespace}\\.${user}\\.`,
     write: `^${namespace}\\.(facts$|${user}\\.)`,
     read: `^${namespace}\\.(facts$|${user}\\.)`,
-    publishes: typesOf(publishes),
-    binds: typesOf(consumes),
+    publishes: typePattern(publishes),
+    binds: typePattern(consumes),
   };
 }
 
-/** Name of the exchange that the table is about. */
+/** Name of the exchange to which services publish messages. */
 export function factsExchangeOf(namespace: string): string {
   return `${namespace}.facts`;
 }
 
 /**
- * The rules of a service's Redis user, without its name and password. INFO is what clients ask when they connect. Read-only keys need
- * Redis 7.
- * @param settings settings of the service by name; those that are absent have their defaults
+ * Returns the ACL rules of a service's Redis user, without its name and password. Clients send INFO when they connect.
+ * Read-only keys require Redis 7.
+ * @param settings settings of the service by name; absent settings have their defaults
  */
 export function redisRules(
   user: keyof typeof storeAccess,
@@ -112,6 +115,6 @@ export function redisRules(
   ];
 }
 
-function typesOf(names: readonly string[]): string {
+function typePattern(names: readonly string[]): string {
   return names.length === 0 ? nothing : `^(${names.join('|')})\\.`;
 }

@@ -1,4 +1,4 @@
-/** Scopes about who the user is (OpenID Connect Core §5.4), with the words the consent page uses. */
+/** Identity scopes (OpenID Connect Core §5.4), with their descriptions on the consent page. */
 export const identityScopes = {
   openid: 'Confirm your identity',
   profile: 'See your basic profile',

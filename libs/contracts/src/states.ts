@@ -1,4 +1,4 @@
-/** States of an order in the Store API. */
+/** Statuses of an order in the Store API. */
 export const orderStatuses = [
   'pending',
   'processing',
@@ -15,13 +15,16 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const paymentMethods = ['card', 'wallet', 'invoice'] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
-/** How far the goods are, as the Creator API shows it. */
+/** Progress of the shipment, as shown by the Creator API. */
 export const dispatchStatuses = ['pending', 'in_production', 'dispatched', 'delivered', 'cancelled'] as const;
 export type DispatchStatus = (typeof dispatchStatuses)[number];
 
-/** States of a release and of a product. */
+/** Statuses of a release and of a product. */
 export const catalogueStatuses = ['available', 'pending', 'unavailable'] as const;
 export type CatalogueStatus = (typeof catalogueStatuses)[number];
 
-/** The payment provider's name of a payment method; the sandbox's `pm_ok`, `pm_declined`, `pm_timeout` decide the outcome of a charge. */
+/**
+ * Id of a payment method at the payment provider. In the sandbox `pm_ok`, `pm_declined` and `pm_timeout` decide the
+ * outcome of a charge.
+ */
 export const paymentMethodName = /^pm_\w{1,250}$/;

@@ -26,17 +26,17 @@ export const accessTokenLifetimeSeconds = 3600;
 /** Algorithms of DPoP proofs (RFC 9449), at the authorization server and at both APIs. */
 export const dpopSigningAlgorithms = ['ES256', 'Ed25519', 'EdDSA'] as const;
 
-/** What a token is for. Third-party tokens hold the Store's only, first-party tokens both. */
+/** Audiences of access tokens. Third-party tokens have only the Store's, first-party tokens have both. */
 export function audiences(baseUrl: string): { store: string; creator: string } {
   return { store: `${baseUrl}/store`, creator: `${baseUrl}/creator` };
 }
 
-/** The issuer's identifier lies under the authorization server's public address. */
+/** The issuer identifier, below the public URL of the authorization server. */
 export function issuer(authUrl: string): string {
   return `${authUrl}/api/auth`;
 }
 
-/** The Redis key that says an access token was revoked. Written by auth-server, read by every API. */
+/** The Redis key that marks an access token as revoked. Written by auth-server, read by every API. */
 export function revokedTokenKey(jti: string): string {
   return `deny:${jti}`;
 }

@@ -1,4 +1,4 @@
-/** No track lasts longer: 24 hours. */
+/** Maximum duration of a track: 24 hours. */
 export const maxTrackSeconds = 86_400;
-/** The last place in a track listing that a file's tags can name. */
+/** Maximum position of a track in the tags of a file. */
 export const maxTrackPosition = 999;

@@ -8,7 +8,7 @@ import { productMessages } from './product-messages.js';
 import { replayMessages } from './replay-messages.js';
 import { webhookMessages } from './webhook-messages.js';
 
-/** Every fact that travels between services, by name. */
+/** Every message between services, by name. */
 export const messages = {
   ...orderMessages,
   ...productMessages,
@@ -19,10 +19,10 @@ export const messages = {
   ...webhookMessages,
 } as const;
 
-/** A message that is not one of the catalogue, or not of its shape. Says where, never what was in it. */
+/** A message of an unknown type or an invalid shape. The reason names the field, never its value. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
-  /** Where it has one: its sender may ask what became of it. */
+  /** Undefined if the message has none. The sender may query what happened to it. */
   readonly messageId: string | undefined;
 
   constructor(reason: string, messageId?: string) {
@@ -35,12 +35,12 @@ const kinds = new Map<string, { version: number; schema: z.ZodType }>(
   Object.values(messages).map((kind) => [kind.type, kind]),
 );
 
-/** Reads what every message has, whatever its type and data are. @throws InvalidMessage */
+/** Parses the envelope of a message of any type, without validating its data. @throws InvalidMessage */
 export function parseEnvelope(bytes: Buffer | string): Message {
   return read(messageEnvelope, parseJson(bytes), 'message');
 }
 
-/** Reads one message from its bytes. @throws InvalidMessage */
+/** Parses and validates a message. @throws InvalidMessage */
 export function parseMessage(bytes: Buffer | string): Message {
   const envelope = parseEnvelope(bytes);
   const kind = kinds.get(envelope.type);

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { uuid, uuidv7 } from '../ids.js';
 import { instant, oneLine } from './fields.js';
 
-/** What every message between services looks like on the wire. */
+/** The envelope of every message between services. */
 export interface Message<Type extends string = string, Data = unknown> {
-  /** UUIDv7; the key by which a consumer knows a repetition. */
+  /** UUIDv7; consumers use it to detect duplicates. */
   readonly id: string;
   readonly type: Type;
   readonly version: number;
   readonly occurred_at: string;
-  /** W3C Trace Context of the work that caused the fact. */
+  /** W3C Trace Context of the request or job that caused the message. */
   readonly traceparent?: string;
-  /** The operator whose command sent it, where one did. */
+  /** The operator whose command published it, if any. */
   readonly operator?: string;
   readonly data: Data;
 }
@@ -22,14 +22,14 @@ export interface MakeOptions {
   readonly traceparent?: string;
 }
 
-/** One entry of the catalogue: a fact's name, version and shape. */
+/** An entry of the message catalogue: type, version and schema. */
 export interface MessageKind<Type extends string, Schema extends z.ZodType> {
   readonly type: Type;
   readonly version: number;
   readonly summary: string;
   readonly schema: Schema;
   make(data: z.input<Schema>, options: MakeOptions): Message<Type, z.output<Schema>>;
-  /** Whether this message is of this kind; then its data has the kind's shape (it was parsed by `parseMessage`). */
+  /** Narrows a message that `parseMessage` returned to this kind. */
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 

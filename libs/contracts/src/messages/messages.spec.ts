@@ -4,7 +4,7 @@ import { InvalidMessage, messages, parseMessage } from './index.js';
 const occurredAt = new Date('2026-03-01T12:00:00.000Z');
 
 describe('messages', () => {
-  it('reads back what it made', () => {
+  it('parses a message that it created', () => {
     const made = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
     const read = parseMessage(JSON.stringify(made));
     expect(read).toEqual(made);
@@ -12,7 +12,7 @@ describe('messages', () => {
     expect(messages.orderCreated.is(read)).toBe(false);
   });
 
-  it('reads UUIDs in the one form in which they are stored and compared', () => {
+  it('converts UUIDs to lower case', () => {
     const edition = {
       id: '01890000-0000-7000-8000-00000000ABCD',
       creator_id: '01890000-0000-7000-8000-00000000EF01',
@@ -56,7 +56,7 @@ describe('messages', () => {
         version: 9,
       }),
     ],
-  ])('refuses %s', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(() => parseMessage(text)).toThrow(InvalidMessage);
   });
 
@@ -72,9 +72,9 @@ describe('messages', () => {
       { tracking_url: 'https://track.example/\u0001' },
       /tracking_url: must not contain/,
     ],
-    ['an order that could not be told', { order_id: 'ord_\u0000' }, /order_id: must not contain/],
+    ['a control character in an id', { order_id: 'ord_\u0000' }, /order_id: must not contain/],
     ['the year 0', { shipped_at: '0000-01-01T00:00:00Z' }, /shipped_at: must not be in the year 0/],
-  ])('refuses %s where it stands, before anything is asked of the stores', (_, change, reason) => {
+  ])('rejects %s and names the field', (_, change, reason) => {
     const parcel = {
       order_id: 'ord_1',
       carrier: '郵便 📦',
@@ -87,7 +87,7 @@ describe('messages', () => {
     expect(() => parseMessage(JSON.stringify(bad))).toThrow(reason);
   });
 
-  it('refuses what happened in the year 0, and takes a reason of several lines', () => {
+  it('rejects a time in the year 0, and accepts a reason of several lines', () => {
     const data = { order_id: 'ord_1', reason: 'no stock\nuntil May' };
     const good = messages.fulfilmentCancelled.make(data, { occurredAt });
     expect(parseMessage(JSON.stringify(good))).toEqual(good);
@@ -98,8 +98,8 @@ describe('messages', () => {
 
   it.each([
     ['longer than a day', { duration_seconds: 86_401 }, /duration_seconds/],
-    ['in a place that no listing has', { position: 1000 }, /position/],
-  ])('refuses a track %s: no column of the Store overflows', (_, change, reason) => {
+    ['with a position above 999', { position: 1000 }, /position/],
+  ])('rejects a track %s, which would overflow a column of the Store', (_, change, reason) => {
     const track = { release_id: uuidv7(), track_id: uuidv7(), title: null, position: 999 };
     const data = { ...track, duration_seconds: 86_400 };
     const good = messages.trackProcessed.make(data, { occurredAt });
@@ -108,7 +108,7 @@ describe('messages', () => {
     expect(() => parseMessage(JSON.stringify(bad))).toThrow(reason);
   });
 
-  it('never repeats a value in the reason, only where it stood', () => {
+  it('names the invalid field in the reason, never its value', () => {
     const bad = {
       ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
       data: { sku: 'secret', quantity: 'secret' },

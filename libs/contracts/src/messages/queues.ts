@@ -1,12 +1,12 @@
 /**
- * Every consumer's queue and the message types it takes. The first part of a name is the service that owns the queue: it alone declares
- * it, in its migration step, so a fact is kept for a service that has not started yet.
+ * The queue of each consumer and its routing keys. The first part of a name is the service that owns the queue. Only that
+ * service declares it, in its migration step, so messages are kept before the service first starts.
  */
 export const messageQueues = {
   'store-api.creators': ['creator.*', 'edition.created', 'track.processed'],
   'store-api.fulfilment': ['fulfilment.*', 'catalogue.*'],
   'creator-api.facts': ['creator.*', 'order.*'],
-  'creator-api.replay': [], // written to directly
+  'creator-api.replay': [], // messages are sent directly to the queue
   'webhook-worker.events': ['order.*', 'product.*'],
   'webhook-worker.clients': ['client.*'],
 } as const satisfies Record<string, readonly string[]>;
@@ -14,8 +14,8 @@ export const messageQueues = {
 export type MessageQueue = keyof typeof messageQueues;
 
 /**
- * Queues that one replica at a time takes, in the order they were written: reports are commands of a sort, and when the last message of a
- * replay was applied, all before it were.
+ * Queues with a single active consumer, which handles messages in order. Fulfilment messages depend on earlier ones. For a
+ * replay, order guarantees that all messages were applied when the last one was.
  */
 export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'store-api.fulfilment',
@@ -23,21 +23,21 @@ export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
 ]);
 
 /**
- * The arguments of a queue cannot change under one name: RabbitMQ rejects the declaration of the old replicas or of the new ones. A change
- * of arguments adds a version here (ADR 23). The last version is current; consumers drain and delete the queues of the others.
+ * RabbitMQ rejects a declaration with other arguments than the existing queue has, so a change of arguments needs a new
+ * queue name. Add a version here (ADR 23). The last version is current; consumers empty and delete the older queues.
  */
 const queueVersions = [1, 2] as const;
 
-/** Names of one suite's exchanges and queues. Suites that share a broker have namespaces of their own. */
+/** Names of a suite's exchanges and queues. Suites that share a broker use different namespaces. */
 export interface Topology {
-  /** The one topic exchange; the routing key is the message's type. */
+  /** The topic exchange of all messages; the routing key is the message type. */
   readonly factsExchange: string;
   queue(name: MessageQueue): string;
-  /** The names that the queue had with earlier arguments, oldest first. */
+  /** Names of the queue's earlier versions, oldest first. */
   retiredQueues(name: MessageQueue): string[];
-  /** Takes rejected messages of the queue's service; the routing key is the dead-letter queue. */
+  /** Receives rejected messages of the queue's service; the routing key is the dead-letter queue. */
   deadLetterExchange(name: MessageQueue): string;
-  /** Where a queue's rejected messages wait for an operator. The same for all versions of the queue. */
+  /** Holds rejected messages for an operator. The same for all versions of the queue. */
   deadLetterQueue(name: MessageQueue): string;
 }
 
@@ -53,7 +53,7 @@ export function topologyOf(namespace: string): Topology {
   };
 }
 
-/** The service that consumes the queue and alone declares it. */
+/** The service that declares and consumes the queue. */
 export function serviceOfQueue(name: MessageQueue): string {
   return name.slice(0, name.indexOf('.'));
 }
