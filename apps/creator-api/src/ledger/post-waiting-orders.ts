@@ -102,7 +102,7 @@ export class WaitingOrders {
     const [scope] = this.scopes;
     const rest = await this.advance(scope ?? this.polled);
     if (scope === undefined) this.polled = rest ?? allGroups();
-    else this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : each));
+    else this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
     return this.scopes.length > 0;
   }
 

@@ -142,49 +142,49 @@ describe('the visibility of rows to callers', () => {
     ]);
   });
 
-  describe.each<[string, (id: { creator: string; order: string; release: string; upload: string }) => Asked]>(
+  describe.each<[string, (id: { creator: string; order: string; release: string; upload: string }) => SendRequest]>(
     [
       [
         'GET order',
         ({ order }) =>
-          (api, who) =>
-            api.get(`/api/v1/orders/${order}`, who),
+          (api, claims) =>
+            api.get(`/api/v1/orders/${order}`, claims),
       ],
       [
         'GET orders',
         ({ creator }) =>
-          (api, who) =>
-            api.get(`/api/v1/orders?creator=${creator}`, who),
+          (api, claims) =>
+            api.get(`/api/v1/orders?creator=${creator}`, claims),
       ],
       [
         'GET sales',
         ({ creator }) =>
-          (api, who) =>
-            api.get(`/api/v1/creators/${creator}/stats/sales?period=2026-03`, who),
+          (api, claims) =>
+            api.get(`/api/v1/creators/${creator}/stats/sales?period=2026-03`, claims),
       ],
       [
         'GET royalties',
         ({ creator }) =>
-          (api, who) =>
-            api.get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`, who),
+          (api, claims) =>
+            api.get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`, claims),
       ],
       [
         'POST release',
         ({ creator }) =>
-          (api, who) =>
-            api.post('/api/v1/releases', who, { title: 'Tidal Maps', release_type_id: 1, creator }),
+          (api, claims) =>
+            api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator }),
       ],
       [
         'POST track upload',
         ({ release }) =>
-          (api, who) =>
-            api.post(`/api/v1/releases/${release}/track-upload`, who, upload),
+          (api, claims) =>
+            api.post(`/api/v1/releases/${release}/track-upload`, claims, upload),
       ],
       [
         'GET track upload',
         ({ upload: id }) =>
-          (api, who) =>
-            api.get(`/api/v1/track-uploads/${id}`, who),
+          (api, claims) =>
+            api.get(`/api/v1/track-uploads/${id}`, claims),
       ],
     ],
   )('%s', (_name, requestFor) => {
