@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { arriveTogether, eventually, fetchTrusting } from '@fulfilment/testing';
+import { sendConcurrently, eventually, fetchTrusting } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
@@ -17,7 +17,7 @@ const isActive = async (app: App, token: string) =>
 
 /** Concurrent requests are sent to the server directly, since the gateway may spread them over time. */
 const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
-  const answers = await arriveTogether(server.direct, count, {
+  const answers = await sendConcurrently(server.direct, count, {
     openingPath: '/api/auth/jwks',
     path: '/api/auth/oauth2/token',
     form: { client_id: app.clientId, ...form },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { severableProxy, type SeverableProxy, storeUrl } from '@fulfilment/testing';
+import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
 import { App } from './app.js';
 import { auditEventsOf } from './audit-records.js';
 import { Browser, formOf } from './browser.js';
@@ -10,10 +10,10 @@ import { afterPassword, nextCode, protectedPerson } from './second-factors.js';
 
 const allowed = 4;
 let server: RunningServer;
-let redis: SeverableProxy;
+let redis: FlakyProxy;
 let app: App;
 beforeAll(async () => {
-  redis = await severableProxy(storeUrl('TEST_REDIS_URL'));
+  redis = await flakyProxy(storeUrl('TEST_REDIS_URL'));
   server = await runningServer({ SIGN_IN_FAILURES: `${allowed}/900` }, { redis });
   app = await App.registered(server);
 });

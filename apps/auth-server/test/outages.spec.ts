@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { eventually, type SeverableProxy, severableProxy, storeUrl } from '@fulfilment/testing';
+import { eventually, type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
@@ -8,14 +8,14 @@ import { Browser, formOf } from './browser.js';
 import { json } from './json.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
-let postgres: SeverableProxy;
-let redis: SeverableProxy;
+let postgres: FlakyProxy;
+let redis: FlakyProxy;
 let server: RunningServer;
 let app: App;
 beforeAll(async () => {
   [postgres, redis] = await Promise.all([
-    severableProxy(storeUrl('TEST_POSTGRES_URL')),
-    severableProxy(storeUrl('TEST_REDIS_URL')),
+    flakyProxy(storeUrl('TEST_POSTGRES_URL')),
+    flakyProxy(storeUrl('TEST_REDIS_URL')),
   ]);
   server = await runningServer({}, { postgres, redis });
   app = await App.registered(server);
@@ -45,7 +45,7 @@ const failOpen = async () => {
 describe('while Redis is away', () => {
   it('sign-in, refresh, introspection and revocation work, and a metric counts the failures', async () => {
     const before = await failOpen();
-    redis.takeAway();
+    redis.disconnect();
     const { tokens } = await app.signIn('openid offline_access orders:read');
     const next = await app.refresh(tokens.refresh_token ?? '');
     expect(await client.tokenIntrospection(app.configuration, next.access_token)).toMatchObject({
@@ -58,7 +58,7 @@ describe('while Redis is away', () => {
 
   it('a replay still ends its family (RFC 9700 §4.14.2)', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
-    redis.takeAway();
+    redis.disconnect();
     const next = await app.refresh(tokens.refresh_token ?? '');
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(app.refresh(next.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
@@ -67,7 +67,7 @@ describe('while Redis is away', () => {
   it('revocations are stored, and published to the APIs as soon as Redis is back', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
     const { jti } = decodeJwt(tokens.access_token);
-    redis.takeAway();
+    redis.disconnect();
     await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
     redis.restore();
     await eventually(async () => {
@@ -85,7 +85,7 @@ describe('while PostgreSQL is down', () => {
 
   it('every endpoint is 503 temporarily_unavailable with Retry-After, without internal details', async () => {
     const { tokens } = await app.signIn('openid offline_access');
-    postgres.takeAway();
+    postgres.disconnect();
     const bearer = { headers: { authorization: `Bearer ${tokens.access_token}` } };
     for (const [path, init] of [
       ['token', form({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' })],
@@ -116,7 +116,7 @@ describe('while PostgreSQL is down', () => {
     const { url } = await (await App.registered(server)).request('orders:read');
     const browser = new Browser(server);
     const page = await browser.get(url);
-    postgres.takeAway();
+    postgres.disconnect();
     const fields = { email: 'owner@harbour.example', password };
     for (const shown of [
       await browser.get(url),
@@ -143,7 +143,7 @@ describe('while PostgreSQL is down', () => {
   });
 
   it('metadata and keys are available', async () => {
-    postgres.takeAway();
+    postgres.disconnect();
     for (const path of ['/.well-known/openid-configuration', '/api/auth/jwks'])
       expect((await server.fetch(`${server.url}${path}`)).status).toBe(200);
   });

@@ -6,7 +6,7 @@ import {
   eventually,
   freePort,
   scratchDatabase,
-  type SeverableProxy,
+  type FlakyProxy,
   storeUrl,
   testGateway,
   uniqueName,
@@ -32,7 +32,7 @@ export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
  */
 export async function runningServer(
   overrides: Readonly<Record<string, string>> = {},
-  lines: { readonly postgres?: SeverableProxy; readonly redis?: SeverableProxy } = {},
+  lines: { readonly postgres?: FlakyProxy; readonly redis?: FlakyProxy } = {},
 ) {
   const port = await freePort();
   const direct = `127.0.0.1:${port}`;
@@ -113,7 +113,7 @@ export async function runningServer(
 }
 
 /** The URL of a store through a proxy that a test can cut. */
-function throughLine(storeUrl: string, line: SeverableProxy | undefined): string {
+function throughLine(storeUrl: string, line: FlakyProxy | undefined): string {
   const url = new URL(storeUrl);
   if (line !== undefined) url.host = new URL(line.url).host;
   return url.href;

@@ -1,11 +1,11 @@
 import { methods } from '@fulfilment/api-reference';
 import { uuidv7 } from '@fulfilment/contracts';
 import {
-  boundDisagreements,
-  isAbout,
-  queryDisagreements,
+  boundMismatches,
+  mentionsField,
+  queryMismatches,
   readDocument,
-  routesOfApp,
+  registeredRoutes,
 } from '@fulfilment/testing/reference';
 import request from 'supertest';
 import { creatorApi, type CreatorApi, operator } from './test/creator-api.fixture.js';
@@ -57,7 +57,7 @@ describe('the OpenAPI document of the Creator API', () => {
   afterAll(() => api.stop());
 
   it('documents every route, and no other', () => {
-    const routes = routesOfApp(api.app.getHttpAdapter().getInstance(), '/creator');
+    const routes = registeredRoutes(api.app.getHttpAdapter().getInstance(), '/creator');
     expect(routes.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
   });
 
@@ -66,7 +66,7 @@ describe('the OpenAPI document of the Creator API', () => {
     async ({ operation }) => {
       const { path = '', shape = '', body = {} } = bodies[operation.operationId] ?? {};
       expect(path).not.toBe('');
-      const disagreements = await boundDisagreements(document, shape, body, (changed) =>
+      const disagreements = await boundMismatches(document, shape, body, (changed) =>
         api.post(path, caller, changed),
       );
       expect(disagreements).toEqual([]);
@@ -80,7 +80,7 @@ describe('the OpenAPI document of the Creator API', () => {
     async ({ path, operation }) => {
       const good = queries[operation.operationId];
       expect(good).toBeDefined();
-      const disagreements = await queryDisagreements(document, path, good?.query ?? {}, (query) =>
+      const disagreements = await queryMismatches(document, path, good?.query ?? {}, (query) =>
         api.get(`${good?.path}?${query}`, caller),
       );
       expect(disagreements).toEqual([]);
@@ -106,7 +106,7 @@ describe('the OpenAPI document of the Creator API', () => {
         '%20',
         'ord_00000000000000000000000000',
       ])
-        expect(isAbout(name, await send(malformed))).toBe(true);
+        expect(mentionsField(name, await send(malformed))).toBe(true);
       expect((await send(uuidv7())).status).toBe(404);
     },
   );

@@ -1,9 +1,9 @@
 import { methods } from '@fulfilment/api-reference';
 import {
-  boundDisagreements,
-  queryDisagreements,
+  boundMismatches,
+  queryMismatches,
   readDocument,
-  routesOfApp,
+  registeredRoutes,
 } from '@fulfilment/testing/reference';
 import request from 'supertest';
 import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
@@ -33,12 +33,12 @@ describe('the API reference of the Store API', () => {
       const path = route.split(' ')[1] ?? '';
       return !path.startsWith(ofWebhookWorker) && !ofNoController.test(path);
     });
-    const routes = routesOfApp(store.app.getHttpAdapter().getInstance(), '/store');
+    const routes = registeredRoutes(store.app.getHttpAdapter().getInstance(), '/store');
     expect(routes.sort()).toEqual(expected.sort());
   });
 
   const disagreements = (path: string, shape: string, good: object) =>
-    boundDisagreements(document, shape, good, (body) => store.post(path, creator.token, body));
+    boundMismatches(document, shape, good, (body) => store.post(path, creator.token, body));
 
   it('has the same bounds of an order as the validation', async () => {
     const good = {
@@ -66,7 +66,7 @@ describe('the API reference of the Store API', () => {
     'has the same bounds of the query of %s as the validation',
     async (path) => {
       const get = async (query: string) => store.get(`/store${path}?${query}`, creator.token);
-      expect(await queryDisagreements(document, path, {}, get)).toEqual([]);
+      expect(await queryMismatches(document, path, {}, get)).toEqual([]);
     },
   );
 

@@ -11,7 +11,7 @@ import {
   tokenMaker,
   uniqueName,
 } from '@fulfilment/testing';
-import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
+import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
@@ -79,7 +79,7 @@ export const shipping = {
 };
 
 /** Compares every response with the API reference. */
-const documented = new DocumentedAnswers(readDocument('store'), '/store');
+const documented = new DocumentedResponses(readDocument('store'), '/store');
 
 const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
 

@@ -1,7 +1,12 @@
 import { methods } from '@fulfilment/api-reference';
 import { webhookEvents } from '@fulfilment/contracts';
 import { webhookReceiver } from '@fulfilment/testing';
-import { boundDisagreements, readDocument, routesOfApp, SchemaJudge } from '@fulfilment/testing/reference';
+import {
+  boundMismatches,
+  readDocument,
+  registeredRoutes,
+  SchemaValidator,
+} from '@fulfilment/testing/reference';
 import {
   aClient,
   startWorker,
@@ -33,7 +38,7 @@ describe('the API reference of webhooks', () => {
       .flatMap(([path, item]) =>
         methods.filter((method) => item[method] !== undefined).map((method) => `${method} ${path}`),
       );
-    const routes = routesOfApp(worker.app.getHttpAdapter().getInstance(), '/store');
+    const routes = registeredRoutes(worker.app.getHttpAdapter().getInstance(), '/store');
     expect(routes.sort()).toEqual(expected.sort());
   });
 
@@ -41,17 +46,17 @@ describe('the API reference of webhooks', () => {
     const client = await aClient(stores, worker);
     const id = await client.subscribe(url);
     const disagreements = await Promise.all([
-      boundDisagreements(document, 'CreateSubscriptionRequest', everything, (body) => client.post(body)),
-      boundDisagreements(document, 'UpdateSubscriptionRequest', { ...everything, status: 'active' }, (body) =>
+      boundMismatches(document, 'CreateSubscriptionRequest', everything, (body) => client.post(body)),
+      boundMismatches(document, 'UpdateSubscriptionRequest', { ...everything, status: 'active' }, (body) =>
         client.patch(id, body),
       ),
-      boundDisagreements(
+      boundMismatches(
         document,
         'RecoverDeliveriesRequest',
         { since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z', statuses: ['failed'] },
         (body) => client.post(body, `/${id}/recover`),
       ),
-      boundDisagreements(document, 'SendTestEventRequest', { event: 'order.created' }, (body) =>
+      boundMismatches(document, 'SendTestEventRequest', { event: 'order.created' }, (body) =>
         client.post(body, `/${id}/test`),
       ),
     ]);
@@ -73,7 +78,7 @@ describe('the API reference of webhooks', () => {
 
   it('describes the body and headers of each sent event', async () => {
     const receiver = await webhookReceiver();
-    const judge = new SchemaJudge(document);
+    const judge = new SchemaValidator(document);
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
       const client = await aClient(stores, worker);
       const id = await client.subscribe(receiver.url, [...webhookEvents]);

@@ -12,7 +12,7 @@ import {
   tokenMaker,
   uniqueName,
 } from '@fulfilment/testing';
-import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
+import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { Redis } from 'ioredis';
 import { createHmac } from 'node:crypto';
 import request from 'supertest';
@@ -23,7 +23,7 @@ import { migrations } from './migrations/index.js';
 import { WebhookWorkerModule, type WebhookWorkerParts } from './webhook-worker.module.js';
 
 /** Checks every response of the tests against the API reference. */
-const documented = new DocumentedAnswers(readDocument('store'), '/store');
+const documented = new DocumentedResponses(readDocument('store'), '/store');
 
 const deliveriesOfCreators = statement(
   'test.deliveries',

@@ -36,7 +36,10 @@ export function uuidv7(at: Date = new Date()): string {
   return formatUuid(bytes.toString('hex'));
 }
 
-/** A UUID that another wrote, perhaps in capitals (RFC 9562 §4), brought to the form in which we store and compare it. */
+/**
+ * A UUID that another wrote, perhaps in capitals (RFC 9562 §4), brought to the form in which we store and
+ * compare it.
+ */
 export const uuid = z.uuid().toLowerCase();
 
 /** A UUID in lower case, in the one form we store and show. */

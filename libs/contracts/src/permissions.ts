@@ -1,6 +1,7 @@
 /**
- * The permissions of each user of RabbitMQ and Redis (ADR 23). The development set-up creates its users from this table, and
- * the reference documentation its commands. Set-up runs this file before the build, so it imports no code of the project.
+ * The permissions of each user of RabbitMQ and Redis (ADR 23). The development set-up creates its users from
+ * this table, and the reference documentation its commands. Set-up runs this file before the build, so it
+ * imports no code of the project.
  */
 
 /** The access of a service to the stores. Messages are named by the first part of their type. */
@@ -66,8 +67,8 @@ export interface BrokerPermissions {
 const nothing = '^$';
 
 /**
- * Returns the RabbitMQ permissions of a user. A service can access only its own queues; the operator can access dead-letter
- * queues and the queues to which messages are replayed.
+ * Returns the RabbitMQ permissions of a user. A service can access only its own queues; the operator can
+ * access dead-letter queues and the queues to which messages are replayed.
  */
 export function brokerPermissions(user: StoreUser, namespace: string): BrokerPermissions {
   if (user === 'operator')
@@ -94,8 +95,8 @@ export function factsExchangeOf(namespace: string): string {
 }
 
 /**
- * Returns the ACL rules of a service's Redis user, without its name and password. Clients send INFO when they connect.
- * Read-only keys require Redis 7.
+ * Returns the ACL rules of a service's Redis user, without its name and password. Clients send INFO when they
+ * connect. Read-only keys require Redis 7.
  * @param settings settings of the service by name; absent settings have their defaults
  */
 export function redisRules(

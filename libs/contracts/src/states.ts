@@ -24,7 +24,7 @@ export const catalogueStatuses = ['available', 'pending', 'unavailable'] as cons
 export type CatalogueStatus = (typeof catalogueStatuses)[number];
 
 /**
- * Id of a payment method at the payment provider. In the sandbox `pm_ok`, `pm_declined` and `pm_timeout` decide the
- * outcome of a charge.
+ * Id of a payment method at the payment provider. In the sandbox `pm_ok`, `pm_declined` and `pm_timeout`
+ * decide the outcome of a charge.
  */
 export const paymentMethodName = /^pm_\w{1,250}$/;

@@ -2,12 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Runs `openssl` with these arguments to its end. @throws when it fails */
+/** Runs `openssl` with these arguments. @throws when it fails */
 export type RunOpenssl = (args: readonly string[]) => Promise<unknown>;
 
 export interface Certificates {
   readonly dir: string;
-  /** The local authority that a client must trust. */
+  /** Certificate of the local authority that clients must trust. */
   readonly caFile: string;
   readonly certificateFile: string;
   readonly keyFile: string;
@@ -15,11 +15,11 @@ export interface Certificates {
   readonly trustFile: string;
 }
 
-const leafDays = 397; // what browsers accept at most
+const leafDays = 397; // the maximum that browsers accept
 const caDays = 3650;
 const renewBeforeMs = 30 * 24 * 3600 * 1000;
 
-/** The authority may sign for this machine alone, so trusting it opens nothing else (RFC 5280 §4.2.1.10). */
+/** Name constraints limit the authority to this machine, so trusting it is safe (RFC 5280 §4.2.1.10). */
 const configuration = `[req]
 distinguished_name = subject
 prompt = no
@@ -41,8 +41,8 @@ subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
 `;
 
 /**
- * The certificates of the state directory, made or renewed when needed. Set-up reads this file as it is, before anything was
- * compiled: it imports nothing of ours.
+ * Returns the certificates in the state directory, and creates or renews them if necessary. Set-up runs this
+ * file before the build, so it imports no code of the project.
  */
 export async function certificatesIn(
   stateDir: string,
@@ -90,7 +90,7 @@ async function makeAuthority(
     'authority',
   ];
   await openssl(['req', ...args, '-key', authorityKey(dir), '-out', caFile]);
-  writeFileSync(certificateFile, ''); // signed by the one before
+  writeFileSync(certificateFile, ''); // signed by the previous authority
 }
 
 async function makeLeaf(

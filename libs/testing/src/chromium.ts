@@ -4,9 +4,10 @@ import { type Browser, chromium } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** Opens the machine's own Chromium: nothing is downloaded. Close it at the end. */
+/** Starts the Chromium that is installed on this machine. The caller closes it. */
 export function openChromium(): Promise<Browser> {
-  // Tests run as root in containers, where Chromium's sandbox cannot start; what it opens is our own.
+  // Tests run as root in containers, where Chromium's sandbox cannot start. The tests open only our own
+  // pages.
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
 }
 

@@ -1,5 +1,5 @@
 /**
- * A program: a replica that dies, as of too little memory, at each message of one id.
+ * A program: a replica that kills itself at each message with the id KILLER, as when it runs out of memory.
  * Environment: DATABASE_URL, RABBITMQ_URL, RABBITMQ_NAMESPACE, QUEUE, KILLER.
  */
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Replicas of a service whose only work is to write down, in order, which messages they applied. */
+/** Replicas of a test service that records the ids of the messages it applied, in order. */
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
 import {
@@ -36,7 +36,7 @@ export interface Replica {
   stop(): Promise<void>;
 }
 
-/** A running replica. @param onHandle what its handler does before it writes the effect of a message */
+/** Starts a replica. @param onHandle is called before the effect of a message is written */
 export async function startReplica(settings: {
   readonly databaseUrl: string;
   readonly url: string;

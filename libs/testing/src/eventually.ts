@@ -1,18 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const pollEveryMs = 20;
+const pollIntervalMs = 20;
 
-/** Asks again until there is an answer (not undefined), for what other processes do in their own time. */
-export async function eventually<Answer>(
-  question: () => Answer | undefined | Promise<Answer | undefined>,
-  withinMs = 10_000,
+/**
+ * Polls until the function returns a value other than undefined.
+ * @throws after `timeoutMs`, with the text of `describe`
+ */
+export async function eventually<Result>(
+  poll: () => Result | undefined | Promise<Result | undefined>,
+  timeoutMs = 10_000,
   describe: () => string = () => 'no answer',
-): Promise<Answer> {
-  const endsAtMs = performance.now() + withinMs;
+): Promise<Result> {
+  const endsAtMs = performance.now() + timeoutMs;
   for (;;) {
-    const answer = await question();
-    if (answer !== undefined) return answer;
-    if (performance.now() > endsAtMs) throw new Error(`Waited ${withinMs} ms in vain: ${describe()}.`);
-    await delay(pollEveryMs);
+    const result = await poll();
+    if (result !== undefined) return result;
+    if (performance.now() > endsAtMs) throw new Error(`Waited ${timeoutMs} ms in vain: ${describe()}.`);
+    await delay(pollIntervalMs);
   }
 }

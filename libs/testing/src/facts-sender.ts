@@ -14,9 +14,10 @@ import { eventually } from './eventually.js';
 import { listen } from './listen.js';
 
 /**
- * A program: a service that does nothing but commit facts, by the suite's own outbox and relay. What is posted to it, an array of order
- * snapshots, becomes as many `order.created` in one transaction; the answer has the time of its commit. Prints its port when it is ready.
- * Environment: DATABASE_URL (of an empty database), RABBITMQ_URL, RABBITMQ_NAMESPACE.
+ * A program: a service that only publishes messages, with the suite's outbox and relay. It publishes an
+ * `order.created` for each order snapshot in the posted array, in one transaction, and responds with the time
+ * of the commit. Prints its port when it is ready. Environment: DATABASE_URL (of an empty database),
+ * RABBITMQ_URL, RABBITMQ_NAMESPACE.
  */
 class MessagingTables implements MigrationInterface {
   readonly name = 'MessagingTables1764000000000';
@@ -38,7 +39,7 @@ const orders = z.array(z.custom<OrderSnapshot>());
 const logger = createLogger('facts-sender', 'error');
 const dataSource = createDataSource({
   url: environment.DATABASE_URL,
-  poolSize: 10, // as a service has by default
+  poolSize: 10, // the default of the services
   applicationName: 'facts-sender',
   migrations: [MessagingTables],
 });
@@ -46,17 +47,18 @@ await dataSource.initialize();
 await migrate(dataSource);
 const database = new Database(dataSource);
 const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
-// The services that consume order.created declare their queues themselves; some benchmarks run without these services.
+// The services that consume order.created declare their queues themselves; some benchmarks run without these
+// services.
 for (const service of ['creator-api', 'webhook-worker']) await declareQueuesOf(service, { url, namespace });
 const messaging = new Messaging({ url, service: 'facts-sender', namespace }, database, logger);
 messaging.start();
 await eventually(() => messaging.connected || undefined);
 
 /** @returns the time of the commit, in ms since 1970 */
-async function commit(told: readonly OrderSnapshot[]): Promise<number> {
-  // What happened has happened before its transaction is over: the time in the event is never later than the commit.
+async function commit(snapshots: readonly OrderSnapshot[]): Promise<number> {
+  // An event happens before its transaction commits, so `occurred_at` is never later than the commit.
   const now = { occurredAt: new Date() };
-  const facts = told.map((order) => messages.orderCreated.make({ order }, now));
+  const facts = snapshots.map((order) => messages.orderCreated.make({ order }, now));
   let committedAt = Number.NaN;
   await database.transaction(async (tx) => {
     tx.afterCommit(() => {
@@ -67,14 +69,14 @@ async function commit(told: readonly OrderSnapshot[]): Promise<number> {
   return committedAt;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
 const server = createServer((request, response) => {
-  bodyOf(request)
+  readBody(request)
     .then((body) => commit(orders.parse(body)))
     .then((committedAt) => response.writeHead(201).end(JSON.stringify({ committed_at_ms: committedAt })))
     .catch((error: unknown) => response.writeHead(500).end(String(error)));

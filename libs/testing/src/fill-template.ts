@@ -1,4 +1,8 @@
-/** Puts values in for each name in `${}` like envsubst does in the image. A name without a value, or a value without its name, is a mistake. (Set-up reads this file before anything was compiled.) */
+/**
+ * Replaces each `${NAME}` by its value, as envsubst does in the image. Set-up runs this file before the
+ * build.
+ * @throws if a name has no value, or a value is not used
+ */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   const unused = new Set(Object.keys(values));
   const text = template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_whole, name: string) => {

@@ -10,12 +10,12 @@ export interface Page {
 export interface Form {
   readonly action: string;
   readonly method: string;
-  /** Names and values as they stand in the page: inputs, and the chosen radio or option. */
+  /** Names and values of the inputs in the page, including the checked radio buttons. */
   readonly fields: Readonly<Record<string, string>>;
   readonly buttons: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** What a person without JavaScript can do: open pages, fill forms, follow redirects; keeps cookies. */
+/** A browser without JavaScript: opens pages, submits forms, follows redirects and stores cookies. */
 export class FormBrowser {
   private readonly agent: Agent;
   private readonly cookies = new Map<string, string>();
@@ -24,12 +24,12 @@ export class FormBrowser {
     this.agent = new Agent(ca === undefined ? {} : { connect: { ca } });
   }
 
-  /** Opens an address and follows redirects. @param stopAt an address that is not opened: the redirect to it is the answer's url */
+  /** Opens a URL and follows redirects. @param stopAt prefix of a URL that is returned without opening it */
   open(url: string, stopAt?: string): Promise<Page> {
     return this.follow(url, { method: 'GET' }, stopAt);
   }
 
-  /** Sends a form of the page with these values in place of its own, and follows redirects. */
+  /** Submits a form of the page with these values, and follows redirects. */
   submit(page: Page, form: Form, values: Readonly<Record<string, string>>, stopAt?: string): Promise<Page> {
     const body = new URLSearchParams({ ...form.fields, ...values });
     const action = new URL(form.action, page.url);
@@ -54,25 +54,25 @@ export class FormBrowser {
     let next: typeof first = first;
     let at = url;
     for (let hops = 0; hops < 20; hops += 1) {
-      const answer = await request(at, {
+      const response = await request(at, {
         ...next,
         headers: { accept: 'text/html', ...next.headers, cookie: this.cookieHeader() },
         dispatcher: this.agent,
       });
-      this.keepCookies(answer.headers['set-cookie']);
-      const location = answer.headers.location;
+      this.storeCookies(response.headers['set-cookie']);
+      const location = response.headers.location;
       if (typeof location !== 'string') {
         return {
           url: at,
-          status: answer.statusCode,
-          headers: answer.headers,
-          text: await answer.body.text(),
+          status: response.statusCode,
+          headers: response.headers,
+          text: await response.body.text(),
         };
       }
-      await answer.body.dump();
+      await response.body.dump();
       at = new URL(location, at).href;
       if (stopAt !== undefined && at.startsWith(stopAt)) {
-        return { url: at, status: answer.statusCode, headers: answer.headers, text: '' };
+        return { url: at, status: response.statusCode, headers: response.headers, text: '' };
       }
       next = { method: 'GET' };
     }
@@ -83,12 +83,12 @@ export class FormBrowser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  private keepCookies(header: string | string[] | undefined): void {
+  private storeCookies(header: string | string[] | undefined): void {
     for (const line of [header ?? []].flat()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (name === undefined || value === undefined) continue;
-      const gone = value === '' || /expires=Thu, 01 Jan 1970/i.test(line);
-      if (gone) this.cookies.delete(name);
+      const deleted = value === '' || /expires=Thu, 01 Jan 1970/i.test(line);
+      if (deleted) this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
   }
@@ -97,22 +97,22 @@ export class FormBrowser {
 /** The forms of a page, in order. */
 export function formsIn({ text }: Page): Form[] {
   return [...text.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(([, attributes = '', inside = '']) => {
-    const { action = '', method = 'get' } = attributesOf(attributes);
+    const { action = '', method = 'get' } = parseAttributes(attributes);
     const fields: Record<string, string> = {};
     for (const [, input = ''] of inside.matchAll(/<input\b([^>]*)>/g)) {
-      const { name, value = '', type = 'text', ...rest } = attributesOf(input);
+      const { name, value = '', type = 'text', ...rest } = parseAttributes(input);
       const unchosen = (type === 'radio' || type === 'checkbox') && !('checked' in rest);
       if (name !== undefined && !unchosen) fields[name] = value;
     }
     const buttons = [...inside.matchAll(/<button\b([^>]*)>/g)].flatMap(([, button = '']) => {
-      const { name, value = '' } = attributesOf(button);
+      const { name, value = '' } = parseAttributes(button);
       return name === undefined ? [] : [{ name, value }];
     });
     return { action, method: method.toLowerCase(), fields, buttons };
   });
 }
 
-function attributesOf(text: string): Record<string, string> {
+function parseAttributes(text: string): Record<string, string> {
   return Object.fromEntries(
     [...text.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, name = '', value = '']) => [
       name,

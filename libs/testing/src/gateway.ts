@@ -17,8 +17,8 @@ const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin:/opt/homebr
 const run = promisify(execFile);
 
 /**
- * nginx, until nobody holds its standard input any more: the end of a test run, however it comes, ends it and takes its files away.
- * By process id, and no signal but its own to end at once.
+ * Runs nginx until the standard input closes, so it stops and deletes its files even if the test run is
+ * killed. Stops it by process id with SIGTERM, its signal for a fast shutdown.
  */
 const watched = `nginx "$@" & nginx=$!; read -r _; kill -TERM "$nginx"; wait "$nginx"; rm -rf "$GATEWAY_DIR"`;
 
@@ -28,17 +28,17 @@ type Upstream =
 export interface TestGateway {
   /** `https://localhost:<port>` */
   readonly url: string;
-  /** The only authority its certificate is signed by, PEM. */
+  /** The certificate authority of the gateway, PEM. */
   readonly ca: string;
-  /** Fetches from it, trusting nobody else. */
+  /** Fetches from the gateway, and trusts no other certificate authority. */
   readonly fetch: typeof fetch;
   stop(): Promise<void>;
 }
 
 /**
- * The real gateway, deploy/gateway/nginx.conf.template, on a port of the test's own, with a certificate of its own. A service
- * that is given no address is away (502, told as 503).
- * @param services `host:port` of each that runs
+ * Starts the real gateway, deploy/gateway/nginx.conf.template, with its own port and certificate. Requests to
+ * a service without an address get 503.
+ * @param services `host:port` of each running service
  * @param changes other values for variables of the template
  */
 export async function testGateway(
@@ -80,12 +80,12 @@ export async function testGateway(
     {
       env: { PATH: path, GATEWAY_DIR: dir },
       stdio: ['pipe', 'ignore', 'inherit'],
-      detached: true, // Ctrl-C in a terminal is for the tests; they end it
+      detached: true, // Ctrl-C in a terminal must only reach the tests, which stop nginx
     },
   );
   const ended = once(nginx, 'exit');
   const ca = readFileSync(certificates.caFile, 'utf8');
-  await eventually(() => answers(ownPort, ca));
+  await eventually(() => responds(ownPort, ca));
   const trusting = fetchTrusting(ca);
   return {
     url,
@@ -100,27 +100,27 @@ export async function testGateway(
 }
 
 const nowhere = '127.0.0.1:1';
-/** All clients of the tests have one address. */
+/** All clients of the tests share one address. */
 const limitsForTests = {
   GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
   GATEWAY_REQUESTS_PER_SECOND: '100000',
   GATEWAY_REQUEST_BURST: '100000',
 };
 
-/** Fetches over TLS, trusting this authority (PEM) alone. */
+/** Fetches over TLS, and trusts only this certificate authority (PEM). */
 export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close(): Promise<void> } {
   const dispatcher = new Agent({ connect: { ca, family: 4 } });
   return { fetch: (input, init) => fetch(input, { ...init, dispatcher }), close: () => dispatcher.destroy() };
 }
 
-/** Its own answer to a path nobody has: the services need not run for it. */
-function answers(port: number, ca: string): Promise<true | undefined> {
+/** Whether the gateway responds with 404 to a path of no service. Needs no running service. */
+function responds(port: number, ca: string): Promise<true | undefined> {
   return new Promise((resolve) => {
-    const asked = request({ host: 'localhost', port, path: '/', ca, family: 4, agent: false }, (response) => {
+    const probe = request({ host: 'localhost', port, path: '/', ca, family: 4, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode === 404 ? true : undefined);
     });
-    asked.once('error', () => resolve(undefined));
-    asked.end();
+    probe.once('error', () => resolve(undefined));
+    probe.end();
   });
 }

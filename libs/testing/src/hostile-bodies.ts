@@ -2,41 +2,41 @@ import fc from 'fast-check';
 import { steadyBlockMs } from './longest-block.js';
 
 const maxBlockMs = 50;
-/** Room for the good members that surround a hostile one. */
+/** Bytes for the valid members around a hostile one. */
 const surroundingsBytes = 2_000;
 const placeholder = '@hostile@';
 
-/** What an attacker repeats in a text: each is slow for some step that texts go through. */
+/** Units that an attacker may repeat in a text. Each is slow in some step of text processing. */
 const units = [
   'a',
   ' ',
   '\t',
   '\u0000',
-  '\u200b', // shows nothing
-  '\u0301', // marks in the wrong order cost canonical reordering its square
+  '\u200b', // invisible
+  '\u0301', // marks in the wrong order make canonical reordering quadratic
   '\u0316',
-  '\u1100', // Hangul that composes
+  '\u1100', // composing Hangul
   '\u1161',
   '\u0130', // its lower case is longer
   'ß', // its upper case is longer
   '\ufdfa', // its compatibility decomposition has 18 characters
   '\u202e',
   '😀',
-  '\ud800', // half of a pair
+  '\ud800', // an unpaired surrogate
   ...'./%-0=@+"',
 ];
 
-/** Texts whose JSON has at most so many bytes, made of two units that alternate or follow each other. */
+/** Texts of at most `maxBytes` in JSON, made of two units that alternate or follow each other. */
 export function hostileTexts(maxBytes: number): fc.Arbitrary<string> {
   const unit = fc.constantFrom(...units);
   const bytes = fc.constantFrom(300, 2_000, 16_000, maxBytes).map((size) => Math.min(size, maxBytes));
-  return fc.tuple(unit, unit, bytes, fc.boolean()).map(([one, other, size, alternating]) => {
-    const pairs = Math.floor(size / Buffer.byteLength(JSON.stringify(`${one}${other}`)));
-    return alternating ? `${one}${other}`.repeat(pairs) : one.repeat(pairs) + other.repeat(pairs);
+  return fc.tuple(unit, unit, bytes, fc.boolean()).map(([first, second, size, alternating]) => {
+    const pairs = Math.floor(size / Buffer.byteLength(JSON.stringify(`${first}${second}`)));
+    return alternating ? `${first}${second}`.repeat(pairs) : first.repeat(pairs) + second.repeat(pairs);
   });
 }
 
-/** JSON that is costly by the length of a text, by the number of its members, or by its depth. */
+/** JSON that is expensive because of the length of a text, the number of members, or the depth. */
 function hostileJson(maxBytes: number): fc.Arbitrary<string> {
   const element = fc.constantFrom('{}', '[]', '0', '""', 'null', '{"sku":""}', '{"a":{"b":[{}]}}', '1e400');
   const size = fc.constantFrom(500, 5_000, 50_000, maxBytes).map((bytes) => Math.min(bytes, maxBytes));
@@ -66,37 +66,41 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
   );
 }
 
-/** Bodies of at most so many bytes: a good one with one hostile member at any place, a body that is hostile as a whole, or one that is cut off. */
+/**
+ * Bodies of at most `maxBytes`: a valid body with one hostile member at any place, an entirely hostile body,
+ * or a truncated one.
+ */
 export function hostileBodies(good: object, maxBytes = 256 * 1024): fc.Arbitrary<string> {
   const places = placesIn(good);
-  const room = maxBytes - surroundingsBytes;
-  const withOneMember = fc
-    .tuple(fc.constantFrom(...places), hostileJson(room))
+  const maxHostileBytes = maxBytes - surroundingsBytes;
+  const withHostileMember = fc
+    .tuple(fc.constantFrom(...places), hostileJson(maxHostileBytes))
     .map(([place, value]) => place.replace(`"${placeholder}"`, () => value));
   const cutOff = fc.constantFrom('[', '{"a":', '{"', '"', '{"a":0,', '\\u0301').map((part) => {
-    return part.repeat(Math.floor(room / part.length));
+    return part.repeat(Math.floor(maxHostileBytes / part.length));
   });
   return fc.oneof(
-    { weight: 6, arbitrary: withOneMember },
-    { weight: 2, arbitrary: hostileJson(room) },
+    { weight: 6, arbitrary: withHostileMember },
+    { weight: 2, arbitrary: hostileJson(maxHostileBytes) },
     cutOff,
   );
 }
 
 /**
- * Rejects when a hostile body blocks the event loop of this process for more than 50 ms, each time it is sent. The server has to run in it.
- * @param good a body that the operation takes
+ * Rejects when a hostile body repeatedly blocks the event loop of this process, in which the server must run,
+ * for more than 50 ms.
+ * @param good a valid body of the operation
  */
 export async function rejectLongBlocks(
   good: object,
   send: (body: string) => Promise<unknown>,
   runs = 60,
 ): Promise<void> {
-  await send(JSON.stringify(good)); // what is compiled at the first request is not the body's fault
+  await send(JSON.stringify(good)); // excludes one-time compilation at the first request
   await assertNoLongBlock(hostileBodies(good), send, runs);
 }
 
-/** The same for texts that are no JSON, such as the parameters of a form. */
+/** The same for texts other than JSON, such as the parameters of a form. */
 export async function rejectLongBlocksByText(
   maxBytes: number,
   send: (text: string) => Promise<unknown>,
@@ -117,7 +121,7 @@ async function assertNoLongBlock(
   });
   const { failed, seed, counterexample, errorInstance } = await fc.check(unblocked, {
     numRuns,
-    endOnFailure: true, // a smaller body says nothing more
+    endOnFailure: true, // a smaller body gives no more information
   });
   if (!failed) return;
   const [text = ''] = counterexample ?? [];
@@ -126,7 +130,9 @@ async function assertNoLongBlock(
   });
 }
 
-/** The body once for each of its members, at any depth, and for a member that it does not have: with the placeholder at that place. */
+/**
+ * Copies of the body, each with the placeholder instead of one member at any depth, or as an unknown member.
+ */
 function placesIn(good: object): string[] {
   const places = [JSON.stringify({ ...good, unknown: placeholder })];
   const visit = (value: unknown, rebuild: (changed: unknown) => unknown): void => {

@@ -1,4 +1,4 @@
-export { arriveTogether } from './arrive-together.js';
+export { sendConcurrently } from './send-concurrently.js';
 export { eventually } from './eventually.js';
 export { listen } from './listen.js';
 export { scratchBroker, type ScratchBroker } from './scratch-broker.js';
@@ -15,7 +15,7 @@ export {
 export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
 export { certificatesIn, type Certificates } from './certificates.js';
 export { tlsProxy, type TlsProxy } from './tls-proxy.js';
-export { severableProxy, type SeverableProxy } from './severable-proxy.js';
+export { flakyProxy, type FlakyProxy } from './flaky-proxy.js';
 export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';
 export { fetchTrusting, testGateway, type TestGateway } from './gateway.js';

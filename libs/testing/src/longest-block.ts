@@ -1,6 +1,6 @@
 /**
- * The longest time in milliseconds for which the event loop of this thread ran without a break while `work` was under way.
- * Processor time of the thread is measured, not time on the clock: a machine that is busy with other work changes nothing.
+ * Returns the longest time in milliseconds for which the event loop of this thread was blocked during `work`.
+ * Measures CPU time of the thread, not wall-clock time, so other load on the machine does not matter.
  */
 export async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   let longestMicros = 0;
@@ -20,8 +20,9 @@ export async function longestBlockMs(work: () => Promise<unknown>): Promise<numb
 }
 
 /**
- * The shortest longest block of at most `tries` runs, until one is within the limit. What only some runs show is not the work's:
- * garbage collection, compilation, and time that a virtual machine was denied, which its threads are charged for.
+ * Returns the minimum of `longestBlockMs` over at most `tries` runs, and stops at the first run within the
+ * limit. Blocks in only some runs are not caused by the work: garbage collection, compilation, and time
+ * stolen from a virtual machine.
  */
 export async function steadyBlockMs(
   work: () => Promise<unknown>,

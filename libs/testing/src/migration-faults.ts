@@ -6,10 +6,10 @@ import { scratchDatabase } from './scratch-database.js';
 
 type Migration = new () => MigrationInterface;
 
-/** A read or a write of a service gives up after it. */
+/** Timeout of a read or write of the simulated services. */
 const trafficTimeout = '2s';
-/** How often the traffic visits every table while another transaction writes, which a migration has to wait for. */
-const roundsBesideWriter = 2;
+/** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
+const roundsDuringWrite = 2;
 const pollIntervalMs = 5;
 
 const tables = `SELECT array_agg(oid::regclass::text ORDER BY oid) AS names FROM pg_class
@@ -28,10 +28,12 @@ const locks = `
 const lockTimeout = "SELECT current_setting('lock_timeout') AS value";
 
 /**
- * Applies migrations to an empty database, one after another, and returns a sentence for each one that would stop a service that runs
- * meanwhile. Two kinds are found. By mechanism, so that it does not depend on the size of tables: a transaction that holds a lock on a table
- * of before, which blocks readers or writers, and reads a whole table of before or builds an index; one without a lock_timeout. By traffic: a
- * table that could not be written within 2 s while a migration waits for a transaction that is open.
+ * Applies migrations to an empty database and returns a sentence for each migration that would block a
+ * running service. Finds two kinds, independently of table sizes:
+ * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole existing
+ * table or builds
+ *   an index, or that waits for locks without a lock_timeout.
+ * - Traffic: a table that cannot be written within 2 s while a migration waits for an open transaction.
  */
 export async function migrationFaults(migrations: readonly Migration[]): Promise<readonly string[]> {
   const scratch = await scratchDatabase([]);
@@ -56,13 +58,13 @@ export async function migrationFaults(migrations: readonly Migration[]): Promise
   return [...new Set([...faults, ...traffic.faults])];
 }
 
-/** The same migration, which reports what it does to tables of before. */
+/** Wraps a migration to report its effects on the tables that existed before it. */
 function watch(migration: Migration, traffic: Traffic, faults: string[]): Migration {
   const original = new migration();
   const name = original.name ?? migration.name;
   return class implements MigrationInterface {
     readonly name = name;
-    // Absent where the original leaves it to the default.
+    // TypeORM's default if the original does not set it.
     readonly transaction: boolean = original.transaction ?? true;
 
     async up(runner: QueryRunner): Promise<void> {
@@ -80,9 +82,12 @@ function watch(migration: Migration, traffic: Traffic, faults: string[]): Migrat
   };
 }
 
-/** Looks at each transaction of one migration before it is committed. A statement outside of a transaction gets one. */
+/**
+ * Inspects each transaction of a migration before its commit. Wraps statements outside of a transaction in
+ * one.
+ */
 class Watcher {
-  /** For the migration. */
+  /** The query runner that the migration uses. */
   readonly runner: QueryRunner;
   private scansBefore: ReadonlyMap<string, number> = new Map();
 
@@ -157,12 +162,15 @@ class Watcher {
   }
 }
 
-/** The types of the columns are what the query says. */
+/** The caller's query determines the types of the columns. */
 function areRows<Row>(value: unknown): value is Row[] {
   return Array.isArray(value);
 }
 
-/** Services that read and write every table while migrations run, and one transaction that is open as each of them begins. */
+/**
+ * Reads and writes every table during the migrations, and keeps a transaction open at the start of each
+ * migration.
+ */
 class Traffic {
   readonly faults: string[] = [];
   private readonly stopped = new AbortController();
@@ -178,7 +186,7 @@ class Traffic {
     private readonly url: string,
   ) {}
 
-  /** Returns the tables there are. A migration whose transaction is repeated begins again. */
+  /** Returns the existing tables. Called again when the transaction of a migration is retried. */
   async begin(migration: string): Promise<readonly string[]> {
     if (this.current === migration) return this.names;
     await this.writing;
@@ -189,19 +197,22 @@ class Traffic {
     return this.names;
   }
 
-  /** The migration is done: nobody waits any more for the transaction that is open. */
+  /** Call after a migration, which then no longer waits for the open transaction. */
   end(): void {
     this.migrating = false;
   }
 
   async stop(): Promise<void> {
-    this.end(); // also of a migration that failed
+    this.end(); // also after a failed migration
     await this.writing;
     this.stopped.abort();
     await this.running;
   }
 
-  /** Resolves when a transaction has written each table. It stays open until the migration waits for it and the others have got on. */
+  /**
+   * Resolves when a transaction has written to each table. It stays open until the migration waits for it and
+   * the traffic has completed its rounds.
+   */
   private async startWriting(): Promise<void> {
     this.migrating = true;
     const written = Promise.withResolvers<void>();
@@ -210,7 +221,7 @@ class Traffic {
       for (const name of this.names) await this.visit(client, name);
       written.resolve();
       while (this.migrating && !(await this.migrationWaits())) await delay(pollIntervalMs);
-      const until = this.rounds + roundsBesideWriter;
+      const until = this.rounds + roundsDuringWrite;
       while (this.migrating && this.rounds < until) await delay(pollIntervalMs);
       await client.query('COMMIT');
     });

@@ -13,20 +13,20 @@ import { storeUrl, uniqueName } from './stores.js';
 export interface ScratchBroker {
   readonly url: string;
   readonly namespace: string;
-  /** Publishes as another service would, and waits for the broker's confirmation. */
+  /** Publishes like another service, and waits for the broker's confirmation. */
   publish(...messages: readonly Message[]): Promise<void>;
-  /** Publishes each message once on each of so many connections, all at the same time. */
+  /** Publishes each message once on each of `connections` connections, concurrently. */
   publishOnEach(connections: number, messages: readonly Message[]): Promise<void>;
-  /** Publishes bytes that may be anything. */
+  /** Publishes arbitrary bytes. */
   publishRaw(type: string, content: Buffer): Promise<void>;
-  /** The messages published since the broker was made, of every type, in order. */
+  /** All messages published since this object was created, in order. */
   readonly published: readonly Message[];
-  /** Reasons of the messages in a queue's dead-letter queue; empties it. */
+  /** Removes the messages from a queue's dead-letter queue and returns their reasons. */
   takeDeadLetters(queue: MessageQueue): Promise<string[]>;
   drop(): Promise<void>;
 }
 
-/** Exchanges and queues of the test's own, in a namespace nobody else has. */
+/** Creates exchanges and queues in a namespace that only this test uses. */
 export async function scratchBroker(): Promise<ScratchBroker> {
   const url = storeUrl('TEST_RABBITMQ_URL');
   const namespace = uniqueName('test');
@@ -42,7 +42,7 @@ export async function scratchBroker(): Promise<ScratchBroker> {
     spy,
     (raw) => {
       if (raw === null || raw.properties.headers?.['x-test-raw'] !== undefined) return;
-      const ours = !raw.fields.routingKey.startsWith('fulfilment.'); // those are others' and may have any shape
+      const ours = !raw.fields.routingKey.startsWith('fulfilment.'); // others publish these, in any shape
       published.push(ours ? parseMessage(raw.content) : parseEnvelope(raw.content));
     },
     { noAck: true },

@@ -7,13 +7,13 @@ export interface ScratchDatabase {
   readonly url: string;
   readonly dataSource: DataSource;
   readonly database: Database;
-  /** Cuts every connection to it, as a restart of the server would. */
+  /** Terminates every connection, as a restart of the server would. */
   endConnections(): Promise<void>;
-  /** Closes and drops it. */
+  /** Closes the connections and drops the database. */
   drop(): Promise<void>;
 }
 
-/** A migrated database of the test's own. */
+/** Creates and migrates a database that only this test uses. */
 export async function scratchDatabase(
   migrations: readonly (new () => MigrationInterface)[],
   settings: Pick<DataSourceSettings, 'forceGenericPlan'> = {},

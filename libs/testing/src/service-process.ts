@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-const readyWithinMs = 20_000;
+const readyTimeoutMs = 20_000;
 
-/** What every API is told, as a test's own instance has it. */
+/** Settings that every API needs. */
 export interface ApiProcessSettings {
   readonly DATABASE_URL: string;
   readonly REDIS_URL: string;
@@ -19,8 +19,8 @@ export interface ApiProcessSettings {
 }
 
 /**
- * An API as it is deployed, in a process of its own, on the stores of a test.
- * @param program the compiled service's main.js
+ * Starts an API in a separate process, on the stores of a test.
+ * @param program path of the compiled main.js
  */
 export async function serviceProcess(
   program: string,
@@ -48,21 +48,21 @@ export async function serviceProcess(
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  /** The signal that ended it, or its exit code. */
+  /** Resolves with the signal that ended the process, or its exit code. */
   const ended = once(child, 'exit').then(([code, signal]: unknown[]) => signal ?? code);
   const url = `http://127.0.0.1:${port}`;
   const isReady = async (): Promise<boolean> => {
-    const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
-    return answer?.ok ?? false;
+    const response = await fetch(`${url}/health/ready`).catch(() => undefined);
+    return response?.ok ?? false;
   };
   return {
     url,
     ended,
-    untilReady: () => eventually(async () => ((await isReady()) ? true : undefined), readyWithinMs),
-    /** Resolves when its port is closed. */
+    untilReady: () => eventually(async () => ((await isReady()) ? true : undefined), readyTimeoutMs),
+    /** Resolves when the API no longer responds. */
     untilClosed: () => eventually(async () => ((await isReady()) ? undefined : true)),
     signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM') => child.kill(signal),
-    /** As the power cut does: no line of its own runs after. */
+    /** Ends the process with SIGKILL, so it runs no further code. */
     kill: async () => {
       child.kill('SIGKILL');
       return ended;

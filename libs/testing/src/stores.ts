@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Addresses of the stores tests run against. `npm test` gives them; they are private instances, never the user's. */
+/** URL of a store for tests. `npm test` sets them; they are private instances, never the user's. */
 export function storeUrl(name: 'TEST_POSTGRES_URL' | 'TEST_REDIS_URL' | 'TEST_RABBITMQ_URL'): string {
   const url = process.env[name];
   if (url === undefined || url === '')
@@ -8,7 +8,7 @@ export function storeUrl(name: 'TEST_POSTGRES_URL' | 'TEST_REDIS_URL' | 'TEST_RA
   return url;
 }
 
-/** A name no other test has. */
+/** Returns a name that no other test uses. */
 export function uniqueName(prefix: string): string {
   return `${prefix}_${randomBytes(6).toString('hex')}`;
 }

@@ -4,7 +4,10 @@ import { TLSSocket } from 'node:tls';
 import type { Certificates } from './certificates.js';
 import { listen } from './listen.js';
 
-/** The first message of a PostgreSQL client that wants TLS; the server replies with one byte (PostgreSQL protocol, "SSL Session Encryption"). */
+/**
+ * Size of SSLRequest, to which the server replies with one byte (PostgreSQL protocol, "SSL Session
+ * Encryption").
+ */
 const sslRequestBytes = 8;
 
 export interface TlsProxy {
@@ -12,7 +15,10 @@ export interface TlsProxy {
   stop(): Promise<void>;
 }
 
-/** Offers a store that speaks plain TCP over TLS. @param isPostgres whether clients ask for TLS first, as PostgreSQL's do */
+/**
+ * Serves a plain TCP store over TLS.
+ * @param isPostgres whether clients send SSLRequest first, as PostgreSQL's do
+ */
 export async function tlsProxy(
   storeUrl: string,
   { certificateFile, keyFile }: Pick<Certificates, 'certificateFile' | 'keyFile'>,
@@ -21,20 +27,20 @@ export async function tlsProxy(
   const target = new URL(storeUrl);
   const identity = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
   const sockets = new Set<Socket>();
-  const keep = (socket: Socket): void => {
+  const track = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   };
   const serve = (socket: Socket): void => {
     const near = new TLSSocket(socket, { isServer: true, ...identity });
     const far = connect(Number(target.port), target.hostname);
-    keep(far);
+    track(far);
     near.on('error', () => far.destroy()).on('close', () => far.destroy());
     far.on('close', () => near.destroy());
     near.pipe(far).pipe(near);
   };
   const server = createServer((socket) => {
-    keep(socket);
+    track(socket);
     if (!isPostgres) return serve(socket);
     socket.once('readable', () => {
       if (socket.read(sslRequestBytes) === null) return socket.destroy();

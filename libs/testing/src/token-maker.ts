@@ -8,7 +8,10 @@ export interface TokenMaker {
   readonly baseUrl: string;
   readonly authUrl: string;
   readonly jwksUrl: string;
-  /** An access token as the authorization server would sign it. Claims given here win; undefined leaves one out. */
+  /**
+   * Signs an access token like the authorization server. `claims` override the defaults; undefined omits a
+   * claim.
+   */
   token(
     claims?: Readonly<Record<string, unknown>>,
     header?: Readonly<Record<string, unknown>>,
@@ -16,10 +19,10 @@ export interface TokenMaker {
   stop(): Promise<void>;
 }
 
-/** A header parameter that this signer understands, and nobody else. */
+/** A critical header parameter that only this signer understands. */
 export const criticalRule = 'urn:example:rule';
 
-/** Stands in for the authorization server where only its keys are needed. */
+/** A fake authorization server that publishes its keys and signs tokens. */
 export async function tokenMaker(): Promise<TokenMaker> {
   const baseUrl = 'https://suite.localhost';
   const { privateKey, publicKey } = await generateKeyPair('ES256');

@@ -23,14 +23,14 @@ export type Answer = (response: ServerResponse, delivery: ReceivedDelivery) => v
 export interface WebhookReceiver {
   readonly url: string;
   readonly deliveries: readonly ReceivedDelivery[];
-  /** How the next deliveries are answered; 204 unless told otherwise. */
+  /** Sets the response to the next deliveries; by default 204. */
   answerWith(answer: Answer): void;
-  /** Resolves with the first `count` deliveries, as soon as they are there. */
-  waitFor(count: number, withinMs?: number): Promise<readonly ReceivedDelivery[]>;
+  /** Resolves with the first `count` deliveries when they have arrived. */
+  waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedDelivery[]>;
   stop(): Promise<void>;
 }
 
-/** A subscriber's server that keeps what it gets. */
+/** A subscriber's server that records the deliveries it receives. */
 export async function webhookReceiver(): Promise<WebhookReceiver> {
   const deliveries: ReceivedDelivery[] = [];
   let answer: Answer = (response) => response.writeHead(204).end();
@@ -56,10 +56,10 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
     answerWith: (next) => {
       answer = next;
     },
-    waitFor: (count, withinMs = 10_000) =>
+    waitFor: (count, timeoutMs = 10_000) =>
       eventually(
         () => (deliveries.length >= count ? deliveries.slice(0, count) : undefined),
-        withinMs,
+        timeoutMs,
         () => `${deliveries.length} of ${count} deliveries came`,
       ),
     stop: close,

@@ -12,7 +12,7 @@ import {
   uniqueName,
 } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
-import { DocumentedAnswers, readDocument } from '@fulfilment/testing/reference';
+import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import supertest from 'supertest';
@@ -35,7 +35,7 @@ const audioThread = pathToFileURL(
 );
 
 /** Checks every response in the tests against the committed OpenAPI document. */
-const documented = new DocumentedAnswers(readDocument('creator'), '/creator');
+const documented = new DocumentedResponses(readDocument('creator'), '/creator');
 
 /** Starts the service as main.ts wires it, on a database, broker and token issuer created for this test. */
 export async function creatorApi(

@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { eventually, type SeverableProxy, severableProxy } from '@fulfilment/testing';
+import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
@@ -14,12 +14,12 @@ const packets = Array.from({ length: 12 }, (_, index) => index + 1);
 describe('placing an order whose connection to PostgreSQL is lost', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let line: SeverableProxy;
+  let line: FlakyProxy;
   let creator: TestCreator;
   let body: object;
 
   beforeAll(async () => {
-    store = await startStoreApi({}, async (url) => (line = await severableProxy(url)));
+    store = await startStoreApi({}, async (url) => (line = await flakyProxy(url)));
     desk = orderDesk(store);
   });
   beforeEach(async () => {

@@ -1,21 +1,21 @@
 import type { ReceivedDelivery } from '@fulfilment/testing';
 import {
-  DocumentedAnswers,
-  type GivenAnswer,
+  DocumentedResponses,
+  type ActualResponse,
   readDocument,
-  SchemaJudge,
+  SchemaValidator,
 } from '@fulfilment/testing/reference';
 
 const store = readDocument('store');
-const judge = new SchemaJudge(store);
+const judge = new SchemaValidator(store);
 const apis = [
-  new DocumentedAnswers(store, '/store'),
-  new DocumentedAnswers(readDocument('creator'), '/creator'),
+  new DocumentedResponses(store, '/store'),
+  new DocumentedResponses(readDocument('creator'), '/creator'),
 ];
 
 /** Every answer of the two APIs, whoever asked, is held against their committed references. */
 export const documented = {
-  check: (answer: GivenAnswer): void => {
+  check: (answer: ActualResponse): void => {
     for (const api of apis) api.check(answer);
   },
   /** What was wrong since this was asked last. */

@@ -1,4 +1,4 @@
-import { type SeverableProxy, severableProxy, storeUrl } from '@fulfilment/testing';
+import { type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { deleteRedisKeys, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
@@ -19,7 +19,7 @@ describe('2000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
   let audit: DeliveryAudit;
   let worker: WorkerProcess;
-  let proxy: SeverableProxy | undefined;
+  let proxy: FlakyProxy | undefined;
   beforeAll(async () => {
     stores = await webhookStores();
   });
@@ -36,8 +36,8 @@ describe('2000 events are delivered under stable ids', () => {
     await worker.untilReady();
     audit = await deliveryAudit(stores, worker);
   };
-  const startBehindProxy = async (setting: string, url: string): Promise<SeverableProxy> => {
-    proxy = await severableProxy(url);
+  const startBehindProxy = async (setting: string, url: string): Promise<FlakyProxy> => {
+    proxy = await flakyProxy(url);
     await start({ [setting]: proxy.url });
     return proxy;
   };
@@ -56,7 +56,7 @@ describe('2000 events are delivered under stable ids', () => {
       await deleteRedisKeys(redis, stores.prefix);
     }
     redis.disconnect();
-    line.takeAway();
+    line.disconnect();
     const arriving = audit.untilMoreArrive(300);
     await audit.publish(eventCount / 5);
     await arriving; // without Redis
@@ -72,7 +72,7 @@ describe('2000 events are delivered under stable ids', () => {
       await arriving;
       line.sever();
     }
-    line.takeAway();
+    line.disconnect();
     await audit.publish(eventCount / 5);
     await audit.untilWrittenArrived();
     line.restore();

@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
-import { eventually, scratchDatabase, type ScratchDatabase, severableProxy } from '@fulfilment/testing';
+import { eventually, scratchDatabase, type ScratchDatabase, flakyProxy } from '@fulfilment/testing';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import type { DaySpan } from './day-span.rules.js';
@@ -67,7 +67,7 @@ describe('a claim', () => {
   });
 
   it('whose response is lost with the connection is reverted long before its lease ends', async () => {
-    const line = await severableProxy(stores.url);
+    const line = await flakyProxy(stores.url);
     const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });
     await source.initialize();
     try {

@@ -1,7 +1,7 @@
 import { createDataSource, type Database, migrate, statement } from '@fulfilment/database';
 import { isOutage } from '@fulfilment/error-envelope';
 import { createLogger } from '@fulfilment/runtime';
-import { eventually, scratchDatabase, type ScratchDatabase, severableProxy } from '@fulfilment/testing';
+import { eventually, scratchDatabase, type ScratchDatabase, flakyProxy } from '@fulfilment/testing';
 import { AbstractLogger, type DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { dayFromNow } from '../due-deliveries.fixture.js';
@@ -209,7 +209,7 @@ async function interruptedUntilDone(
   work: (source: DataSource) => Promise<unknown>,
 ): Promise<number> {
   for (let times = 0; ; times += 1) {
-    const proxy = await severableProxy(url);
+    const proxy = await flakyProxy(url);
     const source = await sourceOf(proxy.url);
     try {
       proxy.severAfter(4 + 2 * times);

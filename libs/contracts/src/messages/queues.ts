@@ -1,6 +1,7 @@
 /**
- * The queue of each consumer and its routing keys. The first part of a name is the service that owns the queue. Only that
- * service declares it, in its migration step, so messages are kept before the service first starts.
+ * The queue of each consumer and its routing keys. The first part of a name is the service that owns the
+ * queue. Only that service declares it, in its migration step, so messages are kept before the service first
+ * starts.
  */
 export const messageQueues = {
   'store-api.creators': ['creator.*', 'edition.created', 'track.processed'],
@@ -14,8 +15,8 @@ export const messageQueues = {
 export type MessageQueue = keyof typeof messageQueues;
 
 /**
- * Queues with a single active consumer, which handles messages in order. Fulfilment messages depend on earlier ones. For a
- * replay, order guarantees that all messages were applied when the last one was.
+ * Queues with a single active consumer, which handles messages in order. Fulfilment messages depend on
+ * earlier ones. For a replay, order guarantees that all messages were applied when the last one was.
  */
 export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'store-api.fulfilment',
@@ -23,8 +24,9 @@ export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
 ]);
 
 /**
- * RabbitMQ rejects a declaration with other arguments than the existing queue has, so a change of arguments needs a new
- * queue name. Add a version here (ADR 23). The last version is current; consumers empty and delete the older queues.
+ * RabbitMQ rejects a declaration with other arguments than the existing queue has, so a change of arguments
+ * needs a new queue name. Add a version here (ADR 23). The last version is current; consumers empty and
+ * delete the older queues.
  */
 const queueVersions = [1, 2] as const;
 

@@ -1,8 +1,8 @@
 import { referredName, type Schema, type Schemas } from '@fulfilment/api-reference';
 
-/** A request body that differs from a good one in one place, and whether the document allows it. */
+/** A request body that differs from a valid one in one member, and whether the document allows it. */
 export interface Probe {
-  /** Where, as error details name it. */
+  /** The member, as error details name it. */
   readonly field: string;
   readonly what: string;
   readonly allowed: boolean;
@@ -17,12 +17,12 @@ interface Variant {
 
 const absent = Symbol('absent');
 
-/** Every bound of a body, met exactly and missed by one, from what the document says and a good body. */
+/** Returns bodies with a value at every documented bound and just beyond it, based on a valid body. */
 export function boundProbes(schema: Schema, schemas: Schemas, good: unknown): Probe[] {
-  return probesOf(schema, schemas, good, [], (value) => value);
+  return collectProbes(schema, schemas, good, [], (value) => value);
 }
 
-function probesOf(
+function collectProbes(
   given: Schema,
   schemas: Schemas,
   good: unknown,
@@ -40,7 +40,7 @@ function probesOf(
       };
       const required = schema.required?.includes(name) === true;
       const field = [...path, name];
-      const present = name in good ? probesOf(member, schemas, good[name], field, putMember) : [];
+      const present = name in good ? collectProbes(member, schemas, good[name], field, putMember) : [];
       return [
         { field: field.join('.'), what: 'left out', allowed: !required, body: putMember(absent) },
         ...present,
@@ -49,8 +49,10 @@ function probesOf(
     return [...own, ...inside];
   }
   if (schema.items !== undefined) {
-    const [first, ...others] = listOf(good);
-    const items = probesOf(schema.items, schemas, first, [...path, '0'], (value) => put([value, ...others]));
+    const [first, ...others] = asList(good);
+    const items = collectProbes(schema.items, schemas, first, [...path, '0'], (value) =>
+      put([value, ...others]),
+    );
     return [...own, ...items];
   }
   return own;
@@ -59,8 +61,8 @@ function probesOf(
 function variants(schema: Schema, good: unknown): Variant[] {
   if (schema.enum !== undefined) {
     return [
-      ...schema.enum.map((value) => allowed('one of them', value)),
-      refused('none of them', 'none-of-them'),
+      ...schema.enum.map((value) => allowed('one of the values', value)),
+      rejected('none of the values', 'none-of-them'),
     ];
   }
   switch (schema.type) {
@@ -71,7 +73,7 @@ function variants(schema: Schema, good: unknown): Variant[] {
     case 'array':
       return arrays(schema, good);
     case 'object':
-      return [refused('a list', []), refused('a text', 'text')];
+      return [rejected('a list', []), rejected('a text', 'text')];
     default:
       throw new Error(`No bounds are known of ${JSON.stringify(schema.type)}.`);
   }
@@ -79,55 +81,55 @@ function variants(schema: Schema, good: unknown): Variant[] {
 
 function integers({ minimum = 0, maximum = 0 }: Schema): Variant[] {
   return [
-    allowed('the least', minimum),
-    refused('less than the least', minimum - 1),
-    allowed('the most', maximum),
-    refused('more than the most', maximum + 1),
-    refused('a fraction', minimum + 0.5),
-    refused('digits in a text', String(minimum)),
+    allowed('the minimum', minimum),
+    rejected('less than the minimum', minimum - 1),
+    allowed('the maximum', maximum),
+    rejected('more than the maximum', maximum + 1),
+    rejected('a fraction', minimum + 0.5),
+    rejected('digits in a text', String(minimum)),
   ];
 }
 
 function texts({ minLength = 0, maxLength, format, pattern }: Schema, good: string): Variant[] {
-  const ofLength = (length: number): string => good + '🎸'.repeat(Math.max(0, length - [...good].length));
-  const fits = pattern === undefined || new RegExp(pattern, 'u').test(ofLength(maxLength ?? 0));
+  const withLength = (length: number): string => good + '🎸'.repeat(Math.max(0, length - [...good].length));
+  const fits = pattern === undefined || new RegExp(pattern, 'u').test(withLength(maxLength ?? 0));
   return [
-    refused('a number', 5),
-    ...(minLength === 1 ? [refused('nothing', '')] : []),
+    rejected('a number', 5),
+    ...(minLength === 1 ? [rejected('an empty text', '')] : []),
     ...(maxLength === undefined || !fits
       ? []
       : [
-          // A URL's own characters, so that its length is all that is wrong with it.
+          // Characters that are valid in a URL, so that only its length is wrong.
           format === 'uri'
             ? allowed('the longest', good.padEnd(maxLength, 'a'))
-            : allowed('the longest', ofLength(maxLength)),
+            : allowed('the longest', withLength(maxLength)),
           format === 'uri'
-            ? refused('too long', good.padEnd(maxLength + 1, 'a'))
-            : refused('too long', ofLength(maxLength + 1)),
+            ? rejected('too long', good.padEnd(maxLength + 1, 'a'))
+            : rejected('too long', withLength(maxLength + 1)),
         ]),
-    ...(format === 'date-time' ? [refused('a date', '2026-11-20')] : []),
-    ...(format === 'uri' ? [refused('no URL', 'nothing')] : []),
-    ...(format === 'uuid' ? [refused('no UUID', 'nothing')] : []),
+    ...(format === 'date-time' ? [rejected('a date', '2026-11-20')] : []),
+    ...(format === 'uri' ? [rejected('an invalid URL', 'nothing')] : []),
+    ...(format === 'uuid' ? [rejected('an invalid UUID', 'nothing')] : []),
     ...(pattern === undefined ? [] : patternVariants(new RegExp(pattern, 'u'))),
   ];
 }
 
-/** Texts that patterns of ours tell apart. */
+/** Texts that our patterns distinguish. */
 function patternVariants(pattern: RegExp): Variant[] {
   return ['G', 'GB', 'gb', 'GBR', 'G1', ' ', '\u00a0', 'a\u0000b', 'a\nb', 'a\u2028b', 'a\u0085b', 'é'].map(
     (value) =>
-      pattern.test(value) ? allowed(JSON.stringify(value), value) : refused(JSON.stringify(value), value),
+      pattern.test(value) ? allowed(JSON.stringify(value), value) : rejected(JSON.stringify(value), value),
   );
 }
 
 function arrays({ minItems = 0, maxItems = 0 }: Schema, good: unknown): Variant[] {
-  const [item] = listOf(good);
-  const ofLength = (length: number): unknown[] => Array.from({ length }, () => item);
+  const [item] = asList(good);
+  const withLength = (length: number): unknown[] => Array.from({ length }, () => item);
   return [
-    refused('a text', 'text'),
-    minItems > 0 ? refused('none', []) : allowed('none', []),
-    allowed('the most', ofLength(maxItems)),
-    refused('more than the most', ofLength(maxItems + 1)),
+    rejected('a text', 'text'),
+    minItems > 0 ? rejected('none', []) : allowed('none', []),
+    allowed('the maximum', withLength(maxItems)),
+    rejected('more than the maximum', withLength(maxItems + 1)),
   ];
 }
 
@@ -135,7 +137,7 @@ function allowed(what: string, value: unknown): Variant {
   return { what, allowed: true, value };
 }
 
-function refused(what: string, value: unknown): Variant {
+function rejected(what: string, value: unknown): Variant {
   return { what, allowed: false, value };
 }
 
@@ -143,7 +145,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function listOf(value: unknown): unknown[] {
+function asList(value: unknown): unknown[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
   return list;
 }

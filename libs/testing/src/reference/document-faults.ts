@@ -8,43 +8,43 @@ import {
   type Schema,
 } from '@fulfilment/api-reference';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { SchemaJudge } from './schema-judge.js';
+import { SchemaValidator } from './schema-validator.js';
 
-/** What makes a document no OpenAPI 3.1. */
+/** Returns the violations of OpenAPI 3.1 in a document. */
 export async function formatFaults(document: OpenApiDocument): Promise<unknown> {
   const { valid, errors } = await new Validator().validate(structuredClone(document));
   return valid ? [] : errors;
 }
 
-function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
+function allOperations(document: OpenApiDocument): DocumentedOperation[] {
   return [...Object.values(document.paths), ...Object.values(document.webhooks ?? {})].flatMap((item) =>
     Object.values(item),
   );
 }
 
-/** Examples that are not of the shape they are examples of, undocumented members included. */
+/** Returns the examples that do not match their schema, including those with undocumented members. */
 export function exampleFaults(document: OpenApiDocument): string[] {
-  const judge = new SchemaJudge(document);
+  const validator = new SchemaValidator(document);
   const faults = (where: string, schema: Schema, values: readonly unknown[]): string[] =>
-    values.flatMap((value) => judge.faults(schema, value).map((fault) => `${where}: ${fault}`));
-  const valuesOf = (examples: Readonly<Record<string, Example>> = {}) =>
+    values.flatMap((value) => validator.faults(schema, value).map((fault) => `${where}: ${fault}`));
+  const exampleValues = (examples: Readonly<Record<string, Example>> = {}) =>
     Object.values(examples).map(({ value }) => value);
   return [
     ...Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       faults(name, schema, schema.examples ?? []),
     ),
-    ...operationsOf(document).flatMap(({ operationId, parameters = [], requestBody, responses }) => [
+    ...allOperations(document).flatMap(({ operationId, parameters = [], requestBody, responses }) => [
       ...parameters.flatMap(({ name, schema, example }) =>
         faults(`${operationId} ${name}`, schema, example === undefined ? [] : [example]),
       ),
       ...Object.values(requestBody?.content ?? {}).flatMap(({ schema, examples }) =>
-        faults(`${operationId} body`, schema, valuesOf(examples)),
+        faults(`${operationId} body`, schema, exampleValues(examples)),
       ),
       ...Object.entries(responses).flatMap(([status, given]) => {
         const { headers = {}, content = {} } = responseOf(document, given);
         return [
           ...Object.values(content).flatMap(({ schema, examples }) =>
-            faults(`${operationId} ${status}`, schema, valuesOf(examples)),
+            faults(`${operationId} ${status}`, schema, exampleValues(examples)),
           ),
           ...Object.entries(headers).flatMap(([name, header]) => {
             const { schema, example } = headerOf(document, header);
@@ -56,18 +56,18 @@ export function exampleFaults(document: OpenApiDocument): string[] {
   ];
 }
 
-/** Members of shapes that nothing is said about. */
+/** Returns the members of schemas that have no description. */
 export function undescribed(document: OpenApiDocument): string[] {
   const { schemas } = document.components;
-  const said = (schema: Schema): boolean =>
+  const isDescribed = (schema: Schema): boolean =>
     schema.description !== undefined || schemas[referredName(schema) ?? '']?.description !== undefined;
-  const look = (schema: Schema, where: string): string[] => [
+  const visit = (schema: Schema, where: string): string[] => [
     ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [
-      ...(said(member) ? [] : [`${where}.${name}`]),
-      ...look(member, `${where}.${name}`),
+      ...(isDescribed(member) ? [] : [`${where}.${name}`]),
+      ...visit(member, `${where}.${name}`),
     ]),
-    ...(schema.items === undefined ? [] : look(schema.items, `${where}[]`)),
-    ...(schema.anyOf ?? []).flatMap((choice) => look(choice, where)),
+    ...(schema.items === undefined ? [] : visit(schema.items, `${where}[]`)),
+    ...(schema.anyOf ?? []).flatMap((choice) => visit(choice, where)),
   ];
-  return Object.entries(schemas).flatMap(([name, schema]) => look(schema, name));
+  return Object.entries(schemas).flatMap(([name, schema]) => visit(schema, name));
 }

@@ -1,8 +1,8 @@
-export { boundDisagreements } from './bound-disagreements.js';
+export { boundMismatches } from './schema-bounds.js';
 export { exampleFaults, formatFaults, undescribed } from './document-faults.js';
-export { DocumentedAnswers, type GivenAnswer } from './documented-answers.js';
-export { isAbout } from './is-about.js';
-export { queryDisagreements } from './query-disagreements.js';
+export { DocumentedResponses, type ActualResponse } from './documented-responses.js';
+export { mentionsField } from './mentions-field.js';
+export { queryMismatches } from './query-bounds.js';
 export { readDocument } from './read-document.js';
-export { routesOfApp } from './routes-of-app.js';
-export { SchemaJudge } from './schema-judge.js';
+export { registeredRoutes } from './registered-routes.js';
+export { SchemaValidator } from './schema-validator.js';

@@ -1,0 +1,88 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.js';
+
+export interface FlakyProxy {
+  /** The server's URL with the address of the proxy. */
+  readonly url: string;
+  /** Closes every open connection. New ones are accepted. */
+  sever(): void;
+  /** Closes every connection and rejects new ones until `restore`, as if the server were down. */
+  disconnect(): void;
+  restore(): void;
+  /** Silently discards all further data on the open connections. */
+  discardData(): void;
+  /**
+   * Closes every connection once, after this many more packets to the server: it gets them, but its reply is
+   * lost.
+   */
+  severAfter(packets: number): void;
+  /** Sends bytes to every connected client, as if they came from the server. */
+  sendToClients(bytes: Buffer): void;
+  stop(): Promise<void>;
+}
+
+/** A TCP proxy that interrupts the connections between a client and a server on demand. */
+export async function flakyProxy(url: string): Promise<FlakyProxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let isDown = false;
+  let packetsLeft = Infinity;
+  const countPacket = (): void => {
+    packetsLeft -= 1;
+    if (packetsLeft === 0) setImmediate(sever);
+  };
+  const server = createServer((near) => {
+    if (isDown) {
+      near.destroy();
+      return;
+    }
+    near.on('data', countPacket);
+    clients.add(near.once('close', () => clients.delete(near)));
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  const { port, close } = await listen(server);
+  const sever = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const proxied = new URL(url);
+  proxied.hostname = '127.0.0.1';
+  proxied.port = String(port);
+  return {
+    url: proxied.href,
+    sever,
+    disconnect: () => {
+      isDown = true;
+      sever();
+    },
+    discardData: () => {
+      for (const socket of sockets) socket.unpipe().resume();
+    },
+    restore: () => {
+      isDown = false;
+      packetsLeft = Infinity;
+    },
+    severAfter: (packets) => {
+      packetsLeft = packets;
+    },
+    sendToClients: (bytes) => {
+      for (const client of clients) client.write(bytes);
+    },
+    stop: () => {
+      sever();
+      return close();
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** Tests of consumers while PostgreSQL is down, or slow for one of them. */
+import type { Message } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { eventually } from '../eventually.js';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { type FlakyProxy, flakyProxy } from '../flaky-proxy.js';
+import {
+  appliedIds,
+  EffectsTables1700000000000,
+  type Replica,
+  startReplica,
+  stockReports,
+  stockSet,
+} from '../effects-replica.js';
+
+const queue = 'store-api.fulfilment';
+const quick = { first: 1, last: 20 };
+
+describe('a consumer', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let line: FlakyProxy;
+  let replicas: Replica[];
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([EffectsTables1700000000000]);
+    broker = await scratchBroker();
+    line = await flakyProxy(stores.url);
+    replicas = [];
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await line.stop();
+    await broker.drop();
+    await stores.drop();
+  });
+
+  const start = async (
+    settings: Partial<Parameters<typeof startReplica>[0]> & { databaseUrl: string },
+  ): Promise<Replica> => {
+    const replica = await startReplica({ url: broker.url, namespace: broker.namespace, queue, ...settings });
+    replicas.push(replica);
+    await eventually(() => replica.messaging.connected || undefined);
+    return replica;
+  };
+  const applied = (count: number) =>
+    eventually(
+      async () => {
+        const ids = await appliedIds(stores.database);
+        return ids.length >= count ? ids : undefined;
+      },
+      20_000,
+      () => `${count} effects`,
+    );
+  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
+
+  it.each(['is closed', 'goes silent'])(
+    'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
+    async (how) => {
+      await start({ databaseUrl: line.url, times: { returnAfterMs: 300, retryMs: quick } });
+      const before = stockReports(5);
+      await broker.publish(...before);
+      await applied(5); // the first replica is the active one
+      await start({ databaseUrl: stores.url });
+      if (how === 'is closed') line.disconnect();
+      else line.discardData();
+      const during = stockReports(20);
+      await broker.publish(...during);
+      expect(await applied(25)).toEqual(ids([...before, ...during]));
+      line.restore();
+    },
+    60_000,
+  );
+
+  it('resumes when its database is back', async () => {
+    const { messaging } = await start({
+      databaseUrl: line.url,
+      times: { returnAfterMs: 100, retryMs: quick },
+    });
+    line.disconnect();
+    const sent = stockReports(3);
+    await broker.publish(...sent);
+    // Not ready, since its messages were returned.
+    await eventually(() => (messaging.connected ? undefined : true));
+    line.restore();
+    expect(await applied(3)).toEqual(ids(sent));
+    expect(await broker.takeDeadLetters(queue)).toEqual([]);
+  }, 30_000);
+
+  it('retries its messages and dead-letters none during outages of its work', async () => {
+    let failures = 40;
+    const onHandle = () => {
+      failures -= 1;
+      if (failures > 0) throw Object.assign(new Error('the disk is full'), { code: '53100' });
+    };
+    await start({ databaseUrl: stores.url, times: { returnAfterMs: 1, retryMs: quick }, onHandle });
+    const sent = stockReports(3);
+    await broker.publish(...sent);
+    expect(await applied(3)).toEqual(ids(sent));
+    expect(await broker.takeDeadLetters(queue)).toEqual([]);
+  });
+
+  const shortLimit = statement('test.limit', `SET LOCAL statement_timeout = '20ms'`);
+  const shortLockLimit = statement('test.lock-limit', `SET LOCAL lock_timeout = '20ms'`);
+  const sleep = statement('test.sleep', 'SELECT pg_sleep(30)');
+  const lock = statement('test.lock', 'LOCK TABLE locked_table');
+  it.each([
+    ['statement timeout', shortLimit, sleep],
+    ['lock timeout', shortLockLimit, lock],
+  ])(
+    'dead-letters a message whose work meets the %s each time, and applies its neighbours',
+    async (limit, short, work) => {
+      await stores.dataSource.query('CREATE TABLE locked_table ()');
+      const blocker = await stores.database.begin();
+      await blocker.tx.run(lock);
+      const slow = stockSet(13);
+      let tries = 0;
+      const onHandle = async (tx: Transaction, message: Message) => {
+        if (message.id !== slow.id) return;
+        tries += 1;
+        await tx.run(short);
+        await tx.run(work);
+      };
+      await start({ databaseUrl: stores.url, times: { retryMs: quick }, onHandle });
+      const [before, after] = [stockReports(7), stockReports(7)];
+      await broker.publish(...before, slow, ...after);
+      expect(await applied(14)).toEqual(ids([...before, ...after]));
+      await blocker.rollback();
+      expect(tries).toBeGreaterThanOrEqual(12);
+      expect(await eventually(async () => (await broker.takeDeadLetters(queue))[0])).toBe(
+        `took too long: ${limit} in 12 attempts`,
+      );
+    },
+    30_000,
+  );
+});

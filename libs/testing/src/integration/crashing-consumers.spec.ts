@@ -1,0 +1,81 @@
+/** Tests of messages that kill their process (ADR 23), with real processes. */
+import { type MessageQueue, messages, orderedQueues } from '@fulfilment/contracts';
+import { DeadLetterQueues } from '@fulfilment/messaging';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../eventually.js';
+import { scratchBroker } from '../scratch-broker.js';
+import { scratchDatabase } from '../scratch-database.js';
+import { appliedIds, EffectsTables1700000000000, stockSet } from '../effects-replica.js';
+
+const program = fileURLToPath(new URL('../../dist/dying-replica.js', import.meta.url));
+const clientDeleted = (n: number) =>
+  messages.clientDeleted.make({ client_id: `client_${n}` }, { occurredAt: new Date() });
+
+describe('a message that kills its process each time', () => {
+  it.each([
+    ['a shared queue', 'webhook-worker.clients', clientDeleted, 'dead-lettered by RabbitMQ: delivery_limit'],
+    ['an ordered queue', 'store-api.fulfilment', stockSet, 'its consumer stopped 10 times while handling it'],
+  ] satisfies [string, MessageQueue, typeof stockSet, string][])(
+    'is dead-lettered from %s, and its neighbours are applied',
+    async (_, queue, make, expected) => {
+      if (!existsSync(program)) throw new Error(`Build first: there is no ${program}.`);
+      const stores = await scratchDatabase([EffectsTables1700000000000]);
+      const broker = await scratchBroker();
+      const letters = await DeadLetterQueues.open(broker);
+      const sent = Array.from({ length: 60 }, (_, n) => make(n));
+      const [killer] = sent.splice(20, 1);
+      if (killer === undefined) throw new Error('There is no message.');
+      await broker.publish(...sent.slice(0, 20), killer, ...sent.slice(20));
+      let deaths = 0;
+      let isOver = false;
+      let child: ReturnType<typeof spawn> | undefined;
+      const keepRunning = async (): Promise<void> => {
+        while (!isOver) {
+          child = spawn(process.execPath, [program], {
+            env: {
+              DATABASE_URL: stores.url,
+              RABBITMQ_URL: broker.url,
+              RABBITMQ_NAMESPACE: broker.namespace,
+              QUEUE: queue,
+              KILLER: killer.id,
+            },
+            stdio: ['ignore', 'ignore', 'inherit'],
+          });
+          await once(child, 'exit');
+          if (!isOver) deaths += 1;
+        }
+      };
+      const running = keepRunning();
+      try {
+        await eventually(
+          async () => ((await appliedIds(stores.database)).length >= sent.length ? true : undefined),
+          150_000,
+          () => `${sent.length} effects, after ${deaths} deaths`,
+        );
+        await eventually(
+          async () => ((await letters.count(queue)) > 0 ? true : undefined),
+          120_000,
+          () => `a dead letter, after ${deaths} deaths`,
+        );
+        expect((await letters.list(queue)).map(({ id, reason }) => ({ id, reason }))).toEqual([
+          { id: killer.id, reason: expected },
+        ]);
+        const applied = await appliedIds(stores.database);
+        const ids = sent.map(({ id }) => id);
+        if (orderedQueues.has(queue)) expect(applied).toEqual(ids);
+        else expect(applied.toSorted()).toEqual(ids.toSorted());
+      } finally {
+        isOver = true;
+        child?.kill('SIGKILL');
+        await running;
+        await letters.close();
+        await broker.drop();
+        await stores.drop();
+      }
+    },
+    300_000,
+  );
+});

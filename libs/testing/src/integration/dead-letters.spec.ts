@@ -1,0 +1,191 @@
+/** Tests of the operator commands on dead letters in libs/messaging. */
+import { messages, type Message } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import {
+  createMessagingTables,
+  DeadLetterQueues,
+  dropMessagingTables,
+  forEachMessage,
+  Messaging,
+  RejectedMessage,
+} from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { eventually } from '../eventually.js';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { flakyProxy } from '../flaky-proxy.js';
+
+class Tables1700000000000 implements MigrationInterface {
+  name = 'Tables1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid)`);
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  }
+}
+
+const insertEffect = statement('test.insert', 'INSERT INTO effects VALUES ($1)');
+const readEffects = statement('test.effects', 'SELECT message_id AS id FROM effects');
+
+const queue = 'store-api.fulfilment';
+const cancelled = (): Message =>
+  messages.fulfilmentCancelled.make(
+    { order_id: 'ord_1', reason: 'Aiko Mori of 1 Quay Street asked for it' },
+    { occurredAt: new Date() },
+  );
+
+describe('dead letters', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let messaging: Messaging;
+  let letters: DeadLetterQueues;
+  let onHandle: (message: Message) => void;
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([Tables1700000000000]);
+    broker = await scratchBroker();
+    letters = await DeadLetterQueues.open(broker);
+    onHandle = () => {
+      throw new RejectedMessage('not now');
+    };
+    messaging = new Messaging(
+      { url: broker.url, service: 'test', namespace: broker.namespace },
+      stores.database,
+      createLogger('test', 'silent'),
+    );
+    messaging.consume({
+      queue,
+      batchSize: 10,
+      handle: forEachMessage(async (tx, message) => {
+        onHandle(message);
+        await tx.run(insertEffect, [message.id]);
+      }),
+    });
+    messaging.start();
+  });
+  afterEach(async () => {
+    await letters.close().catch(() => undefined);
+    await messaging.stop();
+    await broker.drop();
+    await stores.drop();
+  });
+
+  const waiting = (count: number, withinMs?: number) =>
+    eventually(async () => ((await letters.count(queue)) === count ? true : undefined), withinMs);
+  const effects = async () =>
+    (await stores.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
+  const refuse = async (...sent: Message[]) => {
+    await broker.publish(...sent);
+    await waiting(sent.length, 30_000);
+  };
+
+  it('show type, id and reason of a message, and no personal data', async () => {
+    const message = cancelled();
+    await refuse(message);
+    const [letter, ...others] = await letters.list(queue);
+    expect(letter).toEqual({
+      queue,
+      id: message.id,
+      type: 'fulfilment.cancelled',
+      reason: 'not now',
+      refused_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      occurred_at: message.occurred_at,
+      bytes: expect.any(Number),
+      about: { order_id: 'ord_1' },
+    });
+    expect(others).toEqual([]);
+  });
+
+  it('are all listed in order, however often', async () => {
+    const sent = Array.from({ length: 5 }, cancelled);
+    await refuse(...sent);
+    await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
+    await waiting(6);
+    const first = await letters.list(queue);
+    expect(first.slice(0, 5).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+    expect(first[5]).toMatchObject({ id: expect.stringMatching(/^sha256-/), type: null, reason: 'not JSON' });
+    for (let times = 0; times < 25; times += 1) expect(await letters.list(queue)).toEqual(first);
+  });
+
+  it('are listed in order and found by id when there are more than one page', async () => {
+    const sent = Array.from({ length: 1_200 }, cancelled);
+    const ids = sent.map(({ id }) => id);
+    await refuse(...sent);
+    const listed = async () => (await letters.list(queue)).map(({ id }) => id);
+    for (let times = 0; times < 2; times += 1) expect(await listed()).toEqual(ids.slice(0, 1000));
+    const last = ids.at(-1) ?? '';
+    expect(await letters.find(queue, last)).toMatchObject({ id: last, reason: 'not now' });
+    expect(await letters.discard(queue, last)).toEqual([last]);
+    onHandle = () => undefined;
+    expect(await letters.replay(queue, ids[1_100])).toEqual([ids[1_100]]);
+    expect(await letters.count(queue)).toBe(1_198);
+    expect(await listed()).toEqual(ids.slice(0, 1000));
+    expect(await letters.replay(queue)).toHaveLength(1_198);
+    await eventually(async () => ((await effects()).length === 1_199 ? true : undefined), 30_000);
+  }, 60_000);
+
+  it('are all kept once after several concurrent, aborted listings', async () => {
+    const sent = Array.from({ length: 8 }, cancelled);
+    await refuse(...sent);
+    const look = async () => {
+      const queues = await DeadLetterQueues.open(broker);
+      await queues.list(queue);
+      await queues.close();
+    };
+    for (let times = 0; times < 5; times += 1) await Promise.all([look(), look(), look()]);
+    expect(await letters.count(queue)).toBe(8);
+    expect((await letters.list(queue)).map(({ id }) => id).sort()).toEqual(sent.map(({ id }) => id).sort());
+  });
+
+  it('are replayed with their ids to their own queue, one or all', async () => {
+    const sent = Array.from({ length: 3 }, cancelled);
+    await refuse(...sent);
+    onHandle = () => undefined;
+    const [one = ''] = sent.map(({ id }) => id);
+    expect(await letters.replay(queue, one)).toEqual([one]);
+    await eventually(async () => ((await effects()).length === 1 ? true : undefined));
+    expect(await letters.count(queue)).toBe(2);
+    expect(await letters.replay(queue)).toHaveLength(2);
+    await eventually(async () => ((await effects()).length === 3 ? true : undefined));
+    expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
+    expect([await letters.count(queue), await letters.replay(queue, one)]).toEqual([0, []]);
+    expect(broker.published).toHaveLength(3); // published once to the exchange
+  });
+
+  it('return, and are listed once, when they are rejected again', async () => {
+    await refuse(cancelled(), cancelled());
+    expect(await letters.replay(queue)).toHaveLength(2);
+    await waiting(2);
+    expect(await letters.list(queue)).toHaveLength(2);
+  });
+
+  it('are neither lost nor applied twice when the command is killed during a replay', async () => {
+    const sent = Array.from({ length: 10 }, cancelled);
+    await refuse(...sent);
+    const line = await flakyProxy(broker.url);
+    let handled = 0;
+    onHandle = () => {
+      handled += 1;
+      if (handled === 1) line.sever();
+    };
+    const dying = await DeadLetterQueues.open({ url: line.url, namespace: broker.namespace });
+    await dying.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
+    await eventually(async () => {
+      await letters.replay(queue);
+      return (await effects()).length === 10 && (await letters.count(queue)) === 0 ? true : undefined;
+    });
+    expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
+    await line.stop();
+  });
+
+  it('are deleted when they are discarded', async () => {
+    const [one, other] = [cancelled(), cancelled()];
+    await refuse(one, other);
+    expect(await letters.discard(queue, one.id)).toEqual([one.id]);
+    expect((await letters.list(queue)).map(({ id }) => id)).toEqual([other.id]);
+    expect(await letters.discard(queue, one.id)).toEqual([]);
+    expect(await effects()).toEqual([]);
+  });
+});

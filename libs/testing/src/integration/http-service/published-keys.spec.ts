@@ -1,0 +1,114 @@
+/** Tests that libs/http-service accepts tokens of new signing keys, and that forged tokens are cheap. */
+import { audiences, issuer } from '@fulfilment/contracts';
+import { TokenVerifier } from '@fulfilment/http-service';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { eventually } from '../../eventually.js';
+import { listen } from '../../listen.js';
+
+const baseUrl = 'https://suite.example';
+
+/** A fake authorization server that only publishes keys. */
+async function publisher() {
+  const published: JWK[] = [];
+  let reads = 0;
+  const { port, close } = await listen(
+    createServer((_request, response) => {
+      reads += 1;
+      response.setHeader('content-type', 'application/jwk-set+json').end(JSON.stringify({ keys: published }));
+    }),
+  );
+  return {
+    url: `http://127.0.0.1:${port}/jwks`,
+    reads: () => reads,
+    close,
+    remove: (kid: string) => {
+      published.splice(
+        published.findIndex((key) => key.kid === kid),
+        1,
+      );
+    },
+    publish: async () => {
+      const { privateKey, publicKey } = await generateKeyPair('ES256');
+      const kid = randomUUID();
+      published.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' });
+      return { kid, privateKey };
+    },
+  };
+}
+
+function token({ kid, privateKey }: { kid: string; privateKey: CryptoKey }): Promise<string> {
+  return new SignJWT({ client_id: 'an-app', scope: '' })
+    .setProtectedHeader({ alg: 'ES256', kid, typ: 'at+jwt' })
+    .setIssuer(issuer(baseUrl))
+    .setAudience(audiences(baseUrl).store)
+    .setSubject('somebody')
+    .setJti(randomUUID())
+    .setIssuedAt()
+    .setExpirationTime('10m')
+    .sign(privateKey);
+}
+
+describe('the verification keys', () => {
+  let keys: Awaited<ReturnType<typeof publisher>>;
+  let tokens: TokenVerifier;
+  let nowMs = performance.now();
+  beforeEach(async () => {
+    keys = await publisher();
+    const settings = { authUrl: baseUrl, jwksUrl: keys.url, audience: audiences(baseUrl).store };
+    tokens = new TokenVerifier(settings, () => nowMs);
+  });
+  afterEach(() => keys.close());
+
+  it('are reloaded for a token with a newly published key, three times in a row', async () => {
+    for (let rotation = 0; rotation < 3; rotation += 1) {
+      expect(await tokens.verify(await token(await keys.publish()))).toMatchObject({ subject: 'somebody' });
+    }
+    expect(keys.reads()).toBe(3);
+  });
+
+  it('are reloaded at most once a second, however many tokens have unknown keys', async () => {
+    const real = await keys.publish();
+    await tokens.verify(await token(real));
+    const { privateKey } = await generateKeyPair('ES256');
+    const startedAtMs = performance.now();
+    const forged = await Promise.all(
+      Array.from({ length: 200 }, async () => tokens.verify(await token({ kid: randomUUID(), privateKey }))),
+    );
+    expect(forged.every((caller) => caller === undefined)).toBe(true);
+    expect(keys.reads()).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - startedAtMs) / 1000));
+  });
+
+  it('are found for a valid token among forged ones', async () => {
+    await tokens.verify(await token(await keys.publish()));
+    const { privateKey } = await generateKeyPair('ES256');
+    const forge = async () => tokens.verify(await token({ kid: randomUUID(), privateKey }));
+    const storm = Promise.all(Array.from({ length: 50 }, forge));
+    const fresh = await keys.publish();
+    expect(await tokens.verify(await token(fresh))).toBeDefined();
+    await storm;
+  });
+
+  it('are reloaded every minute, so that cached tokens of a removed key are rejected', async () => {
+    const [removed, kept] = [await keys.publish(), await keys.publish()];
+    const [ended, other] = [await token(removed), await token(kept)];
+    for (const one of [ended, ended, other]) expect(await tokens.verify(one)).toBeDefined();
+    keys.remove(removed.kid);
+    nowMs += 60_001;
+    await eventually(async () => ((await tokens.verify(ended)) === undefined ? true : undefined));
+    expect(await tokens.verify(other)).toBeDefined();
+    expect(keys.reads()).toBeLessThanOrEqual(3); // the last one for the token that names a removed key
+  });
+
+  it('stay in use while they cannot be reloaded, and an unknown key then causes 503 instead of 401', async () => {
+    const known = await keys.publish();
+    const unknown = await generateKeyPair('ES256');
+    await tokens.verify(await token(known));
+    await keys.close();
+    expect(await tokens.verify(await token(known))).toBeDefined();
+    await expect(
+      tokens.verify(await token({ kid: randomUUID(), privateKey: unknown.privateKey })),
+    ).rejects.toThrow('The signing keys could not be read.');
+  });
+});

@@ -1,0 +1,105 @@
+/** Tests that replicas share a quota, and that frequent clients do not cost a Redis command per request. */
+import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { createLogger } from '@fulfilment/runtime';
+import { randomUUID } from 'node:crypto';
+import { storeUrl } from '../../stores.js';
+
+const logger = createLogger('test', 'fatal');
+
+class CountedRedis extends RedisConnection {
+  asked = 0;
+  override tryCommand<Result>(
+    use: string,
+    command: (client: RedisConnection['client']) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    this.asked += 1;
+    return super.tryCommand(use, command);
+  }
+}
+
+describe('RateLimiter', () => {
+  const started: RedisConnection[] = [];
+  let nowMs = 0;
+  beforeEach(() => {
+    nowMs = 0;
+  });
+  afterEach(() => Promise.all(started.splice(0).map((redis) => redis.stop())));
+
+  /** A replica with a clock that only the test advances. Redis's clock runs, so windows are long. */
+  async function replica(requests: number, windowSeconds = 100_000) {
+    const redis = new CountedRedis(storeUrl('TEST_REDIS_URL'), logger);
+    started.push(redis);
+    await new Promise((resolve) => redis.client.once('ready', resolve));
+    const limiter = new RateLimiter(redis, { calls: { requests, windowSeconds } }, () => nowMs);
+    return { redis, take: (who: string) => limiter.take('calls', who) };
+  }
+  type Replica = Awaited<ReturnType<typeof replica>>;
+
+  async function inTurn(times: number, who: string, ...replicas: Replica[]): Promise<number[]> {
+    const allowed = replicas.map(() => 0);
+    for (let turn = 0; turn < times; turn += 1) {
+      const index = turn % replicas.length;
+      const decision = await replicas[index]?.take(who);
+      if (decision?.allowed === true) allowed[index] = (allowed[index] ?? 0) + 1;
+    }
+    return allowed;
+  }
+
+  it('allows exactly the quota to sequential and to concurrent requests', async () => {
+    const one = await replica(500);
+    expect(await inTurn(600, randomUUID(), one)).toEqual([500]);
+    const who = randomUUID();
+    const decisions = await Promise.all(Array.from({ length: 600 }, () => one.take(who)));
+    expect(decisions.filter((decision) => decision?.allowed === true)).toHaveLength(500);
+  });
+
+  it('returns the remaining quota and the time of its reset with each request', async () => {
+    const one = await replica(1_000, 10_000);
+    const who = randomUUID();
+    for (let left = 999; left >= 0; left -= 1) {
+      expect(await one.take(who)).toEqual({
+        allowed: true,
+        remaining: left,
+        resetSeconds: (1_000 - left) * 10,
+        retryAfterSeconds: left === 0 ? 10 : 0,
+      });
+    }
+    expect(await one.take(who)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
+  });
+
+  it('allows all replicas together nearly the whole quota, and never more', async () => {
+    const replicas = [await replica(2_000), await replica(2_000), await replica(2_000)];
+    const [first = 0, second = 0, third = 0] = await inTurn(3_000, randomUUID(), ...replicas);
+    expect(first + second + third).toBe(2_000);
+    for (const allowed of [first, second, third]) expect(allowed).toBeGreaterThan(500);
+  });
+
+  it('calls Redis rarely for frequent clients, and for each request of rare ones', async () => {
+    const one = await replica(100_000);
+    await inTurn(2_000, randomUUID(), one);
+    expect(one.redis.asked).toBeLessThan(20);
+    const [asked, who] = [one.redis.asked, randomUUID()];
+    for (let turn = 0; turn < 10; turn += 1, nowMs += 1_000) await one.take(who);
+    expect(one.redis.asked - asked).toBe(10);
+  });
+
+  it('returns the unused part of a prefetched quota', async () => {
+    const one = await replica(1_000);
+    const who = randomUUID();
+    await inTurn(100, who, one);
+    nowMs += 1_000;
+    expect(await one.take(who)).toMatchObject({ allowed: true, remaining: 899 });
+    const other = await replica(1_000);
+    expect(await other.take(who)).toMatchObject({ allowed: true, remaining: 898 });
+  });
+
+  it('allows all waiting requests when Redis is down', async () => {
+    const away = new RedisConnection('redis://127.0.0.1:1/0', logger);
+    started.push(away);
+    const limiter = new RateLimiter(away, { calls: { requests: 1, windowSeconds: 60 } });
+    expect(await Promise.all([limiter.take('calls', 'a'), limiter.take('calls', 'a')])).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});

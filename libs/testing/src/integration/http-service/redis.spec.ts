@@ -1,0 +1,42 @@
+/** Tests that requests never wait for Redis while it is down, and use it again when it is back. */
+import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { createLogger } from '@fulfilment/runtime';
+import { randomUUID } from 'node:crypto';
+import { eventually } from '../../eventually.js';
+import { flakyProxy } from '../../flaky-proxy.js';
+import { storeUrl } from '../../stores.js';
+
+describe('RedisConnection', () => {
+  it('resolves every command within half a second while connections break, and then recovers', async () => {
+    const proxy = await flakyProxy(storeUrl('TEST_REDIS_URL'));
+    const redis = new RedisConnection(proxy.url, createLogger('test', 'fatal'));
+    const limiter = new RateLimiter(redis, { calls: { requests: 1, windowSeconds: 60 } });
+    await new Promise((resolve) => redis.client.once('ready', resolve));
+    const slowest = { ms: 0 };
+    let asking = true;
+    const ask = async () => {
+      while (asking) {
+        const startedAtMs = performance.now();
+        await Promise.all([
+          limiter.take('calls', randomUUID()),
+          redis.tryCommand('test', (client) => client.exists(randomUUID())),
+        ]);
+        slowest.ms = Math.max(slowest.ms, performance.now() - startedAtMs);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const askers = Array.from({ length: 8 }, ask);
+    for (let time = 0; time < 10; time += 1) {
+      if (time % 2 === 0) proxy.disconnect();
+      else proxy.sever();
+      for (let turn = 0; turn < 20; turn += 1) await redis.tryCommand('test', (client) => client.ping());
+      proxy.restore();
+      await eventually(() => redis.tryCommand('test', (client) => client.ping()), 5_000);
+    }
+    asking = false;
+    await Promise.all(askers);
+    expect(slowest.ms).toBeLessThan(500);
+    await redis.stop();
+    await proxy.stop();
+  });
+});

@@ -1,0 +1,61 @@
+/** Tests of the shutdown in libs/http-service. */
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import request from 'supertest';
+import { eventually } from '../../eventually.js';
+import { type TokenMaker, tokenMaker } from '../../token-maker.js';
+import { type SmallApi, smallApi } from './small-api.fixture.js';
+
+describe('the shutdown of an API', () => {
+  let maker: TokenMaker;
+  let api: SmallApi;
+  let answer: () => void;
+  let isAsked: () => void;
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  beforeAll(async () => {
+    maker = await tokenMaker();
+    const postgres = () => {
+      isAsked();
+      return held;
+    };
+    api = await smallApi(maker, { readiness: { postgres } });
+  });
+  afterAll(() => maker.stop());
+
+  it('completes running requests, and closes idle, silent and incomplete connections', async () => {
+    const halves = [
+      '',
+      'GET / HTTP/1.1\r\nHost: ',
+      'POST /store/notes HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
+    ];
+    await Promise.all(halves.map(connected));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const inHand = new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${api.url}/health/ready`, { agent }, resolve).on('error', reject);
+    });
+    await asked;
+    const ended = api.stop();
+    const refused = () =>
+      request(api.url)
+        .get('/health/live')
+        .then(
+          () => undefined,
+          () => true,
+        );
+    await eventually(refused);
+    answer();
+    const { statusCode } = (await inHand).resume();
+    expect(statusCode).toBe(200);
+    await ended;
+  }, 10_000);
+
+  /** Opens a connection and sends the beginning of a request. */
+  async function connected(text: string): Promise<void> {
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(text);
+  }
+});

@@ -1,0 +1,132 @@
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import {
+  apiSettings,
+  BodyLimit,
+  IntegerField,
+  operationQuotaSettings,
+  type Caller,
+  Principal,
+  Public,
+  RateLimit,
+  RedisConnection,
+  type ReadinessChecks,
+  RetryOnlyWithKey,
+  Scopes,
+  startApi,
+  TextField,
+} from '@fulfilment/http-service';
+import { createLogger } from '@fulfilment/runtime';
+import { Body, Controller, Get, Module, Post } from '@nestjs/common';
+import { randomInt } from 'node:crypto';
+import { storeUrl } from '../../stores.js';
+import type { TokenMaker } from '../../token-maker.js';
+
+class NoteDto {
+  @TextField({ max: 60, normalize: true }) title: string;
+  @IntegerField(1, 1000) quantity: number;
+}
+
+@Controller('notes')
+class NotesController {
+  @Get()
+  @Scopes('orders:read')
+  list(@Principal() who: Caller) {
+    return { subject: who.subject, client: who.clientId, creator: who.creatorId ?? null };
+  }
+
+  @Get('quoted')
+  @Scopes('shipping:read')
+  @RateLimit('quotes')
+  quoted() {
+    return {};
+  }
+
+  @Get('open')
+  @Public()
+  open() {
+    return { open: true };
+  }
+
+  @Get('broken')
+  @Public()
+  broken() {
+    throw new Error('password=hunter2');
+  }
+
+  @Post()
+  @Scopes('orders:create')
+  add(@Body() { title, quantity }: NoteDto) {
+    return { title, quantity };
+  }
+
+  @Post('away')
+  @Scopes('orders:create')
+  @RetryOnlyWithKey()
+  addWhileAway() {
+    throw new ServiceUnavailable();
+  }
+
+  @Post('short')
+  @Scopes('orders:create')
+  @BodyLimit(1024)
+  addShort(@Body() { title, quantity }: NoteDto) {
+    return { title, quantity };
+  }
+}
+
+@Module({ controllers: [NotesController] })
+class NotesModule {}
+
+export interface SmallApi {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** An API with three routes, started like every API. Quotes are limited to two per minute. */
+export async function smallApi(
+  maker: TokenMaker,
+  options: {
+    readonly redisUrl?: string;
+    readonly jwksUrl?: string;
+    readonly readiness?: ReadinessChecks;
+  } = {},
+): Promise<SmallApi> {
+  const logger = createLogger('test', 'silent');
+  const settings = apiSettings.extend(operationQuotaSettings).parse({
+    HOST: '127.0.0.1',
+    PORT: 0,
+    INTERNAL_PORT: 0,
+    DATABASE_URL: 'postgres://unused.example/none',
+    REDIS_URL: options.redisUrl ?? storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: 'amqp://unused.example',
+    BASE_URL: maker.baseUrl,
+    AUTH_URL: maker.authUrl,
+    JWKS_URL: options.jwksUrl ?? maker.jwksUrl,
+    CURSOR_SECRET: 'a cursor secret of the tests, long enough',
+    RATE_LIMIT_QUOTES: '2/60',
+    RATE_LIMIT_ANONYMOUS: '5/60',
+  });
+  const redis = new RedisConnection(settings.REDIS_URL, logger);
+  const app = await startApi({
+    module: { module: NotesModule },
+    logger,
+    settings,
+    redis,
+    api: 'store',
+    resourceName: 'Test API',
+    scopes: ['orders:read'],
+    readiness: options.readiness ?? {},
+  });
+  return {
+    url: (await app.getUrl()).replace('[::1]', '127.0.0.1'),
+    stop: async () => {
+      await app.close();
+      await redis.stop();
+    },
+  };
+}
+
+/** Returns a different address for each test, so that tests do not share an anonymous quota. */
+export function freshAddress(): string {
+  return `198.51.${randomInt(256)}.${randomInt(256)}`;
+}

@@ -1,0 +1,284 @@
+/**
+ * Tests of libs/messaging. They are here because libs/testing depends on messaging, and libraries have no
+ * cycles.
+ */
+import { messages, type Message } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import {
+  createMessagingTables,
+  dropMessagingTables,
+  forEachMessage,
+  messageOutcomes,
+  Messaging,
+  RejectedMessage,
+} from '@fulfilment/messaging';
+import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { eventually } from '../eventually.js';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { type FlakyProxy, flakyProxy } from '../flaky-proxy.js';
+
+class Tables1700000000000 implements MigrationInterface {
+  name = 'Tables1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid, quantity int)`);
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  }
+}
+
+const insertEffect = statement('test.insert', 'INSERT INTO effects VALUES ($1, $2)');
+const countEffects = statement(
+  'test.count',
+  'SELECT count(*) AS effects, count(DISTINCT message_id) AS distinct FROM effects',
+);
+const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
+
+const stockSet = (quantity: number): Message =>
+  messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
+
+describe('messaging', () => {
+  const lines: string[] = [];
+  const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let line: FlakyProxy;
+  let messaging: Messaging;
+  /** Called by the handler in addition to its effect. */
+  let onHandle: (message: Message) => void = () => undefined;
+
+  const start = (): Messaging => {
+    const made = new Messaging(
+      { url: line.url, service: 'test', namespace: broker.namespace },
+      stores.database,
+      logger,
+    );
+    made.consume({
+      queue: 'store-api.fulfilment',
+      batchSize: 50,
+      handle: forEachMessage(async (tx, message) => {
+        onHandle(message);
+        const quantity = messages.fulfilmentStockSet.is(message) ? message.data.quantity : 0;
+        await tx.run(insertEffect, [message.id, quantity]);
+      }),
+    });
+    made.start();
+    return made;
+  };
+  const effects = async () => stores.database.row<{ effects: number; distinct: number }>(countEffects);
+  const effectsReach = (count: number) =>
+    eventually(
+      // A test may terminate the connection of this query, so it is retried.
+      async () => ((await effects().catch(() => undefined))?.effects === count ? count : undefined),
+      15_000,
+      () => `${count} effects`,
+    );
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([Tables1700000000000]);
+    broker = await scratchBroker();
+    line = await flakyProxy(broker.url);
+    onHandle = () => undefined;
+    messaging = start();
+  });
+  afterEach(async () => {
+    await messaging.stop();
+    await line.stop();
+    await broker.drop();
+    await stores.drop();
+  });
+
+  it('delivers committed messages, no rolled-back ones, and leaves the outbox empty', async () => {
+    const kept = Array.from({ length: 1200 }, (_, quantity) => stockSet(quantity));
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
+    await expect(
+      stores.database.transaction(async (tx) => {
+        await messaging.outbox.add(tx, stockSet(9999));
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    await effectsReach(1200);
+    expect(broker.published.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
+    await eventually(async () =>
+      (await stores.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+    );
+  });
+
+  it('continues the trace of each message in the logs and messages of its handler', async () => {
+    const seen = new Map<string, string | undefined>();
+    onHandle = (message) => seen.set(message.id, currentContext()?.traceparent);
+    const [traced, untraced] = [
+      { ...stockSet(1), traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
+      stockSet(2),
+    ];
+    await broker.publish(traced, untraced);
+    await effectsReach(2);
+    expect(seen.get(traced.id)).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/);
+    expect(seen.get(untraced.id)).toContain(`00-${untraced.id.replaceAll('-', '')}-`);
+    expect(currentContext()).toBeUndefined();
+  });
+
+  it('handles a message once, however often it is delivered', async () => {
+    const message = stockSet(1);
+    await broker.publish(message, message, message);
+    await broker.publish(message, stockSet(2), message);
+    await effectsReach(2);
+    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+  });
+
+  it('handles a message once that is repeated with its id in capitals', async () => {
+    const message = stockSet(1);
+    await broker.publish({ ...message, id: message.id.toUpperCase() }, message);
+    await broker.publish(stockSet(2)); // after both
+    await effectsReach(2);
+    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+  });
+
+  it('dead-letters a rejected message with its reason, logs it, and handles the rest', async () => {
+    const refused = stockSet(13);
+    onHandle = (message) => {
+      if (message.id === refused.id) throw new RejectedMessage('thirteen is not a stock');
+    };
+    await broker.publish(stockSet(1), refused, stockSet(2));
+    await effectsReach(2);
+    const outcome = messageOutcomes(stores.database);
+    expect(await eventually(() => outcome(`/messages/${refused.id}`))).toEqual({
+      message_id: refused.id,
+      outcome: 'refused',
+      reason: 'thirteen is not a stock',
+    });
+    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['thirteen is not a stock']);
+
+    onHandle = () => undefined;
+    await broker.publish(refused); // an operator replays it
+    await effectsReach(3);
+    expect(await outcome(`/messages/${refused.id}`)).toMatchObject({ outcome: 'applied' });
+  });
+
+  it('dead-letters an unreadable message', async () => {
+    await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
+    await broker.publish(stockSet(1));
+    await effectsReach(1);
+    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['not JSON']);
+  });
+
+  it('records the outcome of an invalid message that has an id', async () => {
+    const bad = { ...stockSet(1), version: 9 };
+    await broker.publish(bad);
+    expect(await eventually(() => messageOutcomes(stores.database)(`/messages/${bad.id}`))).toMatchObject({
+      outcome: 'refused',
+      reason: 'fulfilment.stock_set has no version 9',
+    });
+    await broker.takeDeadLetters('store-api.fulfilment');
+  });
+
+  it('retries an unexpected error before it dead-letters the message', async () => {
+    let failures = 2;
+    onHandle = () => {
+      if (failures > 0) {
+        failures -= 1;
+        throw new Error('a bug that passes');
+      }
+    };
+    await broker.publish(stockSet(1));
+    await effectsReach(1);
+  });
+
+  it('handles a message again when the process died before its acknowledgement', async () => {
+    const message = stockSet(1);
+    let died: () => void = () => undefined;
+    const inHand = new Promise<void>((resolve) => (died = resolve));
+    onHandle = () => {
+      died();
+      throw Object.assign(new Error('the database is away'), { code: 'ECONNREFUSED' });
+    };
+    await broker.publish(message);
+    await inHand;
+    await messaging.stop();
+    onHandle = () => undefined;
+    messaging = start();
+    await effectsReach(1);
+  });
+
+  it('survives the loss of its database connections during a handler', async () => {
+    let ending: Promise<void> | undefined;
+    onHandle = () => {
+      ending ??= stores.endConnections();
+    };
+    await broker.publish(stockSet(1), stockSet(2));
+    await effectsReach(2);
+    await ending;
+    await effectsReach(2); // over a new connection
+    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+  });
+
+  it('retries a batch as a whole when an outage ended its transaction', async () => {
+    const countTransactions = statement(
+      'test.transactions',
+      'SELECT count(DISTINCT xmin::text) AS transactions FROM effects',
+    );
+    let ended = false;
+    onHandle = (message) => {
+      const last = messages.fulfilmentStockSet.is(message) && message.data.quantity === 40;
+      if (!last || ended) return;
+      ended = true;
+      throw Object.assign(new Error('the server shuts down'), { code: '57P01' });
+    };
+    await broker.publish(...Array.from({ length: 200 }, (_, quantity) => stockSet(quantity)));
+    await effectsReach(200);
+    expect(ended).toBe(true);
+    const found = await stores.database.row<{ transactions: number }>(countTransactions);
+    expect(found?.transactions).toBeLessThan(30);
+  });
+
+  it('pauses publishing during a broker alarm, goes on consuming, and publishes afterwards', async () => {
+    await eventually(() => messaging.connected || undefined);
+    // Of class connection (AMQP 0-9-1), reason "x".
+    const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
+    line.sendToClients(Buffer.from(blocked, 'hex'));
+    await eventually(
+      () => lines.some((text) => /"test, sending".*blocks publishing/.test(text)) || undefined,
+    );
+    const publishing = broker.publish(stockSet(1));
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(2)));
+    await publishing;
+    await effectsReach(1);
+    expect(await stores.database.row(countOutbox)).toEqual({ waiting: 1 });
+    line.sendToClients(Buffer.from(unblocked, 'hex'));
+    await effectsReach(2);
+  });
+
+  it('reports how long the oldest message has waited while the broker is down', async () => {
+    const waiting = async () =>
+      (await metrics.getSingleMetric('outbox_oldest_seconds')?.get())?.values[0]?.value;
+    line.disconnect();
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    await eventually(async () => Number(await waiting()) > 0.05 || undefined);
+    line.restore();
+    await effectsReach(1);
+    await eventually(async () => (await waiting()) === 0 || undefined);
+  });
+
+  it('reconnects after its connection to the broker was closed', async () => {
+    line.sever();
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    await effectsReach(1);
+  });
+
+  it('rejects no message when the broker connection is lost between the effect and its acknowledgement', async () => {
+    let cut = false;
+    onHandle = () => {
+      if (!cut) line.sever();
+      cut = true;
+    };
+    const sent = [stockSet(1), stockSet(2), stockSet(3)];
+    await broker.publish(...sent);
+    await effectsReach(3);
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(4)));
+    await effectsReach(4); // after all redelivered messages
+    expect(await effects()).toEqual({ effects: 4, distinct: 4 });
+    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
+  });
+});

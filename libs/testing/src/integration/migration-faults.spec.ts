@@ -1,0 +1,87 @@
+import { buildConcurrently, changeBriefly } from '@fulfilment/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { migrationFaults } from '../index.js';
+
+class Tables1700000000000 implements MigrationInterface {
+  readonly name = 'Tables1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      'CREATE TABLE one (id int PRIMARY KEY, word text); CREATE TABLE other (id int PRIMARY KEY)',
+    );
+    await runner.query("CREATE INDEX one_word ON one (word); INSERT INTO one VALUES (1, 'a')");
+  }
+  async down(): Promise<void> {
+    // Not used in this test.
+  }
+}
+
+/** A second migration, in or outside of a transaction. */
+function changing(transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) {
+  return class implements MigrationInterface {
+    readonly name = 'Change1700000000001';
+    readonly transaction = transaction;
+    async up(runner: QueryRunner): Promise<void> {
+      await up(runner);
+    }
+    async down(): Promise<void> {
+      // Not used in this test.
+    }
+  };
+}
+const faultsOf = (transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) =>
+  migrationFaults([Tables1700000000000, changing(transaction, up)]);
+const run = (statements: string) => (runner: QueryRunner) => runner.query(statements);
+
+describe('migrationFaults', () => {
+  it.each([
+    ['an index that is not built CONCURRENTLY', 'CREATE INDEX one_again ON one (word)'],
+    ['a constraint that is validated at once', "ALTER TABLE one ADD CONSTRAINT short CHECK (word <> '')"],
+    [
+      'a column that rewrites its table',
+      'ALTER TABLE one ADD COLUMN at timestamptz DEFAULT clock_timestamp()',
+    ],
+    ['a column of another type', 'ALTER TABLE one ALTER COLUMN id TYPE bigint'],
+    [
+      'NOT NULL for a column that has no validated constraint',
+      'ALTER TABLE one ALTER COLUMN word SET NOT NULL',
+    ],
+  ])(
+    'reports %s, in and outside of a transaction',
+    async (_, statements) => {
+      const faults = ['Change1700000000001 reads all of one while it blocks one'];
+      expect(await faultsOf(true, run(statements))).toEqual(faults);
+      expect(await faultsOf(false, (runner) => changeBriefly(runner, statements))).toEqual(faults);
+    },
+    30_000,
+  );
+
+  it('reports a full read of one table while another is locked', async () => {
+    const statements =
+      "ALTER TABLE other ADD COLUMN word text; UPDATE one SET word = word || '' WHERE word IS NOT NULL";
+    expect(await faultsOf(true, run(statements))).toEqual([
+      'Change1700000000001 reads all of one while it blocks other',
+    ]);
+  });
+
+  it('reports a migration that waits for a lock and blocks others meanwhile', async () => {
+    const [waitsForEver, ...others] = await faultsOf(false, async (runner) => {
+      await runner.query('SET lock_timeout = 0');
+      await runner.query('ALTER TABLE one ADD COLUMN note text');
+      await runner.query("SET lock_timeout = '1500ms'");
+    });
+    expect(waitsForEver).toBe('Change1700000000001 waits for locks without a lock_timeout');
+    expect(others).toEqual(['Change1700000000001 blocks one for longer than 2s (55P03)']);
+  }, 30_000);
+
+  it('reports no fault for changes that hold their locks briefly', async () => {
+    const faults = await faultsOf(false, async (runner) => {
+      await changeBriefly(runner, 'CREATE TABLE third (id int PRIMARY KEY REFERENCES one)');
+      await runner.query('CREATE INDEX third_id ON third (id)');
+      await changeBriefly(runner, "ALTER TABLE one ADD COLUMN note text NOT NULL DEFAULT ''");
+      await changeBriefly(runner, "ALTER TABLE one ADD CONSTRAINT noted CHECK (note <> 'x') NOT VALID");
+      await runner.query('ALTER TABLE one VALIDATE CONSTRAINT noted');
+      await buildConcurrently(runner, 'one_note', 'INDEX', 'one (note)');
+    });
+    expect(faults).toEqual([]);
+  });
+});

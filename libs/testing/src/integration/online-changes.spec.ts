@@ -1,0 +1,117 @@
+import {
+  buildConcurrently,
+  buildForPartitions,
+  changeBriefly,
+  createDataSource,
+  migrate,
+  statement,
+} from '@fulfilment/database';
+import { randomUUID } from 'node:crypto';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { eventually, scratchDatabase, type ScratchDatabase } from '../index.js';
+
+const insertNumber = statement('test.insert-number', 'INSERT INTO numbers (id) VALUES ($1)');
+const waiting = statement(
+  'test.waiting',
+  `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+);
+
+class Numbers1700000000000 implements MigrationInterface {
+  readonly name: string = 'Numbers1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE numbers (id uuid PRIMARY KEY)');
+  }
+  async down(): Promise<void> {
+    // Not used in this test.
+  }
+}
+
+class NumbersWithNote1700000000001 extends Numbers1700000000000 {
+  override readonly name = 'NumbersWithNote1700000000001';
+  override async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE numbers ADD COLUMN note text');
+  }
+}
+
+describe('online schema changes', () => {
+  let stores: ScratchDatabase;
+  let runner: QueryRunner;
+  beforeEach(async () => {
+    stores = await scratchDatabase([Numbers1700000000000]);
+    runner = stores.dataSource.createQueryRunner();
+  });
+  afterEach(async () => {
+    await runner.release();
+    await stores.drop();
+  });
+
+  const insert = () => stores.database.run(insertNumber, [randomUUID()]);
+  const someoneWaits = () =>
+    eventually(async () =>
+      (await stores.database.row<{ count: number }>(waiting))?.count ? true : undefined,
+    );
+  /**
+   * Starts `change` during a transaction that commits only after the change has waited and others have
+   * written.
+   */
+  const whileOneWrites = async <Result>(change: () => Promise<Result>): Promise<Result> => {
+    const writer = await stores.database.begin();
+    await writer.tx.run(insertNumber, [randomUUID()]);
+    const changed = change();
+    changed.catch(() => undefined);
+    try {
+      await someoneWaits();
+      // Would block behind a change without a lock timeout.
+      for (let written = 0; written < 20; written += 1) await insert();
+    } finally {
+      await writer.commit();
+    }
+    return changed;
+  };
+
+  it('allow writes while a change waits for an open transaction', async () => {
+    await whileOneWrites(() => changeBriefly(runner, 'ALTER TABLE numbers ADD COLUMN note text'));
+    await expect(runner.query('SELECT note FROM numbers')).resolves.toHaveLength(21);
+  });
+
+  it('allow writes while a migration without lock settings waits', async () => {
+    const source = createDataSource({
+      url: stores.url,
+      poolSize: 2,
+      applicationName: 'test',
+      migrations: [Numbers1700000000000, NumbersWithNote1700000000001],
+    });
+    await source.initialize();
+    try {
+      await expect(whileOneWrites(() => migrate(source))).resolves.toEqual(['NumbersWithNote1700000000001']);
+    } finally {
+      await source.destroy();
+    }
+  });
+
+  it('build an index during a long open transaction', async () => {
+    await runner.query("SET lock_timeout = '10ms'");
+    await whileOneWrites(() => buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)'));
+    await expect(runner.query('SHOW lock_timeout')).resolves.toEqual([{ lock_timeout: '10ms' }]);
+    await expect(
+      runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_again'::regclass"),
+    ).resolves.toEqual([{ indisvalid: true }]);
+  });
+
+  it('build the index of a partitioned table after a partition without it was dropped', async () => {
+    await runner.query(`
+      CREATE TABLE parts (id int, day int) PARTITION BY RANGE (day);
+      CREATE TABLE parts_a PARTITION OF parts FOR VALUES FROM (1) TO (2);
+      CREATE TABLE parts_b PARTITION OF parts FOR VALUES FROM (2) TO (3);
+      CREATE UNIQUE INDEX parts_key ON ONLY parts (id, day);
+      CREATE UNIQUE INDEX parts_a_key ON parts_a (id, day);
+      ALTER INDEX parts_key ATTACH PARTITION parts_a_key;
+      DROP TABLE parts_b`);
+    const key = { table: 'parts', name: 'parts_key', suffix: '_key', columns: 'id, day' };
+    await buildForPartitions(runner, { ...key, kind: 'UNIQUE INDEX' });
+    const valid = await runner.query(
+      "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE 'parts%' ORDER BY 1",
+    );
+    expect(valid).toEqual([{ name: 'parts_a_key' }, { name: 'parts_key' }]);
+  });
+});

@@ -1,0 +1,108 @@
+/** Tests of the outbox relay during a transaction that keeps deleted rows in the index, as pg_dump does. */
+import { messages, type Message } from '@fulfilment/contracts';
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Messaging } from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import { EffectsTables1700000000000, stockReports, stockSet } from '../effects-replica.js';
+import { eventually } from '../eventually.js';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+
+const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
+
+interface Plan {
+  'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }];
+}
+
+/** Records how many buffers each poll of the outbox reads. */
+class ObservedDatabase extends Database {
+  readonly buffers: number[] = [];
+
+  override transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    options?: Parameters<Database['transaction']>[1],
+  ): Promise<Result> {
+    return super.transaction((tx) => {
+      const rows: Sql['rows'] = async (asked, values) => {
+        if (asked.name === 'outbox.take') this.buffers.push(await this.buffersOf(tx, asked.text, values));
+        return tx.rows(asked, values);
+      };
+      return work({ ...tx, rows });
+    }, options);
+  }
+
+  private async buffersOf(tx: Transaction, text: string, values?: readonly unknown[]): Promise<number> {
+    const explain = statement('test.explain', `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
+    const [plan] = await tx.rows<Plan & Record<string, unknown>>(explain, values);
+    const { Plan: root } = plan?.['QUERY PLAN'][0] ?? {};
+    return (root?.['Shared Hit Blocks'] ?? Infinity) + (root?.['Shared Read Blocks'] ?? Infinity);
+  }
+}
+
+describe('the outbox relay', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let database: ObservedDatabase;
+  let messaging: Messaging | undefined;
+
+  const start = (outboxTimes: { lagMs: number; fullScanMs: number }): Messaging => {
+    messaging = new Messaging(
+      { url: broker.url, service: 'test', namespace: broker.namespace, outboxTimes },
+      database,
+      createLogger('test', 'silent'),
+    );
+    messaging.start();
+    return messaging;
+  };
+  const add = ({ outbox }: Messaging, ...sent: readonly Message[]) =>
+    stores.database.transaction((tx) => outbox.add(tx, ...sent));
+  const emptied = () =>
+    eventually(
+      async () =>
+        (await stores.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+      30_000,
+      () => 'an empty outbox',
+    );
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([EffectsTables1700000000000]);
+    broker = await scratchBroker();
+    database = new ObservedDatabase(stores.dataSource);
+  });
+  afterEach(async () => {
+    await messaging?.stop();
+    await broker.drop();
+    await stores.drop();
+  });
+
+  it('does not read index entries of sent messages while an old snapshot keeps them', async () => {
+    const snapshot = await stores.database.begin({ snapshot: true });
+    await snapshot.tx.row(countOutbox);
+    const relay = start({ lagMs: 20, fullScanMs: 600_000 });
+    for (let round = 0; round < 8; round += 1) {
+      await add(relay, ...stockReports(1000));
+      await emptied();
+    }
+    const before = database.buffers.length;
+    // Two rounds without messages.
+    await eventually(() => (database.buffers.length > before + 2 ? true : undefined));
+    await add(relay, stockSet(1));
+    await emptied();
+    await snapshot.rollback();
+    expect(Math.min(...database.buffers.slice(before))).toBeLessThan(50);
+    expect(database.buffers.at(-1)).toBeLessThan(100);
+  }, 60_000);
+
+  it('finds a message with a lower position that commits long after higher ones were sent', async () => {
+    const relay = start({ lagMs: 20, fullScanMs: 300 });
+    const slow = await stores.database.begin();
+    const late = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 1 }, { occurredAt: new Date() });
+    await relay.outbox.add(slow.tx, late);
+    for (let round = 0; round < 5; round += 1) {
+      await add(relay, stockSet(round));
+      await eventually(() => (broker.published.length > round ? true : undefined));
+    }
+    await slow.commit();
+    await eventually(() => (broker.published.at(-1)?.id === late.id ? true : undefined));
+  });
+});

@@ -1,0 +1,62 @@
+/** Tests of the gauges of a service's queues. */
+import { topologyOf } from '@fulfilment/contracts';
+import { RejectedMessage } from '@fulfilment/messaging';
+import { metrics } from '@fulfilment/runtime';
+import { connect } from 'amqplib';
+import { EffectsTables1700000000000, startReplica, stockReports } from '../effects-replica.js';
+import { eventually } from '../eventually.js';
+import { scratchBroker } from '../scratch-broker.js';
+import { scratchDatabase } from '../scratch-database.js';
+
+const queue = 'store-api.fulfilment';
+const gauge = async (name: string): Promise<number | undefined> =>
+  (await metrics.getSingleMetric(name)?.get())?.values.find(({ labels }) => labels.queue === queue)?.value;
+
+describe('the queue gauges', () => {
+  it('report waiting messages, and dead letters of the service and of RabbitMQ', async () => {
+    const stores = await scratchDatabase([EffectsTables1700000000000]);
+    const broker = await scratchBroker();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const sent = stockReports(10);
+    const replica = await startReplica({
+      databaseUrl: stores.url,
+      url: broker.url,
+      namespace: broker.namespace,
+      queue,
+      batchSize: 1,
+      gaugeIntervalMs: 20,
+      onHandle: (_, { id }) => {
+        if (id === sent[0]?.id) throw new RejectedMessage('not now');
+        return released;
+      },
+    });
+    try {
+      await broker.publish(...sent);
+      // One dead-lettered, two unacknowledged.
+      await eventually(async () => ((await gauge('messaging_queue_messages')) === 7 ? true : undefined));
+      await eventually(async () => ((await gauge('messaging_dead_letters')) === 1 ? true : undefined));
+      await eventually(async () =>
+        ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0 ? true : undefined,
+      );
+      const connection = await connect(broker.url);
+      const channel = await connection.createConfirmChannel();
+      const topology = topologyOf(broker.namespace);
+      channel.sendToQueue(topology.deadLetterQueue(queue), Buffer.from('{}'));
+      await channel.waitForConfirms();
+      await connection.close();
+      await eventually(async () => ((await gauge('messaging_dead_letters')) === 2 ? true : undefined));
+      release();
+      await eventually(async () => ((await gauge('messaging_queue_messages')) === 0 ? true : undefined));
+      await broker.takeDeadLetters(queue);
+      await eventually(async () =>
+        (await gauge('messaging_dead_letters_waiting_seconds')) === 0 ? true : undefined,
+      );
+    } finally {
+      release();
+      await replica.stop();
+      await broker.drop();
+      await stores.drop();
+    }
+  });
+});

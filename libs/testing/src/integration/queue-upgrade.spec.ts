@@ -1,0 +1,151 @@
+/** Tests a change of queue arguments while replicas of the previous release still run (ADR 23). */
+import { type Message, parseMessage, topologyOf } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
+import { eventually } from '../eventually.js';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import {
+  appliedIds,
+  EffectsTables1700000000000,
+  type Replica,
+  startReplica,
+  stockReports,
+} from '../effects-replica.js';
+
+const queue = 'store-api.fulfilment';
+const claim = statement(
+  'test.claim',
+  `INSERT INTO inbox (message_id, queue, outcome) VALUES ($1, '${queue}', 'applied') ON CONFLICT DO NOTHING`,
+);
+const insertEffect = statement('test.effect', 'INSERT INTO effects (message_id) VALUES ($1)');
+
+describe('a queue of the previous release, with other arguments', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let connection: ChannelModel;
+  let replicas: Replica[];
+  let retired: string;
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([EffectsTables1700000000000]);
+    broker = await scratchBroker();
+    connection = await connect(broker.url);
+    replicas = [];
+    const topology = topologyOf(broker.namespace);
+    [retired = ''] = topology.retiredQueues(queue);
+    const channel = await connection.createChannel();
+    await channel.deleteQueue(topology.queue(queue)); // the new release has never run
+    await channel.close();
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    const channel = await connection.createChannel();
+    await channel.deleteExchange(`${broker.namespace}.dead-letters`);
+    await connection.close();
+    await broker.drop();
+    await stores.drop();
+  });
+
+  /** Declares the queue like the previous release, at each start. */
+  const declareRetired = async (on: ChannelModel) => {
+    const channel = await on.createChannel();
+    const deadLetterExchange = `${broker.namespace}.dead-letters`;
+    await channel.assertExchange(deadLetterExchange, 'direct', { durable: true });
+    await channel.assertQueue(retired, {
+      durable: true,
+      deadLetterExchange,
+      deadLetterRoutingKey: retired,
+      arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 20, 'x-single-active-consumer': true },
+    });
+    await channel.bindQueue(retired, `${broker.namespace}.facts`, 'fulfilment.*');
+    return channel;
+  };
+  /** A replica of the previous release, with its own connection and the same inbox. */
+  const startOldReplica = async () => {
+    const line = await connect(broker.url);
+    const channel = await declareRetired(line);
+    await channel.prefetch(2);
+    let last: Promise<void> = Promise.resolve();
+    const apply = async (raw: ConsumeMessage) => {
+      const { id } = parseMessage(raw.content);
+      await stores.database.transaction(async (tx) => {
+        if ((await tx.run(claim, [id])) > 0) await tx.run(insertEffect, [id]);
+      });
+      channel.ack(raw);
+    };
+    await channel.consume(retired, (raw) => {
+      if (raw !== null) last = last.then(() => apply(raw)).catch(() => undefined);
+    });
+    return { stop: () => line.close() };
+  };
+  const startNewReplica = async () => {
+    const replica = await startReplica({
+      databaseUrl: stores.url,
+      url: broker.url,
+      namespace: broker.namespace,
+      queue,
+    });
+    replicas.push(replica);
+    await eventually(() => replica.messaging.connected || undefined);
+  };
+  const applied = (sent: readonly Message[]) =>
+    eventually(
+      async () => {
+        const found = await appliedIds(stores.database);
+        return found.length >= sent.length ? found : undefined;
+      },
+      20_000,
+      () => `${sent.length} effects`,
+    );
+  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
+  /** Undefined when the queue is gone. */
+  const inspect = async () => {
+    const channel = await connection.createChannel();
+    channel.on('error', () => undefined);
+    const found = await channel.checkQueue(retired).catch(() => undefined);
+    if (found !== undefined) await channel.close();
+    return found;
+  };
+
+  it('is emptied by the new release, in order and without loss, and deleted', async () => {
+    await declareRetired(connection);
+    const before = stockReports(30);
+    await broker.publish(...before);
+    await Promise.all([startNewReplica(), startNewReplica()]);
+    const after = stockReports(10);
+    await broker.publish(...after);
+    expect(await applied([...before, ...after])).toEqual(ids([...before, ...after]));
+    await eventually(async () => ((await inspect()) === undefined ? true : undefined));
+  });
+
+  it('is consumed by old replicas while one runs, then by the new release, each message once and in order', async () => {
+    const sent: Message[] = [];
+    const publish = async (count: number) => {
+      const more = stockReports(count);
+      sent.push(...more);
+      await broker.publish(...more);
+    };
+    await declareRetired(connection);
+    await publish(10);
+    const old = await startOldReplica();
+    await startNewReplica();
+    await publish(10); // to both queues
+    expect(await applied(sent)).toEqual(ids(sent));
+    expect(await inspect()).toMatchObject({ consumerCount: 1 });
+
+    const publishing = publish(100);
+    await old.stop(); // with unacknowledged messages
+    await publishing;
+    await publish(10);
+    expect(await applied(sent)).toEqual(ids(sent));
+    await eventually(async () => ((await inspect()) === undefined ? true : undefined));
+
+    const late = await startOldReplica(); // a replica that stops late declares its queue again
+    await publish(10);
+    expect(await applied(sent)).toEqual(ids(sent));
+    await late.stop();
+    await publish(10);
+    expect(await applied(sent)).toEqual(ids(sent));
+  }, 60_000);
+});

@@ -1,0 +1,68 @@
+/** Tests of replay queues in libs/messaging. */
+import { messages, type Message, topologyOf } from '@fulfilment/contracts';
+import { ReplayQueue } from '@fulfilment/messaging';
+import { connect } from 'amqplib';
+import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+
+const some = (count: number): Message[] =>
+  Array.from({ length: count }, () =>
+    messages.fulfilmentCancelled.make({ order_id: 'ord_1', reason: 'again' }, { occurredAt: new Date() }),
+  );
+
+describe('a replay queue', () => {
+  let broker: ScratchBroker;
+  beforeEach(async () => {
+    broker = await scratchBroker();
+  });
+  afterEach(() => broker.drop());
+
+  const inQueue = async (
+    settings: { stallTimeoutMs?: number },
+    work: (queue: ReplayQueue) => Promise<void>,
+  ) => {
+    const queue = await ReplayQueue.open({ ...broker, ...settings }, 'creator-api.replay');
+    try {
+      await work(queue);
+    } finally {
+      await queue.close();
+    }
+  };
+
+  it('bypasses the exchange, so that no other queue receives its messages', async () => {
+    await inQueue({}, (queue) => queue.write(some(10)));
+    expect(broker.published).toEqual([]);
+  });
+
+  it('is written no faster than it is consumed', async () => {
+    const connection = await connect(broker.url);
+    const channel = await connection.createChannel();
+    const name = topologyOf(broker.namespace).queue('creator-api.replay');
+    await inQueue({}, async (queue) => {
+      await queue.write(some(2_000));
+      let written = false;
+      const next = queue.write(some(500)).then(() => {
+        written = true;
+      });
+      expect((await channel.checkQueue(name)).messageCount).toBe(2_000);
+      expect(written).toBe(false);
+      await channel.prefetch(1);
+      await channel.consume(name, () => undefined); // does not acknowledge
+      await next;
+      expect((await channel.checkQueue(name)).messageCount).toBe(2_499);
+    });
+    await connection.close();
+  });
+
+  it('fails when it has no consumer', async () => {
+    await inQueue({ stallTimeoutMs: 100 }, async (queue) => {
+      await queue.write(some(2_000));
+      await expect(queue.write(some(1))).rejects.toThrow('No consumer receives messages from');
+    });
+  });
+
+  it('fails when it does not exist', async () => {
+    const queue = await ReplayQueue.open({ ...broker, namespace: 'nobody' }, 'creator-api.replay');
+    await expect(queue.write(some(1))).rejects.toThrow('nobody.creator-api.replay');
+    await queue.close().catch(() => undefined);
+  });
+});

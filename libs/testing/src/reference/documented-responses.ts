@@ -1,0 +1,114 @@
+import {
+  type DocumentedOperation,
+  headerOf,
+  methods,
+  type OpenApiDocument,
+  type Response,
+  responseOf,
+} from '@fulfilment/api-reference';
+import { z } from 'zod';
+import { SchemaValidator } from './schema-validator.js';
+
+/** A response of supertest. */
+export interface ActualResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly text: string;
+  readonly request: { readonly method: string; readonly url: string };
+}
+
+interface DocumentedRoute {
+  readonly method: string;
+  readonly pattern: RegExp;
+  readonly operation: DocumentedOperation;
+}
+
+/** A header that only the gateway sets, on its own responses. */
+const gatewayHeader = 'cache-control';
+
+/** Checks every response of an API against its document: status, content type, body, headers. */
+export class DocumentedResponses {
+  /** All faults so far, for callers that cannot catch exceptions. */
+  readonly faults: string[] = [];
+  private readonly validator: SchemaValidator;
+  private readonly routes: readonly DocumentedRoute[];
+  private readonly prefix: string;
+  private readonly document: OpenApiDocument;
+
+  /** @param prefix first segment of the API's paths, such as `/store` */
+  constructor(document: OpenApiDocument, prefix: string) {
+    this.document = document;
+    this.prefix = prefix;
+    this.validator = new SchemaValidator(document);
+    this.routes = Object.entries(document.paths).flatMap(([path, item]) =>
+      methods.flatMap((method) => {
+        const operation = item[method];
+        if (operation === undefined) return [];
+        const whole = operation.servers === undefined ? `${prefix}${path}` : path;
+        return [{ method, operation, pattern: new RegExp(`^${whole.replace(/\{\w+\}/g, '[^/]+')}$`) }];
+      }),
+    );
+  }
+
+  /** For supertest's `expect`. @throws Error when a response of this API is not as documented */
+  readonly check = (response: ActualResponse): void => {
+    const faults = this.findFaults(response);
+    this.faults.push(...faults);
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+  };
+
+  private findFaults(response: ActualResponse): string[] {
+    const method = response.request.method.toLowerCase();
+    const { pathname } = new URL(response.request.url, 'http://unused.example');
+    const route = this.routes.find((known) => known.method === method && known.pattern.test(pathname));
+    const ours = pathname === this.prefix || pathname.startsWith(`${this.prefix}/`) || route !== undefined;
+    if (!ours || method === 'options') return [];
+    const faults =
+      route === undefined ? this.undocumented(response) : this.documented(response, route.operation);
+    return faults.map(
+      (fault) => `${method.toUpperCase()} ${pathname} responded ${response.status}: ${fault}`,
+    );
+  }
+
+  /** A response of a path without an operation must be an error in the envelope. */
+  private undocumented({ status, body }: ActualResponse): string[] {
+    if (status < 400) return ['no operation is documented there'];
+    return this.validator.faults({ $ref: '#/components/schemas/Error' }, body);
+  }
+
+  private documented(actual: ActualResponse, operation: DocumentedOperation): string[] {
+    const given = operation.responses[String(actual.status)];
+    if (given === undefined) return ['the status is not documented'];
+    const response = responseOf(this.document, given);
+    return [...this.headerFaults(actual, response), ...this.bodyFaults(actual, response)];
+  }
+
+  private bodyFaults({ headers, body, text }: ActualResponse, { content }: Response): string[] {
+    const type = z.string().default('').parse(headers['content-type']).split(';')[0] ?? '';
+    if (content === undefined)
+      return text === '' || text === undefined ? [] : ['a body came where none is documented'];
+    const media = content[type];
+    if (media === undefined) return [`it came as ${type}`];
+    return this.validator.faults(media.schema, type === 'application/json' ? body : text);
+  }
+
+  private headerFaults({ headers }: ActualResponse, response: Response): string[] {
+    const documented = Object.entries(response.headers ?? {}).map(([name, header]) => ({
+      name: name.toLowerCase(),
+      header: headerOf(this.document, header),
+    }));
+    const names = new Set(documented.map(({ name }) => name));
+    const undocumented = Object.keys(this.document.components.headers)
+      .map((name) => name.toLowerCase())
+      .filter((name) => name !== gatewayHeader && headers[name] !== undefined && !names.has(name));
+    return [
+      ...undocumented.map((name) => `the header ${name} is not documented`),
+      ...documented.flatMap(({ name, header }) => {
+        const value = headers[name];
+        if (value === undefined) return header.required === true ? [`the header ${name} is missing`] : [];
+        return this.validator.faults(header.schema, value).map((fault) => `${name}: ${fault}`);
+      }),
+    ];
+  }
+}
