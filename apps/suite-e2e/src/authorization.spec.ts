@@ -23,7 +23,7 @@ describe('the authorization server', () => {
     tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: merchant.app.clientId });
 
   it.each(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server/api/auth'])(
-    'describes itself at %s',
+    'publishes its metadata at %s',
     async (path) => {
       const { body } = await send('get', path).expect(200);
       expect(body).toMatchObject({
@@ -42,7 +42,7 @@ describe('the authorization server', () => {
     },
   );
 
-  it('publishes public keys, and nothing private', async () => {
+  it('publishes only public keys', async () => {
     const { body } = await send('get', '/api/auth/jwks').expect(200);
     expect(body.keys).toContainEqual(expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256' }));
     for (const key of body.keys) {
@@ -51,7 +51,7 @@ describe('the authorization server', () => {
     }
   });
 
-  it('lets an app register itself, but never as a first-party one', async () => {
+  it('allows an app to register itself, but never as a first-party app', async () => {
     const redirectUri = 'https://merch-sync.example/callback';
     const register = (more: object) =>
       send('post', '/api/auth/oauth2/register').send({
@@ -74,10 +74,10 @@ describe('the authorization server', () => {
     const tokens = await signIn(merchant.owner, { clientId: body.client_id, redirectUri }, ['releases:read']);
     const client = new ApiClient(tokens.access_token);
     await client.get('/store/v1/releases').expect(200);
-    await client.get('/creator/api/v1/creators').expect(401); // not its audience
+    await client.get('/creator/api/v1/creators').expect(401); // another audience
   });
 
-  it('signs in, asks for consent in words, and comes back with code, state and issuer', async () => {
+  it('signs in, asks for consent, and redirects back with code, state and issuer', async () => {
     const authorization = new Authorization(merchant.app, [
       'openid',
       'email',
@@ -87,13 +87,16 @@ describe('the authorization server', () => {
     const signInPage = await authorization.open();
     expect(signInPage.status).toBe(200);
     expect(signInPage.headers['content-security-policy']).toContain("default-src 'none'");
-    const refused = await authorization.goOn(signInPage, { email: merchant.owner.email, password: 'wrong' });
+    const refused = await authorization.submitForm(signInPage, {
+      email: merchant.owner.email,
+      password: 'wrong',
+    });
     expect(refused.status).toBe(401);
     expect(refused.text).not.toContain('wrong"');
-    const consent = await authorization.goOn(refused, { ...merchant.owner });
+    const consent = await authorization.submitForm(refused, { ...merchant.owner });
     expect(consent.text).toContain('Place fulfilment orders');
     expect(consent.text).toContain('your e-mail address');
-    const back = new URL((await authorization.goOn(consent)).url);
+    const back = new URL((await authorization.submitForm(consent)).url);
     expect(back.origin + back.pathname).toBe(merchant.app.redirectUri);
     expect(back.searchParams.get('state')).toBe(authorization.state);
     expect(back.searchParams.get('iss')).toBe(issuer);
@@ -106,13 +109,14 @@ describe('the authorization server', () => {
     });
     expect(tokens.body.refresh_token).toBeUndefined();
     expect(tokens.get('cache-control')).toContain('no-store');
-    expect((await authorization.exchange(code).expect(400)).body.error).toBe('invalid_grant'); // once only
+    // A code is valid once.
+    expect((await authorization.exchange(code).expect(400)).body.error).toBe('invalid_grant');
     await authorization.browser.close();
   });
 
-  it('comes back with access_denied when the person says no', async () => {
+  it('redirects back with access_denied when the user denies consent', async () => {
     const authorization = new Authorization(merchant.app, ['releases:write', 'webhooks:read', 'profile']);
-    const consent = await authorization.goOn(await authorization.open(), { ...merchant.owner });
+    const consent = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
     const [, refuse] = formsIn(consent);
     if (refuse === undefined) throw new Error('There is no way to say no.');
     const back = await authorization.browser.submit(consent, refuse, {}, merchant.app.redirectUri);
@@ -125,16 +129,17 @@ describe('the authorization server', () => {
     ['with a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['for an unknown scope', { scope: 'everything' }, 'invalid_scope'],
     ['for a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
-  ])('refuses a request %s', async (_what, parameters, error) => {
+  ])('rejects a request %s', async (_what, parameters, error) => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const { search, hash } = new URL((await authorization.open(parameters)).url);
-    const answer = new URLSearchParams(search === '' ? hash.slice(1) : search); // OAuth 2.0 Multiple Response Types §5
+    // OAuth 2.0 Multiple Response Types §5.
+    const answer = new URLSearchParams(search === '' ? hash.slice(1) : search);
     expect(answer.get('error')).toBe(error);
     expect(answer.get('state')).toBe(authorization.state);
     await authorization.browser.close();
   });
 
-  it('never sends anybody to an address that was not registered', async () => {
+  it('never redirects to an unregistered URI', async () => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const page = await authorization.open({ redirect_uri: `${merchant.app.redirectUri}/evil` });
     expect(page.status).toBe(400);
@@ -142,14 +147,14 @@ describe('the authorization server', () => {
     await authorization.browser.close();
   });
 
-  it('exchanges a code only with its verifier', async () => {
+  it('exchanges a code only with its verifier (RFC 7636)', async () => {
     const authorization = new Authorization(dashboard, ['openid']);
     const code = (await authorization.approve(merchant.owner)).searchParams.get('code') ?? '';
     const refused = await authorization.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
     expect(refused.body.error).toBe('invalid_grant');
   });
 
-  it('rotates refresh tokens, and ends the whole family when an old one comes again', async () => {
+  it('rotates refresh tokens, and revokes the family when an old one is reused', async () => {
     const first = await signIn(merchant.owner, merchant.app, ['openid', 'offline_access', 'releases:read']);
     const second = await refresh(first.refresh_token ?? '').expect(200);
     expect(second.body.refresh_token).not.toBe(first.refresh_token);
@@ -163,7 +168,7 @@ describe('the authorization server', () => {
     );
   });
 
-  it('tells who the user is, and a resource server what a token is worth', async () => {
+  it('returns the user info, and introspects tokens for a resource server', async () => {
     const tokens = await signIn(merchant.owner, merchant.app, ['openid', 'email', 'releases:read']);
     const who = await new ApiClient(tokens.access_token).get('/api/auth/oauth2/userinfo').expect(200);
     expect(who.body).toMatchObject({ sub: expect.any(String), email: merchant.owner.email });
@@ -187,7 +192,7 @@ describe('the authorization server', () => {
     expect(stranger.body).toMatchObject({ error: 'invalid_client' });
   });
 
-  it('takes only access tokens at the APIs: no ID token, refresh token or changed claim (RFC 8725 §3)', async () => {
+  it('issues tokens of which the APIs accept only unmodified access tokens (RFC 8725 §3)', async () => {
     const tokens = await signIn(merchant.owner, dashboard, ['openid', 'offline_access', 'releases:read']);
     const [header, payload = '', signature] = tokens.access_token.split('.');
     const claims: object = JSON.parse(Buffer.from(payload, 'base64url').toString());

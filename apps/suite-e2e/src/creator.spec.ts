@@ -40,7 +40,7 @@ describe('the Creator API', () => {
       return body.data.find((row: Record<string, string>) => row.human_order_id === order);
     });
 
-  it("shows each organisation its own creators, and the operator everybody's", async () => {
+  it('lists the creators of an organisation to its members, and all creators to the operator', async () => {
     const seenBy = async (client: ApiClient) => {
       const { body } = await client.get(`${api}/creators?per_page=100`).expect(200);
       expect(body.meta).toEqual({ page: 1, per_page: 100, total: expect.any(Number) });
@@ -58,7 +58,7 @@ describe('the Creator API', () => {
     expect(await seenBy(new ApiClient(await dashboardToken(member)))).toEqual([merchant.creator.uuid]);
   });
 
-  it("shows the demo's two organisations apart", async () => {
+  it('separates the two organisations of the demo data', async () => {
     const [harbour, meridian] = await Promise.all(
       ['owner@harbour.example', 'owner@meridian.example'].map(async (email) => {
         const client = new ApiClient(await dashboardToken(demoUser(email)));
@@ -70,7 +70,7 @@ describe('the Creator API', () => {
     expect(meridian.map(({ uuid }: { uuid: string }) => uuid)).not.toContain(harbour[0].uuid);
   });
 
-  it('shows an order of the Store, with its figures', async () => {
+  it('returns an order of the Store with its amounts', async () => {
     const summary = await projected();
     expect(summary).toEqual({
       uuid: expect.any(String),
@@ -92,7 +92,7 @@ describe('the Creator API', () => {
       unit_amount: unitPrice.amount,
       total_amount: 3 * unitPrice.amount,
     });
-    const vat = Math.round((item.total_amount * 20) / 120); // British VAT is inside the total
+    const vat = Math.round((item.total_amount * 20) / 120); // the total includes British VAT
     expect(item.vat_amount).toBe(vat);
     expect(
       Math.abs(item.royalty_amount - ((item.total_amount - vat) * item.royalty_rate) / 10_000),
@@ -121,7 +121,7 @@ describe('the Creator API', () => {
     expect(fieldsOf(await merchant.dashboard.get(`${api}/orders`).expect(400))).toEqual(['creator']);
   });
 
-  it("hides everything of one organisation's from another", async () => {
+  it('hides all resources of an organisation from another', async () => {
     const { uuid } = await projected();
     const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
     for (const path of [
@@ -140,7 +140,7 @@ describe('the Creator API', () => {
     expect(errorOf(await merchant.store.get(`${api}/creators`).expect(401)).code).toBe('UNAUTHORIZED');
   });
 
-  it('adds up the sales and royalties of the month', async () => {
+  it('sums the sales and royalties of the month', async () => {
     const { totals } = await projected();
     const stats = (what: string, period = month()) =>
       merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/stats/${what}?period=${period}`);
@@ -165,7 +165,7 @@ describe('the Creator API', () => {
     }
   });
 
-  it('has its read models made anew from what the other services tell again, with nothing changed', async () => {
+  it('returns the same data after its read models were rebuilt by a replay', async () => {
     const period = month();
     const read = async () => {
       const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
@@ -183,7 +183,7 @@ describe('the Creator API', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('creates a release that the Store shows as pending, until the operator approves it', async () => {
+  it('creates a release that is pending in the Store until the operator approves it', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body } = await merchant.dashboard
       .post(`${api}/releases`, { title: `  ${title} `, release_type_id: 3, ean: '2012345678905' })
@@ -212,7 +212,7 @@ describe('the Creator API', () => {
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
   });
 
-  it('reads the audio of a track, and the Store lists it', async () => {
+  it('analyses the audio of a track, which the Store then lists', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body: release } = await merchant.dashboard
       .post(`${api}/releases`, { title, release_type_id: 2 })
@@ -264,12 +264,12 @@ describe('the Creator API', () => {
     ['an unknown type', { release_type_id: 9 }, 'release_type_id'],
     ['a type in words', { release_type_id: '1' }, 'release_type_id'],
     ['an EAN of 33 characters', { ean: '1'.repeat(33) }, 'ean'],
-  ])('refuses a release with %s', async (_what, wrong, field) => {
+  ])('rejects a release with %s', async (_what, wrong, field) => {
     const wish = { title: 'A title', release_type_id: 1, ...wrong };
     expect(fieldsOf(await merchant.dashboard.post(`${api}/releases`, wish).expect(400))).toEqual([field]);
   });
 
-  it("asks a caller without a creator whose release it is, and takes nobody else's", async () => {
+  it('requires `creator` from a caller without one, and rejects foreign creators', async () => {
     const wish = { title: 'A title', release_type_id: 1 };
     expect(fieldsOf(await operator.post(`${api}/releases`, wish).expect(400))).toEqual(['creator']);
     await stranger.dashboard.post(`${api}/releases`, { ...wish, creator: merchant.creator.uuid }).expect(404);

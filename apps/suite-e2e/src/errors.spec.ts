@@ -10,7 +10,7 @@ const routes = {
   'the Creator API': '/creator/api/v1/releases',
 };
 
-describe('errors', () => {
+describe('error responses', () => {
   let all: ApiClient;
   let none: ApiClient;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('errors', () => {
   });
 
   describe.each(Object.entries(routes))('%s', (_name, path) => {
-    it('asks for a token, by a challenge that names the metadata', async () => {
+    it('requires a token, with a challenge that names the metadata', async () => {
       const answer = await send('post', path).send({}).expect(401);
       expect(errorOf(answer).code).toBe('UNAUTHORIZED');
       const challenge = answer.get('www-authenticate') ?? '';
@@ -42,12 +42,12 @@ describe('errors', () => {
       expect(metadata.body.authorization_servers).toHaveLength(1);
     });
 
-    it.each(['garbage', 'eyJhbGciOiJub25lIn0.e30.', ''])('refuses the token "%s"', async (token) => {
+    it.each(['garbage', 'eyJhbGciOiJub25lIn0.e30.', ''])('rejects the token "%s"', async (token) => {
       const answer = await send('post', path).set('authorization', `Bearer ${token}`).send({}).expect(401);
       expect(errorOf(answer).code).toBe('UNAUTHORIZED');
     });
 
-    it('refuses a token whose payload was changed', async () => {
+    it('rejects a token with a changed payload', async () => {
       const [header, payload = '', signature] = all.token.split('.');
       const claims = {
         ...JSON.parse(Buffer.from(payload, 'base64url').toString()),
@@ -63,16 +63,16 @@ describe('errors', () => {
       ['a form', 'title=a', 'application/x-www-form-urlencoded', 415],
       ['more than 256 KiB', JSON.stringify({ pad: 'x'.repeat(262_144) }), 'application/json', 413],
       ['more than the gateway takes', 'x'.repeat(400 * 1024), 'application/json', 413],
-    ])('refuses %s', async (_what, body, type, status) => {
+    ])('rejects %s', async (_what, body, type, status) => {
       const answer = await all.send('post', path).set('content-type', type).send(body).expect(status);
       expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
     });
 
-    it('names the members that are missing', async () => {
+    it('names the missing members', async () => {
       expect(fieldsOf(await all.post(path, {}).expect(400)).length).toBeGreaterThan(0);
     });
 
-    it("carries the caller's request id, or one of ours", async () => {
+    it("has the caller's request id, or a new one", async () => {
       expect((await send('post', path).set('x-request-id', 'shop-42/a')).get('x-request-id')).toBe(
         'shop-42/a',
       );
@@ -81,7 +81,7 @@ describe('errors', () => {
     });
   });
 
-  it('checks in order: 401, then 403, then 400', async () => {
+  it('are chosen in order: 401, then 403, then 400', async () => {
     const malformed = (client: ApiClient) =>
       client.send('post', '/store/v1/orders').set('content-type', 'application/json').send('{');
     await malformed(new ApiClient('garbage')).expect(401);
@@ -91,7 +91,7 @@ describe('errors', () => {
     await malformed(all).expect(400);
   });
 
-  it('names every wrong member by its path', async () => {
+  it('name every invalid member by its path', async () => {
     const answer = await all
       .post('/store/v1/orders', {
         items: [{ sku: 'x', quantity: 0, unit_price: { amount: 1.5, currency: 'XXX' } }],
@@ -111,12 +111,12 @@ describe('errors', () => {
     );
   });
 
-  it('refuses a query parameter that is given twice', async () => {
+  it('reject a repeated query parameter', async () => {
     const reader = new ApiClient(await dashboardToken(harbour, ['releases:read']));
     expect(fieldsOf(await reader.get('/store/v1/releases?limit=1&limit=2').expect(400))).toEqual(['limit']);
   });
 
-  it('says how much is left of the quota', async () => {
+  it('have the remaining quota in their headers', async () => {
     const answer = await all.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
     expect(answer.get('ratelimit-policy')).toMatch(/^"quotes";q=\d+;w=\d+$/);
     expect(answer.get('ratelimit')).toMatch(/^"quotes";r=\d+;t=\d+$/);

@@ -2,27 +2,27 @@ import { eventually, type WebhookReceiver, webhookReceiver } from '@fulfilment/t
 import { type Merchant, newMerchant, newProduct } from './suite/merchant.js';
 import { stack } from './suite/operator.js';
 import { quote, unitPrice } from './suite/orders.js';
-import { untilDependencyAnswers, untilReady } from './suite/readiness.js';
+import { untilDependencyAccepts, untilReady } from './suite/readiness.js';
 import { SteadyShopper } from './suite/steady-shopper.js';
-import { signatureHolds } from './suite/signature.js';
+import { isValidSignature } from './suite/signature.js';
 
 const secret = 'faults';
-const readyWithinMs = 10_000;
-const dependencyBootsWithinMs = 30_000; // Erlang's time, not ours
-const reconnectedWithinMs = 5_000;
-const settledWithinMs = 45_000;
+const readyTimeoutMs = 10_000;
+const dependencyBootTimeoutMs = 30_000; // for Erlang
+const reconnectTimeoutMs = 5_000;
+const settleTimeoutMs = 45_000;
 const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
 const dependencies = ['rabbitmq', 'redis', 'postgres'];
 const promised = ['order.created', 'order.processing'];
 
-/** Everything is killed once while orders are placed; afterwards the books must balance. */
-describe('while orders are placed', () => {
+/** Kills every process once while orders are placed; afterwards orders, events and statistics must agree. */
+describe('the suite under continuous orders', () => {
   let merchant: Merchant;
   let receiver: WebhookReceiver;
   let shopper: SteadyShopper;
   let lines: readonly { sku: string; quantity: number }[];
   beforeAll(async () => {
-    await untilReady(readyWithinMs);
+    await untilReady(readyTimeoutMs);
     merchant = await newMerchant();
     lines = [{ sku: (await newProduct(merchant)).sku, quantity: 2 }];
     receiver = await webhookReceiver();
@@ -44,24 +44,30 @@ describe('while orders are placed', () => {
 
   const ordersGoOn = () => {
     const before = shopper.orders.size;
-    return eventually(() => (shopper.orders.size >= before + 3 ? true : undefined), readyWithinMs);
+    return eventually(() => (shopper.orders.size >= before + 3 ? true : undefined), readyTimeoutMs);
   };
 
-  it.each(services)('kill -9 of %s: ready again within 10 s, and orders go on', async (name) => {
-    const killedAt = performance.now();
-    await stack('kill', name);
-    await untilReady(readyWithinMs - (performance.now() - killedAt));
-    await ordersGoOn();
-  });
+  it.each(services)(
+    'is ready within 10 s after a kill -9 of %s, and continues to accept orders',
+    async (name) => {
+      const killedAt = performance.now();
+      await stack('kill', name);
+      await untilReady(readyTimeoutMs - (performance.now() - killedAt));
+      await ordersGoOn();
+    },
+  );
 
-  it.each(dependencies)('kill -9 of %s: ready within 5 s of its return, and orders go on', async (name) => {
-    await stack('kill', name);
-    await untilDependencyAnswers(name, dependencyBootsWithinMs);
-    await untilReady(reconnectedWithinMs);
-    await ordersGoOn();
-  });
+  it.each(dependencies)(
+    'is ready within 5 s after %s restarted from a kill -9, and continues to accept orders',
+    async (name) => {
+      await stack('kill', name);
+      await untilDependencyAccepts(name, dependencyBootTimeoutMs);
+      await untilReady(reconnectTimeoutMs);
+      await ordersGoOn();
+    },
+  );
 
-  describe('afterwards', () => {
+  describe('after the kills', () => {
     beforeAll(() => shopper.stop());
 
     const ordersInStore = async (): Promise<Map<string, string>> => {
@@ -75,19 +81,19 @@ describe('while orders are placed', () => {
       return found;
     };
 
-    it('every key became one order, and there is no other', async () => {
-      expect(shopper.surprises).toEqual([]);
+    it('has exactly one order for every key', async () => {
+      expect(shopper.unexpected).toEqual([]);
       const settled = await eventually(async () => {
         const found = await ordersInStore();
         return [...found.values()].includes('pending') ? undefined : found;
-      }, settledWithinMs);
+      }, settleTimeoutMs);
       const accepted = [...shopper.orders.values()];
       expect(new Set(accepted).size).toBe(accepted.length);
       expect([...settled.keys()].sort()).toEqual([...accepted].sort());
       expect(new Set(settled.values())).toEqual(new Set(['processing']));
     });
 
-    it('every order was told of, each event under one id and by one delivery, with a good signature', async () => {
+    it('has delivered each event of every order once, with one id and a valid signature', async () => {
       const accepted = [...shopper.orders.values()];
       const wanted = accepted.flatMap((id) => promised.map((event) => `${event} ${id}`)).sort();
       const told = () =>
@@ -96,7 +102,7 @@ describe('while orders are placed', () => {
         ].sort();
       await eventually(
         () => (told().length >= wanted.length ? true : undefined),
-        settledWithinMs,
+        settleTimeoutMs,
         () => `${told().length} of ${wanted.length} events came`,
       );
       expect(told()).toEqual(wanted);
@@ -108,17 +114,17 @@ describe('while orders are placed', () => {
       }
       expect([...ids].filter(([, several]) => several.size !== 1)).toEqual([]);
       expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(wanted.length);
-      expect(receiver.deliveries.every((delivery) => signatureHolds(delivery, secret))).toBe(true);
+      expect(receiver.deliveries.every((delivery) => isValidSignature(delivery, secret))).toBe(true);
     });
 
-    it('the statistics add up', async () => {
+    it('has statistics that match the orders', async () => {
       const period = new Date().toISOString().slice(0, 7);
       const pieces = 2 * shopper.orders.size;
       const path = `/creator/api/v1/creators/${merchant.creator.uuid}/stats/sales?period=${period}`;
       const { totals } = await eventually(async () => {
         const { body } = await merchant.dashboard.get(path).expect(200);
         return body.totals.units >= pieces ? body : undefined;
-      }, settledWithinMs);
+      }, settleTimeoutMs);
       expect(totals).toEqual({ units: pieces, revenue: pieces * unitPrice.amount });
       const { body } = await merchant.dashboard
         .get(`/creator/api/v1/orders?creator=${merchant.creator.uuid}&per_page=1`)

@@ -16,7 +16,7 @@ describe('the gateway', () => {
     expect(ready.headers['cache-control']).toBe('no-store');
   });
 
-  it('answers what belongs to nobody itself, in the envelope', async () => {
+  it('responds with the error envelope to a path of no service', async () => {
     const answer = await send('get', '/nowhere').set('x-request-id', 'mine').expect(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
     expect(answer.headers['x-request-id']).toBe('mine');
@@ -41,7 +41,7 @@ describe('the gateway', () => {
       '/account/%ff',
       '/store/v1/webhooks/%ff',
     ],
-  ])('answers %s in the envelope, whatever the method', async (path) => {
+  ])('responds to %s in the envelope, for any method', async (path) => {
     for (const method of ['GET', 'POST']) {
       const { status, head, body } = await sendRaw(`${method} ${path}`);
       expect([400, 401, 404]).toContain(status);
@@ -54,7 +54,7 @@ describe('the gateway', () => {
   it.each([
     ['/store', 'Store API'],
     ['/creator', 'Creator API'],
-  ])('serves the reference of %s, to programs and to people', async (api, name) => {
+  ])('serves the API reference of %s as JSON and as HTML', async (api, name) => {
     const { body } = await send('get', `${api}/openapi.json`).expect(200);
     expect(body.servers).toEqual([{ url: `${suite.base_url}${api}` }]);
     const { authorizationUrl } = body.components.securitySchemes.accessToken.flows.authorizationCode;
@@ -66,13 +66,13 @@ describe('the gateway', () => {
     await send('get', `${api}/docs`).set('if-none-match', etag).expect(304);
   });
 
-  it('serves no metrics and no message outcomes', async () => {
+  it('does not serve metrics or message outcomes', async () => {
     for (const path of ['/metrics', '/store/metrics', '/messages/1', '/store/messages/1']) {
       expect(errorOf(await send('get', path)).code).toBe('NOT_FOUND');
     }
   });
 
-  it('speaks HTTPS only', async () => {
+  it('accepts HTTPS only', async () => {
     const { hostname, port } = new URL(suite.base_url);
     const status = await new Promise((resolve, reject) => {
       plainRequest({ hostname, port, path: '/store/health/live' }, (answer) => {
@@ -85,7 +85,7 @@ describe('the gateway', () => {
     expect(status).toBe(400);
   });
 
-  it('tells browsers to stay with HTTPS, and no server or framework name', async () => {
+  it('sends Strict-Transport-Security, and no server or framework name', async () => {
     const { headers } = await send('get', '/store/health/live');
     expect(headers['strict-transport-security']).toMatch(/^max-age=\d+/);
     expect(headers['x-powered-by']).toBeUndefined();
@@ -93,7 +93,7 @@ describe('the gateway', () => {
   });
 });
 
-/** A request line as no client would send it, byte for byte (Latin-1). */
+/** Sends a raw request line (Latin-1), which HTTP clients would normalise. */
 async function sendRaw(line: string): Promise<{ status: number; head: string; body: string }> {
   const { hostname, port } = new URL(suite.base_url);
   const socket = connect({ host: hostname, port: Number(port), ca: certificateAuthority });
@@ -104,7 +104,7 @@ async function sendRaw(line: string): Promise<{ status: number; head: string; bo
   return { status: Number(head.split(' ')[1]), head, body: unchunked(head, answer.slice(endOfHead + 4)) };
 }
 
-/** The answers here fit into one chunk. */
+/** The responses in this test fit into one chunk. */
 function unchunked(head: string, body: string): string {
   return /transfer-encoding: chunked/i.test(head) ? (body.split('\r\n')[1] ?? '') : body;
 }

@@ -12,7 +12,7 @@ describe('tools listen', () => {
     product = await newProduct(merchant);
   });
 
-  it("prints what happens to a person's creator, verified, and unsubscribes on Ctrl-C", async () => {
+  it('prints verified deliveries for a creator, and unsubscribes on Ctrl-C', async () => {
     const { email, password } = merchant.owner;
     const running = await listener(['--email', email, '--password', password, '--events', 'order.created']);
     const order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
@@ -30,7 +30,7 @@ describe('tools listen', () => {
     await merchant.dashboard.get(`${hooks}/${running.subscriptionId}`).expect(404);
   });
 
-  it('plays a receiver that fails at first, and shows the same delivery again', async () => {
+  it('simulates a failing receiver, and prints the retried delivery', async () => {
     const running = await listener(['--token', merchant.store.token, '--fail', '1', '--status', '503']);
     await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const [refused] = await running.printed(1);

@@ -16,13 +16,13 @@ const statuses = (token: string, paths = everywhere): Promise<number[]> =>
 const signIns = (events: readonly { readonly event: string; readonly ip: string | null }[]) =>
   events.filter(({ event }) => event === 'signed_in');
 
-describe("the operator's commands about accounts", () => {
+describe('the operator commands for accounts', () => {
   let merchant: Merchant;
   beforeAll(async () => {
     merchant = await newMerchant();
   });
 
-  it('user disable: its tokens are refused by all four services when it returns', async () => {
+  it('user disable makes all four services reject the tokens of the user before it returns', async () => {
     const user = { email: `${randomBytes(6).toString('hex')}@merchant.example`, password: 'a good password' };
     await newUser(merchant.organisationId, user, 'member');
     const token = await dashboardToken(user, storeScopes);
@@ -34,7 +34,7 @@ describe("the operator's commands about accounts", () => {
     expect(await statuses(await dashboardToken(user, storeScopes))).toEqual([200, 200, 200, 200]);
   });
 
-  it('keys rotate, three times in a row: no token is refused, old or new', async () => {
+  it('keys rotate keeps old and new tokens valid, three times in a row', async () => {
     const { clientId: client_id } = merchant.app;
     const first = await signIn(merchant.owner, merchant.app, [...storeScopes, 'offline_access']);
     const tokens = [first.access_token];
@@ -52,7 +52,7 @@ describe("the operator's commands about accounts", () => {
     for (const token of tokens) expect(await statuses(token, everywhere.slice(0, 2))).toEqual([200, 200]);
   });
 
-  it('audit: tells who signed in from where, as JSON and as a table', async () => {
+  it('audit prints sign-ins with their addresses, as JSON and as a table', async () => {
     const { events } = await ops(
       ['audit', '--user', merchant.owner.email, '--since', '1h'],
       z.object({
@@ -75,12 +75,12 @@ describe("the operator's commands about accounts", () => {
     [['user', 'disable', 'no@body.example'], 'The user no@body.example does not exist.'],
     [['client', 'create', '--name', 'App', '--redirect-uri', 'http://a.example/'], '--redirect-uri must'],
     [['creator', 'change', 'crt_x'], 'CREATOR has no changes'],
-  ])('%j is refused in one line that names what was typed', async (args, complaint) => {
-    const { status, output, complaint: line } = await tryOps(args);
+  ])('%j is rejected in one line that names the argument', async (args, text) => {
+    const { status, output, errors: line } = await tryOps(args);
     expect({ status, output, lines: line.trim().split('\n') }).toEqual({
       status: 1,
       output: '',
-      lines: [expect.stringContaining(complaint)],
+      lines: [expect.stringContaining(text)],
     });
   });
 });

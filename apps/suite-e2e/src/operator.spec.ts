@@ -15,7 +15,7 @@ const parcel = (number: string) => [
   ...['--tracking-url', `https://track.example/${number}`],
 ];
 
-describe("the operator's commands", () => {
+describe('the operator commands', () => {
   let merchant: Merchant;
   let product: Product;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe("the operator's commands", () => {
   const firstProduct = async () =>
     (await merchant.store.get(`/store/v1/releases/${product.releaseId}`).expect(200)).body.products[0];
 
-  it('ship, correct and deliver an order, and have it applied when they return', async () => {
+  it('ship, correct and deliver an order, and return when that is applied', async () => {
     const id = await place();
     expect(await operate(['order', 'ship', id, ...parcel('A1')])).toMatchObject({ outcome: 'applied' });
     expect(await order(id)).toMatchObject({
@@ -41,13 +41,13 @@ describe("the operator's commands", () => {
     expect((await order(id)).status).toBe('delivered');
   });
 
-  it('cancel an order before it ships, refunding it', async () => {
+  it('cancel and refund an order before it ships', async () => {
     const id = await place();
     await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
     expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
   });
 
-  it('set stock, withdraw a product and release it again', async () => {
+  it('set stock, withdraw a product and release it for sale again', async () => {
     await operate(['stock', 'set', product.sku, '7']);
     expect((await firstProduct()).availability).toEqual({ limited_edition: true, quantity: 7 });
     await operate(['product', 'withdraw', product.sku]);
@@ -56,14 +56,14 @@ describe("the operator's commands", () => {
     expect((await firstProduct()).status).toBe('available');
   });
 
-  it('change how a creator pays, from the next order on', async () => {
+  it('change the payment method of a creator for further orders', async () => {
     await operate(['creator', 'payment-method', merchant.creator.id, 'pm_declined']);
     expect((await order(await place())).status).toBe('payment_failed');
     await operate(['creator', 'payment-method', merchant.creator.uuid, 'pm_ok']);
     expect((await order(await place())).status).toBe('processing');
   });
 
-  it('charge an order again whose payment failed, and tell what became of it', async () => {
+  it('charge an order again after a failed payment, and print the outcome', async () => {
     const payBy = (method: string) => operate(['creator', 'payment-method', merchant.creator.id, method]);
     await payBy('pm_declined');
     const id = await place();
@@ -74,7 +74,7 @@ describe("the operator's commands", () => {
     expect(await order(id)).toMatchObject({ status: 'processing', billing: { payment_status: 'paid' } });
   });
 
-  it('hold a delivery that comes before its package, and say so', async () => {
+  it('defer a delivery report that arrives before its package, and print that', async () => {
     const id = await place();
     expect(await operate(['order', 'deliver', id])).toMatchObject({
       outcome: 'held',
@@ -84,7 +84,7 @@ describe("the operator's commands", () => {
     expect((await order(id)).status).toBe('delivered');
   });
 
-  it('show what was refused with its reason, replay it and throw it away', async () => {
+  it('list dead letters with their reason, replay and discard them', async () => {
     const id = await place();
     await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
     expect((await tryOps(['order', 'ship', id, ...parcel('E1')])).status).toBe(1);
@@ -106,24 +106,24 @@ describe("the operator's commands", () => {
       about: { order_id: id },
     });
     await operate(['dead-letters', 'replay', ...named]);
-    await eventually(async () => ((await ofOrder()).length === 1 ? true : undefined)); // refused again
+    await eventually(async () => ((await ofOrder()).length === 1 ? true : undefined)); // rejected again
     expect(await operate(['dead-letters', 'discard', ...named])).toEqual({ queue, discarded: [letter?.id] });
     expect(await ofOrder()).toEqual([]);
     expect((await tryOps(['dead-letters', 'show', ...named])).status).toBe(1);
   });
 
-  it('make a resource server, and print its secret once', async () => {
+  it('create a resource server, and print its secret once', async () => {
     const made = await operate(['client', 'create', '--name', 'Resource server', '--resource-server']);
     expect(made).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
   });
 
-  it('print words without --json', async () => {
+  it('print text without --json', async () => {
     const { status, output } = await tryOps(['organisation', 'create', '--name', 'In words']);
     expect(status).toBe(0);
     expect(output).toMatch(/^org_id: \S+$/m);
   });
 
-  it('say in one line what is wrong, and end with 1', async () => {
+  it('print one line for an error, and exit with 1', async () => {
     const shipped = await place();
     await operate(['order', 'ship', shipped, ...parcel('B1')]);
     const unknown = `ord_${'0'.repeat(26)}`;
@@ -141,12 +141,12 @@ describe("the operator's commands", () => {
       ['client', 'create', '--name', 'No address'],
     ];
     const ended = await Promise.all(mistakes.map((args) => tryOps(args)));
-    for (const [index, { status, output, complaint }] of ended.entries()) {
+    for (const [index, { status, output, errors }] of ended.entries()) {
       const said = {
         command: mistakes[index]?.join(' '),
         status,
         output,
-        lines: complaint.trim().split('\n'),
+        lines: errors.trim().split('\n'),
       };
       expect(said).toEqual({
         command: said.command,
@@ -158,19 +158,19 @@ describe("the operator's commands", () => {
     expect((await order(shipped)).status).toBe('shipped');
   });
 
-  it('show the usage for a command that is not written right', async () => {
+  it('print the usage for an invalid command line', async () => {
     for (const args of [
       ['order', 'ship'],
       ['stock', 'set', product.sku, 'many'],
       ['order', 'eat', 'x'],
     ]) {
-      const { status, complaint } = await tryOps(args);
+      const { status, errors } = await tryOps(args);
       expect(status).toBe(1);
-      expect(complaint).toMatch(/Usage|Unknown command/);
+      expect(errors).toMatch(/Usage|Unknown command/);
     }
   });
 
-  it('name a new creator that both APIs know at once', async () => {
+  it('create a creator that both APIs know immediately', async () => {
     const name = `Creator ${randomBytes(4).toString('hex')}`;
     const made = await operate([
       ...['creator', 'create', '--organisation', merchant.organisationId],

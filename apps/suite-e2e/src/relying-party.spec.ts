@@ -4,7 +4,7 @@ import { type Merchant, newMerchant } from './suite/merchant.js';
 import { suite } from './suite/the-suite.js';
 import { closeConnections, ThirdPartyApp } from './suite/third-party-app.js';
 
-/** A stranger's app, made with openid-client: nothing it does knows of us more than what RFCs and metadata say. */
+/** Tests with openid-client, which knows only the RFCs and the metadata. */
 describe('a third-party relying party', () => {
   let merchant: Merchant;
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe('a third-party relying party', () => {
   afterAll(() => closeConnections());
   const scopes = ['openid', 'email', 'offline_access', 'releases:read'];
 
-  it('goes from discovery to revocation by the standards alone (RFC 8414, 7591, 7636, 7662, 7009)', async () => {
+  it('works from discovery to revocation by the standards alone (RFC 8414, 7591, 7636, 7662, 7009)', async () => {
     const app = await ThirdPartyApp.registered();
     const { configuration } = app;
     expect(configuration.serverMetadata().issuer).toBe(`${suite.auth_url}/api/auth`);
@@ -23,7 +23,7 @@ describe('a third-party relying party', () => {
     const person = await client.fetchUserInfo(configuration, tokens.access_token, subject);
     expect(person).toMatchObject({ sub: subject, email: merchant.owner.email });
     await new ApiClient(tokens.access_token).get('/store/v1/releases').expect(200);
-    await new ApiClient(tokens.access_token).get('/creator/api/v1/creators').expect(401); // not its audience
+    await new ApiClient(tokens.access_token).get('/creator/api/v1/creators').expect(401); // another audience
 
     const next = await client.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
     await new ApiClient(next.access_token).get('/store/v1/releases').expect(200);
@@ -37,7 +37,7 @@ describe('a third-party relying party', () => {
     expect(await client.tokenIntrospection(configuration, next.access_token)).toEqual({ active: false });
   });
 
-  it('may be confidential: a server with a secret of its own (RFC 6749 §2.3.1)', async () => {
+  it('may be confidential, with a client secret (RFC 6749 §2.3.1)', async () => {
     const app = await ThirdPartyApp.registered({ token_endpoint_auth_method: 'client_secret_post' });
     expect(app.configuration.clientMetadata().client_secret).toEqual(expect.any(String));
     const tokens = await app.connect(merchant.owner, scopes);
@@ -45,7 +45,7 @@ describe('a third-party relying party', () => {
     expect(next.refresh_token).not.toBe(tokens.refresh_token);
   });
 
-  it('binds its tokens to a key: the APIs refuse them as bearer tokens (RFC 9449 §7.2)', async () => {
+  it('binds its tokens to a key, so the APIs reject them as bearer tokens (RFC 9449 §7.2)', async () => {
     const app = await ThirdPartyApp.registered();
     const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
     const tokens = await app.connect(merchant.owner, scopes, { DPoP });

@@ -1,4 +1,4 @@
-/** What each service's own users may do at RabbitMQ and Redis (ADR 23), as the stores themselves enforce it. */
+/** Tests that RabbitMQ and Redis enforce the permissions of each service's users (ADR 23). */
 import { messages, topologyOf } from '@fulfilment/contracts';
 import { type StoreUser, storeUsers } from '@fulfilment/contracts/permissions';
 import { type Channel, connect } from 'amqplib';
@@ -30,7 +30,7 @@ async function rejection(user: StoreUser, call: (channel: Channel) => unknown): 
     );
     const done = (async () => {
       await call(channel);
-      await channel.checkExchange(topology.factsExchange); // responds after the call was accepted
+      await channel.checkExchange(topology.factsExchange); // succeeds only if the call was accepted
       return undefined;
     })();
     done.catch(() => undefined);
@@ -48,7 +48,7 @@ const publish = (type: string) => (channel: Channel) =>
   channel.publish(topology.factsExchange, type, Buffer.from(JSON.stringify(shipped)));
 const accessRefused = 403;
 
-/** Stores that were given have one user for all. */
+/** External stores have one user for all services. */
 const describeOwn = process.env.RABBITMQ_URL || process.env.REDIS_URL ? describe.skip : describe;
 
 describeOwn('the RabbitMQ user of webhook-worker', () => {
@@ -60,15 +60,15 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
     'creator.changed',
     'client.deleted',
     'catalogue.release_approved',
-  ])('may not publish %s', async (type) => {
+  ])('cannot publish %s', async (type) => {
     expect(await rejection(user, publish(type))).toBe(accessRefused);
   });
 
-  it('may publish what it owns', async () => {
+  it('can publish its own messages', async () => {
     expect(await rejection(user, publish('webhook.permission_test'))).toBeUndefined();
   });
 
-  it("may neither read, write, declare, bind nor delete store-api's queues", async () => {
+  it("cannot read, write, declare, bind or delete store-api's queues", async () => {
     const name = topology.queue('store-api.fulfilment');
     const calls: ((channel: Channel) => unknown)[] = [
       (channel) => channel.get(name),
@@ -85,13 +85,13 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
     for (const call of calls) expect(await rejection(user, call)).toBe(accessRefused);
   });
 
-  it('may not bind a queue of its own to facts that it has no need of', async () => {
+  it('cannot bind its queue to messages that it does not consume', async () => {
     const name = topology.queue('webhook-worker.clients');
     const bind = (channel: Channel) => channel.bindQueue(name, topology.factsExchange, 'creator.*');
     expect(await rejection(user, bind)).toBe(accessRefused);
   });
 
-  it('may not delete the exchange of facts', async () => {
+  it('cannot delete the facts exchange', async () => {
     expect(await rejection(user, (channel) => channel.deleteExchange(topology.factsExchange))).toBe(
       accessRefused,
     );
@@ -99,7 +99,7 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
 });
 
 describeOwn('the RabbitMQ user of store-api', () => {
-  it('publishes its events, and reports that waited for another', async () => {
+  it('can publish its events and deferred fulfilment events', async () => {
     expect(await rejection('store-api', publish('order.permission_test'))).toBeUndefined();
     expect(await rejection('store-api', publish('fulfilment.permission.test'))).toBeUndefined();
     expect(await rejection('store-api', publish('creator.changed'))).toBe(accessRefused);
@@ -107,7 +107,7 @@ describeOwn('the RabbitMQ user of store-api', () => {
 });
 
 describeOwn('the RabbitMQ user of the operator', () => {
-  it("publishes the warehouse's messages and none of a service", async () => {
+  it('can publish messages of the warehouse but not of a service', async () => {
     expect(await rejection('operator', publish('fulfilment.permission.test'))).toBeUndefined();
     expect(await rejection('operator', publish('creator.changed'))).toBe(accessRefused);
   });
@@ -126,7 +126,7 @@ describeOwn('the Redis users', () => {
     }
   };
 
-  it('let the APIs read the list of revoked tokens, and auth-server alone write it', async () => {
+  it('allow the APIs to read the deny list of tokens, and only auth-server to write it', async () => {
     await asUser('store-api', async (redis) => {
       expect(await redis.exists('deny:permission-test')).toBe(0);
       await expect(redis.set('deny:permission-test', '1')).rejects.toThrow('NOPERM');
@@ -137,7 +137,7 @@ describeOwn('the Redis users', () => {
     });
   });
 
-  it("keep each service from the others' queues, also in scripts, and from commands of an administrator", async () => {
+  it("deny each service the others' queues, also in scripts, and administrator commands", async () => {
     await asUser('webhook-worker', async (redis) => {
       await expect(redis.get('creator:track-uploads:id')).rejects.toThrow('NOPERM');
       await expect(redis.eval("return redis.call('GET', 'creator:x')", 0)).rejects.toThrow();

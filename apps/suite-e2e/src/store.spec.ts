@@ -3,7 +3,7 @@ import { eventually } from '@fulfilment/testing';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
-import { address, orderOf, placeOrder, quote, unitPrice } from './suite/orders.js';
+import { address, orderBody, placeOrder, quote, unitPrice } from './suite/orders.js';
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const currencies = ['GBP', 'USD', 'EUR', 'JPY'];
@@ -22,7 +22,7 @@ describe('the Store API', () => {
     return key === undefined ? made : made.set('idempotency-key', key);
   };
 
-  it('shows the connected creator', async () => {
+  it('returns the connected creator', async () => {
     const { body } = await merchant.store.get('/store/v1/creator').expect(200);
     expect(body).toEqual({
       id: merchant.creator.id,
@@ -50,7 +50,7 @@ describe('the Store API', () => {
     }
   });
 
-  it('shows a release in full', async () => {
+  it('returns the details of a release', async () => {
     const { body } = await merchant.store.get(`/store/v1/releases/${product.releaseId}`).expect(200);
     expect(body).toMatchObject({
       id: product.releaseId,
@@ -88,10 +88,10 @@ describe('the Store API', () => {
     expect(body.data[0]).toMatchObject({ id: expect.any(String), name: expect.any(String) });
   });
 
-  it('places an order once for one key, however often it is sent', async () => {
+  it('places one order per idempotency key, however often it is sent', async () => {
     const items = [{ sku: product.sku, quantity: 2 }];
     const rate = await quote(merchant.store, items);
-    const order = orderOf(items, rate.id);
+    const order = orderBody(items, rate.id);
     const key = randomUUID();
     const answers = await Promise.all([1, 2, 3].map(() => place(order, key)));
     for (const { status } of answers) expect([201, 409]).toContain(status);
@@ -119,21 +119,21 @@ describe('the Store API', () => {
     });
   });
 
-  it('takes an order whose payment fails, as an order', async () => {
+  it('accepts an order whose payment fails', async () => {
     const theirs = await newProduct(stranger);
     const items = [{ sku: theirs.sku, quantity: 1 }];
     const rate = await quote(stranger.store, items);
-    const { body } = await stranger.store.post('/store/v1/orders', orderOf(items, rate.id)).expect(201);
+    const { body } = await stranger.store.post('/store/v1/orders', orderBody(items, rate.id)).expect(201);
     expect(body.status).toBe('payment_failed');
     const { body: listed } = await stranger.store.get('/store/v1/orders?status=payment_failed').expect(200);
     expect(listed.data.map(({ id }: { id: string }) => id)).toContain(body.id);
   });
 
-  it('refuses lines that cannot be sold, one detail for each', async () => {
+  it('rejects lines that cannot be sold, with a detail for each', async () => {
     const rate = await quote(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const unknown = `prod_${'0'.repeat(26)}`;
     const refused = await place(
-      orderOf(
+      orderBody(
         [
           { sku: product.sku, quantity: 1 },
           { sku: unknown, quantity: 1 },
@@ -147,19 +147,19 @@ describe('the Store API', () => {
       { field: 'items.1.sku', reason: 'unknown_sku' },
       { field: 'items.2.sku', reason: 'unknown_sku' },
     ]);
-    const noRate = await place(orderOf([{ sku: product.sku, quantity: 1 }], `rate_${'0'.repeat(26)}`)).expect(
-      404,
-    );
+    const noRate = await place(
+      orderBody([{ sku: product.sku, quantity: 1 }], `rate_${'0'.repeat(26)}`),
+    ).expect(404);
     expect(errorOf(noRate).code).toBe('NOT_FOUND');
   });
 
-  it('sells no more of a limited edition than there are', async () => {
+  it('sells a limited edition only while it is in stock', async () => {
     const limited = await newProduct(merchant);
     await operate(['stock', 'set', limited.sku, '3']);
     const items = [{ sku: limited.sku, quantity: 1 }];
     const rate = await quote(merchant.store, items);
     const answers = await Promise.all(
-      Array.from({ length: 6 }, () => place(orderOf(items, rate.id), randomUUID())),
+      Array.from({ length: 6 }, () => place(orderBody(items, rate.id), randomUUID())),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422, 422]);
     const { body } = await merchant.store.get(`/store/v1/releases/${limited.releaseId}`).expect(200);
@@ -169,7 +169,7 @@ describe('the Store API', () => {
     });
   });
 
-  it('pages through orders by cursor, newest first, each once', async () => {
+  it('lists each order once in cursor pages, newest first', async () => {
     for (let count = 0; count < 3; count += 1)
       await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const all = await merchant.store.get('/store/v1/orders?limit=100').expect(200);
@@ -193,7 +193,7 @@ describe('the Store API', () => {
     await merchant.store.get('/store/v1/orders?status=nothing').expect(400);
   });
 
-  it("hides one creator's things from another", async () => {
+  it('hides the resources of a creator from another', async () => {
     const id = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     for (const path of [`/store/v1/orders/${id}`, `/store/v1/releases/${product.releaseId}`]) {
       expect(errorOf(await stranger.store.get(path).expect(404)).code).toBe('NOT_FOUND');
@@ -207,7 +207,7 @@ describe('the Store API', () => {
     await merchant.store.get('/store/v1/orders/not-an-id').expect(404);
   });
 
-  it('follows an order from the warehouse to the door', async () => {
+  it('tracks an order from the warehouse to its delivery', async () => {
     const id = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const parcel = [
       '--carrier',

@@ -10,8 +10,8 @@ import { deliveryFaults } from './suite/documented.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate, ops } from './suite/operator.js';
-import { orderOf, placeOrder, quote } from './suite/orders.js';
-import { signatureHolds } from './suite/signature.js';
+import { orderBody, placeOrder, quote } from './suite/orders.js';
+import { isValidSignature } from './suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
 const hooks = '/store/v1/webhooks';
@@ -50,7 +50,7 @@ describe('webhooks', () => {
       () => `no ${event}`,
     );
 
-  it('creates, shows, lists, changes and deletes a subscription, and never tells the secret', async () => {
+  it('creates, returns, lists, updates and deletes a subscription, and never returns its secret again', async () => {
     const url = 'https://shop.example/hooks';
     const events = ['order.created', 'order.created', 'order.shipped'];
     const created = await merchant.store.post(hooks, { url, secret, events }).expect(201);
@@ -72,7 +72,8 @@ describe('webhooks', () => {
       return body.data.map((one: { id: string }) => one.id);
     };
     expect(await listed()).toContain(id);
-    expect(errorOf(await merchant.dashboard.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND'); // another client
+    // Another client.
+    expect(errorOf(await merchant.dashboard.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND');
 
     const disabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'disabled' }).expect(200);
     expect(disabled.body).toMatchObject({ status: 'disabled', disabled_at: expect.any(String) });
@@ -102,20 +103,20 @@ describe('webhooks', () => {
     ['the cloud metadata address', { url: 'https://169.254.169.254/latest' }, 'url'],
     ['a private address', { url: 'https://10.0.0.1/' }, 'url'],
     ['a private address in disguise', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
-  ])('refuses %s', async (_what, wrong, field) => {
+  ])('rejects %s', async (_what, wrong, field) => {
     const wish = { url: 'https://shop.example/hooks', secret, events: ['order.created'], ...wrong };
     expect(fieldsOf(await merchant.store.post(hooks, wish).expect(400))).toEqual([field]);
   });
 
-  it('delivers what was subscribed to, signed over the raw bytes, and nothing else', async () => {
+  it('delivers only subscribed events, signed over the raw bytes', async () => {
     const { receiver } = await subscribe(['order.created', 'order.processing', 'order.shipped']);
     const only = await subscribe(['order.delivered']);
     const id = await place();
     const created = await first(id, 'order.created', receiver);
     const processing = await first(id, 'order.processing', receiver);
     for (const delivery of [created, processing]) {
-      expect(signatureHolds(delivery, secret)).toBe(true);
-      expect(signatureHolds(delivery, `${secret}x`)).toBe(false);
+      expect(isValidSignature(delivery, secret)).toBe(true);
+      expect(isValidSignature(delivery, `${secret}x`)).toBe(false);
       expect(delivery.headers['content-type']).toMatch(/^application\/json/);
       expect(Object.keys(delivery.body).sort()).toEqual(['api_version', 'created_at', 'data', 'event', 'id']);
     }
@@ -149,13 +150,13 @@ describe('webhooks', () => {
     ]);
   });
 
-  it("goes on with the trace of the order's request, a span for each delivery (W3C Trace Context)", async () => {
+  it("continues the trace of the order's request, with a span for each delivery (W3C Trace Context)", async () => {
     const { receiver } = await subscribe(['order.created', 'order.processing']);
     const [trace, span] = [randomUUID().replaceAll('-', ''), '00f067aa0ba902b7'];
     const items = [{ sku: product.sku, quantity: 1 }];
     const rate = await quote(merchant.store, items);
     const { body } = await merchant.store
-      .post('/store/v1/orders', orderOf(items, rate.id))
+      .post('/store/v1/orders', orderBody(items, rate.id))
       .set('traceparent', `00-${trace}-${span}-01`)
       .expect(201);
     const deliveries = await Promise.all(
@@ -169,7 +170,7 @@ describe('webhooks', () => {
     expect(new Set([span, ...spans]).size).toBe(3);
   });
 
-  it('sends the same bytes again, under the same id, to a receiver that failed', async () => {
+  it('retries with the same bytes and id when the receiver failed', async () => {
     const { receiver, id: subscription } = await subscribe(['order.created']);
     let failures = 1;
     receiver.answerWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
@@ -186,14 +187,14 @@ describe('webhooks', () => {
     }, 15_000);
     expect(two?.body.id).toBe(one?.body.id);
     expect(two?.rawBody.equals(one?.rawBody ?? Buffer.alloc(0))).toBe(true);
-    expect(two !== undefined && signatureHolds(two, secret)).toBe(true);
+    expect(two !== undefined && isValidSignature(two, secret)).toBe(true);
     await eventually(async () => {
       const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
       return body.consecutive_failures === 0 && body.last_delivery_at !== null ? true : undefined;
     });
   });
 
-  it("tells of a limited edition's stock, each change once", async () => {
+  it('delivers each stock change of a limited edition once', async () => {
     const { receiver } = await subscribe([
       'product.inventory_changed',
       'product.out_of_stock',
@@ -217,7 +218,7 @@ describe('webhooks', () => {
     expect(about(limited.sku, 'product.inventory_changed', receiver)).toHaveLength(3);
   });
 
-  it('sends nothing more once the subscription is deleted', async () => {
+  it('stops deliveries when the subscription is deleted', async () => {
     const deleted = await subscribe(['order.created']);
     const kept = await subscribe(['order.created']);
     await merchant.store.delete(`${hooks}/${deleted.id}`).expect(204);
@@ -225,7 +226,7 @@ describe('webhooks', () => {
     expect(deleted.receiver.deliveries).toHaveLength(0);
   });
 
-  it('sends nothing more once the client is deleted, nor once the operator deleted the subscription', async () => {
+  it('stops deliveries when the client is deleted, or the operator deletes the subscription', async () => {
     const { app, creator, dashboard, store } = await newMerchant();
     const receivers = await Promise.all([webhookReceiver(), webhookReceiver(), webhookReceiver()]);
     const [theirs, ours, kept] = receivers;
@@ -256,7 +257,7 @@ describe('webhooks', () => {
     await Promise.all(receivers.map((receiver) => receiver.stop()));
   });
 
-  it('knows no subscription that does not exist', async () => {
+  it('responds with 404 to an unknown subscription', async () => {
     for (const id of [`whk_${'0'.repeat(26)}`, 'nonsense', randomUUID()]) {
       expect(errorOf(await merchant.store.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND');
     }

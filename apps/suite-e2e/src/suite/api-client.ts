@@ -5,18 +5,21 @@ import { certificateAuthority, suite } from './the-suite.js';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
 
-/** A request to the gateway, over HTTPS, trusting the suite's own certificate authority. Its answer must be a documented one. */
+/**
+ * Sends a request to the gateway, trusting the suite's certificate authority. The response must be
+ * documented.
+ */
 export function send(method: Method, path: string): Test {
   return request(suite.base_url)[method](path).ca(certificateAuthority).expect(documented.check);
 }
 
-/** The answer's body, in the shape the caller goes on with. @throws when it has another */
+/** Parses the body of a response. @throws when it does not match the schema */
 export function bodyOf<Shape extends z.ZodType>({ body }: Response, shape: Shape): z.output<Shape> {
   const given: unknown = body;
   return shape.parse(given);
 }
 
-/** The two APIs as one who holds this token calls them. */
+/** A client of both APIs with one access token. */
 export class ApiClient {
   constructor(readonly token: string) {}
 
@@ -41,7 +44,7 @@ export class ApiClient {
   }
 
   private withBody(method: Method, path: string, body: object | undefined): Test {
-    const made = this.send(method, path);
-    return body === undefined ? made : made.send(body);
+    const test = this.send(method, path);
+    return body === undefined ? test : test.send(body);
   }
 }

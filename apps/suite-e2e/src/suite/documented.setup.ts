@@ -1,6 +1,6 @@
 import { documented } from './documented.js';
 
-/** What a test swallowed with a failed request, or met before it began, fails it all the same. */
+/** Also fails a test for undocumented responses whose error it caught, or that came before it started. */
 afterEach(() => {
   expect(documented.takeFaults()).toEqual([]);
 });

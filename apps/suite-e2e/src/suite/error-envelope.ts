@@ -19,16 +19,19 @@ export const envelope = z.strictObject({
   details: z.array(z.strictObject({ field: z.string(), reason: z.string() })).optional(),
 });
 
-/** The answer's error, checked to be exactly the envelope, with the status it repeats and an id. */
-export function errorOf(answer: Response): z.infer<typeof envelope> {
-  const error = envelope.parse(answer.body);
-  if (error.statusCode !== answer.status) throw new Error(`${answer.status} says ${error.statusCode}.`);
-  if (!answer.type.startsWith('application/json')) throw new Error(`The error came as ${answer.type}.`);
-  if (answer.get('x-request-id') === undefined) throw new Error('The error came without X-Request-Id.');
+/**
+ * Returns the error of a response.
+ * @throws unless it is the error envelope with the same status and a request id
+ */
+export function errorOf(response: Response): z.infer<typeof envelope> {
+  const error = envelope.parse(response.body);
+  if (error.statusCode !== response.status) throw new Error(`${response.status} says ${error.statusCode}.`);
+  if (!response.type.startsWith('application/json')) throw new Error(`The error came as ${response.type}.`);
+  if (response.get('x-request-id') === undefined) throw new Error('The error came without X-Request-Id.');
   return error;
 }
 
-/** The fields its details name. */
-export function fieldsOf(answer: Response): string[] {
-  return (errorOf(answer).details ?? []).map(({ field }) => field);
+/** Returns the fields in the details of the error. */
+export function fieldsOf(response: Response): string[] {
+  return (errorOf(response).details ?? []).map(({ field }) => field);
 }

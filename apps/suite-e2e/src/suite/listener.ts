@@ -14,42 +14,42 @@ const report = z.object({
   data: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/** `npm run -s tools -- listen --json …`, running. */
+/** A running `npm run -s tools -- listen --json …`. */
 export interface Listener {
   readonly subscriptionId: string;
-  /** Resolves with the first `count` deliveries it printed. */
+  /** Resolves with the first `count` printed deliveries. */
   printed(count: number): Promise<readonly z.output<typeof report>[]>;
-  /** Asks it to end, as a terminal does; resolves with what it told about itself when all it started is gone. */
+  /** Sends SIGINT; resolves with the standard error output when all its processes have ended. */
   stop(): Promise<string>;
 }
 
-/** Resolves once it is subscribed. */
+/** Starts the command; resolves when it has subscribed. */
 export async function listener(args: readonly string[]): Promise<Listener> {
   const child = spawn('npm', ['run', '-s', 'tools', '--', 'listen', '--json', ...args], {
     cwd: root,
     env: { ...process.env, SUITE_DEV_DIR: stateDir, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a group of its own, so that it can be sent what Ctrl-C sends: a signal to all of it
+    detached: true, // a process group, which gets a signal as by Ctrl-C
   });
-  const said = { output: '', complaint: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.complaint += text));
-  const ended = new Promise<string>((resolve) => child.once('close', () => resolve(said.complaint)));
+  const streams = { output: '', errors: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (streams.output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (streams.errors += text));
+  const ended = new Promise<string>((resolve) => child.once('close', () => resolve(streams.errors)));
   const subscriptionId = await eventually(
-    () => /whk_\w+(?= listens at )/.exec(said.complaint)?.[0],
+    () => /whk_\w+(?= listens at )/.exec(streams.errors)?.[0],
     20_000,
-    () => said.complaint,
+    () => streams.errors,
   );
   return {
     subscriptionId,
     printed: (count) =>
       eventually(
         () => {
-          const lines = said.output.split('\n').slice(0, -1);
+          const lines = streams.output.split('\n').slice(0, -1);
           return lines.length < count ? undefined : lines.map((line) => report.parse(JSON.parse(line)));
         },
         15_000,
-        () => `it printed ${said.output}${said.complaint}`,
+        () => `it printed ${streams.output}${streams.errors}`,
       ),
     stop: () => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');

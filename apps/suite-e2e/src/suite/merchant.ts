@@ -21,7 +21,7 @@ export const storeScopes = [
 const named = z.object({ id: z.string() });
 const redirectUri = 'https://merchant.example/callback';
 
-/** An organisation of the test's own, with an owner, one creator, and a third-party app that may do everything in the Store. */
+/** A new organisation with an owner, one creator, and a third-party app with all scopes of the Store. */
 export interface Merchant {
   readonly organisationId: string;
   readonly owner: User;
@@ -95,13 +95,15 @@ export async function newUser(
   ]);
 }
 
-/** A release made through the Creator API, found in the Store, approved by the operator: one product that can be ordered. */
+/**
+ * Creates a release through the Creator API and approves it as the operator: one product that can be ordered.
+ */
 export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>): Promise<Product> {
   const title = `Release ${randomBytes(4).toString('hex')}`;
-  const made = await merchant.dashboard
+  const created = await merchant.dashboard
     .post('/creator/api/v1/releases', { title, release_type_id: 1 })
     .expect(201);
-  const { id: releaseUuid } = bodyOf(made, z.object({ id: z.uuid() }));
+  const { id: releaseUuid } = bodyOf(created, z.object({ id: z.uuid() }));
   const releaseId = await storeReleaseId(merchant, title);
   await operate(['release', 'approve', releaseUuid]);
   const release = await merchant.store.get(`/store/v1/releases/${releaseId}`).expect(200);
@@ -109,7 +111,7 @@ export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>
   return { releaseUuid, releaseId, sku: products[0].id };
 }
 
-/** The Store's id of a release, once the Store knows it. */
+/** Waits until the Store lists the release, and returns its id there. */
 export function storeReleaseId({ store }: Pick<Merchant, 'store'>, title: string): Promise<string> {
   return eventually(async () => {
     const found = await store.get(`/store/v1/releases?search=${encodeURIComponent(title)}`).expect(200);

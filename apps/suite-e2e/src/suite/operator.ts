@@ -3,15 +3,15 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { root, stateDir } from './the-suite.js';
 
-export interface Ended {
+export interface CommandResult {
   readonly status: number;
   readonly output: string;
-  readonly complaint: string;
+  readonly errors: string;
 }
 
 const anything = z.record(z.string(), z.unknown());
 
-/** Runs `npm run -s ops -- …` and answers what it printed, in the shape asked for. @throws when it ended badly */
+/** Runs `npm run -s ops -- …` and parses its JSON output. @throws when it fails */
 export async function ops<Shape extends z.ZodType>(
   args: readonly string[],
   shape: Shape,
@@ -19,31 +19,31 @@ export async function ops<Shape extends z.ZodType>(
   return shape.parse(await operate(args));
 }
 
-/** The same where the answer does not matter. */
+/** The same without a schema for the output. */
 export async function operate(args: readonly string[]): Promise<Record<string, unknown>> {
-  const { status, output, complaint } = await tryOps([...args, '--json']);
-  if (status !== 0) throw new Error(`ops ${args.join(' ')} ended with ${status}: ${complaint}`);
+  const { status, output, errors } = await tryOps([...args, '--json']);
+  if (status !== 0) throw new Error(`ops ${args.join(' ')} ended with ${status}: ${errors}`);
   return anything.parse(JSON.parse(output));
 }
 
-/** The same, for commands that are expected to fail. */
-export function tryOps(args: readonly string[]): Promise<Ended> {
+/** Runs a command that is expected to fail. */
+export function tryOps(args: readonly string[]): Promise<CommandResult> {
   return runScript('ops', args);
 }
 
 /** `npm run stack -- …`: stops, starts and kills one service or dependency. */
 export async function stack(...args: readonly string[]): Promise<void> {
-  const { status, complaint } = await runScript('stack', args);
-  if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${complaint}`);
+  const { status, errors } = await runScript('stack', args);
+  if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${errors}`);
 }
 
-async function runScript(script: string, args: readonly string[]): Promise<Ended> {
+async function runScript(script: string, args: readonly string[]): Promise<CommandResult> {
   const child = spawn('npm', ['run', '-s', script, '--', ...args], {
     cwd: root,
     env: { ...process.env, SUITE_DEV_DIR: stateDir, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
-  const [output, complaint, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { status, output, complaint: complaint.replace(/^npm warn .*\n/gm, '') };
+  const [output, errors, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { status, output, errors: errors.replace(/^npm warn .*\n/gm, '') };
 }

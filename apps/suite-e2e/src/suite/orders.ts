@@ -19,17 +19,17 @@ const rates = z.object({ data: z.tuple([rate], rate) });
 
 export const unitPrice = { amount: 2999, currency: 'GBP' };
 
-/** The cheapest way to send these to London. */
+/** Returns the cheapest shipping rate to London. */
 export async function quote(
   store: ApiClient,
   items: readonly Line[],
 ): Promise<{ id: string; amount: number }> {
-  const answer = await store.post('/store/v1/shipping-rates', { country_code: 'GB', items }).expect(200);
-  const [cheapest] = bodyOf(answer, rates).data;
+  const response = await store.post('/store/v1/shipping-rates', { country_code: 'GB', items }).expect(200);
+  const [cheapest] = bodyOf(response, rates).data;
   return { id: cheapest.id, amount: cheapest.price.amount };
 }
 
-export function orderOf(items: readonly Line[], rateId: string) {
+export function orderBody(items: readonly Line[], rateId: string) {
   return {
     items: items.map((line) => ({ ...line, unit_price: unitPrice })),
     shipping_address: address,
@@ -37,9 +37,9 @@ export function orderOf(items: readonly Line[], rateId: string) {
   };
 }
 
-/** Quotes and orders; answers the order's id. */
+/** Quotes and places an order; returns its id. */
 export async function placeOrder(store: ApiClient, items: readonly Line[]): Promise<string> {
   const rate = await quote(store, items);
-  const placed = await store.post('/store/v1/orders', orderOf(items, rate.id)).expect(201);
+  const placed = await store.post('/store/v1/orders', orderBody(items, rate.id)).expect(201);
   return bodyOf(placed, z.object({ id: z.string() })).id;
 }

@@ -4,24 +4,24 @@ import { z } from 'zod';
 import { send } from './api-client.js';
 import { suite } from './the-suite.js';
 
-const askWithinMs = 2_000;
-const notReadyAnswer = z.object({ details: z.array(z.object({ field: z.string() })) });
+const probeTimeoutMs = 2_000;
+const notReadyBody = z.object({ details: z.array(z.object({ field: z.string() })) });
 
-/** Returns once every service says that it is ready, and the gateway reaches both APIs. @throws when it takes longer */
-export async function untilReady(withinMs: number): Promise<void> {
+/** Resolves when every service is ready and the gateway reaches both APIs. @throws after the timeout */
+export async function untilReady(timeoutMs: number): Promise<void> {
   let missing: string[] = [];
   await eventually(
     async () => {
       missing = await notReady();
       return missing.length === 0 ? true : undefined;
     },
-    withinMs,
+    timeoutMs,
     () => `not ready: ${missing.join(', ')}`,
   );
 }
 
-/** Returns once a dependency takes connections again. */
-export async function untilDependencyAnswers(name: string, withinMs: number): Promise<void> {
+/** Resolves when a dependency accepts connections. */
+export async function untilDependencyAccepts(name: string, timeoutMs: number): Promise<void> {
   const { hostname, port } = new URL(suite.dependencies[name] ?? '');
   await eventually(
     () =>
@@ -30,18 +30,18 @@ export async function untilDependencyAnswers(name: string, withinMs: number): Pr
         socket.once('connect', () => resolve(true)).once('error', () => resolve(undefined));
         socket.once('connect', () => socket.destroy());
       }),
-    withinMs,
+    timeoutMs,
     () => `${name} takes no connections`,
   );
 }
 
-/** What a service says at its own address that it lacks; nothing when it is ready. */
-async function lacking(service: string): Promise<string[]> {
+/** Returns the missing dependencies of a service; empty when it is ready. */
+async function missingDependencies(service: string): Promise<string[]> {
   const url = `${suite.services[service]?.url ?? ''}/health/ready`;
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(askWithinMs) });
-    if (answer.status === 200) return [];
-    const { details } = notReadyAnswer.parse(await answer.json());
+    const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
+    if (response.status === 200) return [];
+    const { details } = notReadyBody.parse(await response.json());
     return details.map(({ field }) => `${service} (${field})`);
   } catch {
     return [`${service} (no answer)`];
@@ -49,16 +49,16 @@ async function lacking(service: string): Promise<string[]> {
 }
 
 async function notReady(): Promise<string[]> {
-  const asked = await Promise.all([
-    ...Object.keys(suite.services).map(lacking),
+  const missing = await Promise.all([
+    ...Object.keys(suite.services).map(missingDependencies),
     ...['/store', '/creator'].map(async (api) => ((await reached(api)) ? [] : [`gateway ${api}`])),
   ]);
-  return asked.flat();
+  return missing.flat();
 }
 
 async function reached(api: string): Promise<boolean> {
   return send('get', `${api}/health/ready`)
-    .timeout(askWithinMs)
+    .timeout(probeTimeoutMs)
     .then(
       ({ status }) => status === 200,
       () => false,

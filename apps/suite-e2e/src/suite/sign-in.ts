@@ -36,7 +36,7 @@ export class Authorization {
     private readonly parameters: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** Where the user is sent. Parameters given here win. */
+  /** Authorization URL of the user. `parameters` override the defaults. */
   url(parameters: Readonly<Record<string, string>> = {}): string {
     const query = new URLSearchParams({
       response_type: 'code',
@@ -56,25 +56,28 @@ export class Authorization {
     return this.browser.open(this.url(parameters), this.app.redirectUri);
   }
 
-  /** Sends the first form of the page: the one that goes on. */
-  goOn(page: Page, values: Readonly<Record<string, string>> = {}): Promise<Page> {
+  /** Submits the first form of the page, which continues the sign-in. */
+  submitForm(page: Page, values: Readonly<Record<string, string>> = {}): Promise<Page> {
     const [form] = formsIn(page);
-    if (form === undefined) throw new Error(`${page.url} answered ${page.status} without a form.`);
+    if (form === undefined) throw new Error(`${page.url} responded with ${page.status} without a form.`);
     return this.browser.submit(page, form, values, this.app.redirectUri);
   }
 
-  /** Signs in and, where it is asked, consents; ends at the redirect back. */
+  /** Signs in and, if asked, consents. Returns the redirect URL. */
   async approve(user: User, choices: Readonly<Record<string, string>> = {}): Promise<URL> {
     let page = await this.open();
     for (let pages = 0; pages < 3 && !page.url.startsWith(this.app.redirectUri); pages += 1) {
       const [form] = formsIn(page);
-      page = await this.goOn(page, form !== undefined && 'password' in form.fields ? { ...user } : choices);
+      page = await this.submitForm(
+        page,
+        form !== undefined && 'password' in form.fields ? { ...user } : choices,
+      );
     }
     await this.browser.close();
     return new URL(page.url);
   }
 
-  /** Exchanges the code; parameters given here win. */
+  /** Exchanges the code. `parameters` override the defaults. */
   exchange(code: string, parameters: Readonly<Record<string, string>> = {}) {
     return tokenRequest({
       grant_type: 'authorization_code',
@@ -91,7 +94,7 @@ export function tokenRequest(parameters: Readonly<Record<string, string>>) {
   return send('post', '/api/auth/oauth2/token').type('form').send(parameters);
 }
 
-/** The whole way: sign in, consent, exchange. */
+/** Signs in, consents and exchanges the code. */
 export async function signIn(
   user: User,
   app: App,
@@ -105,7 +108,7 @@ export async function signIn(
   return tokensSchema.parse((await authorization.exchange(code).expect(200)).body);
 }
 
-/** A first-party session token: valid for both APIs, holding no more scopes than asked for. */
+/** Returns a first-party token for both APIs with the given scopes. */
 export async function dashboardToken(user: User, scopes: readonly string[] = []): Promise<string> {
   return (await signIn(user, dashboard, ['openid', ...scopes])).access_token;
 }

@@ -3,8 +3,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const toleranceSeconds = 300;
 
-/** As a subscriber would check it, from the interface alone: HMAC-SHA256 over `<t>.<raw body>`, and not too old. */
-export function signatureHolds({ headers, rawBody }: ReceivedDelivery, secret: string): boolean {
+/** Verifies a delivery as the interface describes: HMAC-SHA256 over `<t>.<raw body>`, at most 300 s old. */
+export function isValidSignature({ headers, rawBody }: ReceivedDelivery, secret: string): boolean {
   const header = headers['x-service-signature'];
   if (typeof header !== 'string') return false;
   const [, timestamp = '', given = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];

@@ -2,19 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ApiClient } from './api-client.js';
-import { type Line, orderOf } from './orders.js';
+import { type Line, orderBody } from './orders.js';
 
 const pauseMs = 60;
-const retryEveryMs = 200;
+const retryDelayMs = 200;
 const giveUpAfterMs = 60_000;
 const placed = z.object({ id: z.string(), status: z.string() });
 
-/** Places order after order, as a careful client does: what gets no answer, or one that may pass, is sent again under the same key. */
+/**
+ * Places orders continuously. Retries requests without a response or with a transient error, with the same
+ * key.
+ */
 export class SteadyShopper {
-  /** The order that each key became. */
+  /** Order ids by idempotency key. */
   readonly orders = new Map<string, string>();
-  /** Answers that were neither an order nor one a client may try again. */
-  readonly surprises: string[] = [];
+  /** Unexpected responses: neither an order nor a retryable error. */
+  readonly unexpected: string[] = [];
   retries = 0;
   private stopped = false;
   private readonly running: Promise<void>[];
@@ -23,12 +26,12 @@ export class SteadyShopper {
     private readonly store: ApiClient,
     private readonly lines: readonly Line[],
     private readonly rateId: string,
-    hands: number,
+    concurrency: number,
   ) {
-    this.running = Array.from({ length: hands }, () => this.shop());
+    this.running = Array.from({ length: concurrency }, () => this.shop());
   }
 
-  /** Finishes what is in hand. */
+  /** Stops after the running requests. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all(this.running);
@@ -44,22 +47,22 @@ export class SteadyShopper {
   private async order(key: string): Promise<void> {
     const endsAtMs = performance.now() + giveUpAfterMs;
     while (performance.now() < endsAtMs) {
-      const answer = await this.store
-        .post('/store/v1/orders', orderOf(this.lines, this.rateId))
+      const response = await this.store
+        .post('/store/v1/orders', orderBody(this.lines, this.rateId))
         .set('idempotency-key', key)
         .timeout(20_000)
-        .catch(() => undefined); // the connection broke: nobody knows what became of it
-      if (answer?.status === 201) {
-        this.orders.set(key, placed.parse(answer.body).id);
+        .catch(() => undefined); // the connection failed, so the outcome is unknown
+      if (response?.status === 201) {
+        this.orders.set(key, placed.parse(response.body).id);
         return;
       }
-      if (answer !== undefined && ![409, 429, 503].includes(answer.status)) {
-        this.surprises.push(`${answer.status} ${answer.text}`);
+      if (response !== undefined && ![409, 429, 503].includes(response.status)) {
+        this.unexpected.push(`${response.status} ${response.text}`);
         return;
       }
       this.retries += 1;
-      await delay(retryEveryMs);
+      await delay(retryDelayMs);
     }
-    this.surprises.push('no order within a minute');
+    this.unexpected.push('no order within a minute');
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The repository's root, where the operator's commands run. */
+/** Root directory of the repository, in which operator commands run. */
 export const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const stackFile = process.env.SUITE_STACK_FILE ?? join(root, '.dev', 'stack.json');
@@ -24,7 +24,7 @@ const stackSchema = z.object({
 /** The running suite, as `stack.json` describes it. */
 export const suite = stackSchema.parse(JSON.parse(readFileSync(stackFile, 'utf8')));
 export const certificateAuthority = readFileSync(suite.ca_file, 'utf8');
-/** Where its state lies: the operator's commands find the suite by it. */
+/** The state directory, by which operator commands find the suite. */
 export const stateDir = join(stackFile, '..');
 
 export interface User {
@@ -32,7 +32,7 @@ export interface User {
   readonly password: string;
 }
 
-/** One of the demo data's accounts. */
+/** Returns an account of the demo data. */
 export function demoUser(email: string): User {
   const user = suite.users.find((candidate) => candidate.email === email);
   if (user === undefined) throw new Error(`The demo data has no ${email}.`);

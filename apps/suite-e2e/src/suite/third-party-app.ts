@@ -7,10 +7,10 @@ import { certificateAuthority, suite, type User } from './the-suite.js';
 const redirectUri = 'https://merch-sync.example/callback';
 const registered = z.looseObject({ registration_client_uri: z.url(), registration_access_token: z.string() });
 const trusting = fetchTrusting(certificateAuthority);
-/** Over HTTPS to the gateway, trusting the suite's own certificate authority. */
+/** Fetches over HTTPS from the gateway, trusting the suite's certificate authority. */
 export const fetchFromSuite = trusting.fetch;
 
-/** An app of a stranger's: openid-client as the relying party, which registered itself. */
+/** A third-party app: openid-client as a relying party that registered itself. */
 export class ThirdPartyApp {
   private constructor(readonly configuration: client.Configuration) {}
 
