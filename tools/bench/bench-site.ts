@@ -1,15 +1,15 @@
 import type { DependencyName } from '../dev/dependencies/dependency.ts';
 import type { Figure } from './figures.ts';
 
-/** What a benchmark is given: stores of its own and how much to do. */
+/** Stores and amounts of a benchmark. */
 export interface BenchSite {
   readonly stores: Readonly<Record<DependencyName, string>>;
   readonly rounds: number;
   readonly eachMs: number;
-  /** Old rows beside the live ones. */
+  /** Number of old rows in addition to the live ones. */
   readonly oldRows: number;
   readonly step: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 }
 
-/** Measures one service against a base line of its own, in one run. */
+/** Measures a service against its baseline in one run. */
 export type Bench = (site: BenchSite) => Promise<readonly Figure[]>;

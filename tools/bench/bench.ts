@@ -7,7 +7,7 @@ import { readBenchSettings } from '../dev/settings.ts';
 import { Suite } from '../dev/suite.ts';
 import { wipeState } from '../dev/wipe-state.ts';
 import type { Bench, BenchSite } from './bench-site.ts';
-import { type Figure, isMet, tableOf } from './figures.ts';
+import { type Figure, isMet, formatTable } from './figures.ts';
 import { circumstances, writeBenchmarks } from './report.ts';
 
 const help = `npm run bench -- NAME: compares a service, compiled for production, with a baseline in one run.
@@ -31,7 +31,7 @@ Settings (environment):
   SUITE_BENCH_BASE_PORT   base port; the ports of the private stores follow it (default: 28443)
   SUITE_DEV_DIR           directory for state; the bench uses its subdirectory "bench" (default: .dev)`;
 
-/** Loaded only when asked for: they read what is compiled first. */
+/** Loaded on demand, since they import the compiled code. */
 const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: number }>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   });
   if (options.json)
     console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withVerdict) }));
-  else for (const line of ['', ...where, '', ...tableOf(figures)]) say(line);
+  else for (const line of ['', ...where, '', ...formatTable(figures)]) say(line);
   if (options.write) writeBenchmarks(options.name, where, figures);
   const missed = figures.filter((one) => !isMet(one));
   if (missed.length > 0) say(`\nMissed: ${missed.map(({ name }) => name).join(', ')}`);
@@ -99,19 +99,19 @@ function readOptions(): Options | undefined {
   return { name, json: values.json, write: values.write, gate: !values['no-gate'], amounts };
 }
 
-function amount(option: string, text: string, least: number): number {
+function amount(option: string, text: string, min: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least) throw new Failure(`${option} must be a number from ${least}.`);
+  if (!/^\d+$/.test(text) || value < min) throw new Failure(`${option} must be a number from ${min}.`);
   return value;
 }
 
-/** Private PostgreSQL, Redis and RabbitMQ, empty at the start and stopped at the end. */
+/** Runs the work with private, empty PostgreSQL, Redis and RabbitMQ, and stops them afterwards. */
 async function withStores<T>(
   say: (line: string) => void,
   work: (stores: BenchSite['stores'], progress: Progress) => Promise<T>,
 ): Promise<T> {
   const settings = readBenchSettings();
-  await endSuite(settings.stateDir); // what an interrupted run may have left
+  await endSuite(settings.stateDir); // left by an interrupted run
   await wipeState(settings);
   const suite = await Suite.open(settings, { say, log: () => undefined });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { figure, isMet, median, tableOf } from './figures.ts';
+import { figure, isMet, median, formatTable } from './figures.ts';
 
 describe('figures', () => {
   it('are the median of their rounds, which one slow round does not move', () => {
@@ -14,7 +14,7 @@ describe('figures', () => {
   });
 
   it('show their target and whether it was met', () => {
-    const [met, missed] = tableOf([
+    const [met, missed] = formatTable([
       figure('refresh', [0.4], 'x', { atLeast: 0.35 }),
       figure('memory', [300], 'MB', { atMost: 250 }),
     ]);

@@ -1,10 +1,10 @@
-/** One thing that was measured, or the ratio of two. */
+/** A measured value, or the ratio of two. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   /** `x` is a ratio. */
   readonly unit: 'x' | '/s' | 'µs' | 'ms' | 'MB' | 's' | 'rows/s' | 'statements';
-  /** Least and greatest of the rounds. */
+  /** Minimum and maximum of the rounds. */
   readonly spread?: readonly [number, number];
   readonly target?: Target;
 }
@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (lower + upper) / 2;
 }
 
-/** The median of the rounds, with their spread. */
+/** Returns the median of the rounds with their spread. */
 export function figure(
   name: string,
   rounds: readonly number[],
@@ -39,8 +39,8 @@ export function isMet({ value, target }: Figure): boolean {
   return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost;
 }
 
-/** A table for a person: what, how much, the rounds' spread, the target and whether it was met. */
-export function tableOf(figures: readonly Figure[]): string[] {
+/** Formats a table with name, value, spread, target and verdict. */
+export function formatTable(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map(({ name }) => name.length));
   return figures.map((one) => {
     const { name, value, unit, spread, target } = one;
@@ -54,7 +54,7 @@ function inWords(target: Target): string {
   return 'atLeast' in target ? `at least ${inShort(target.atLeast)}` : `at most ${inShort(target.atMost)}`;
 }
 
-/** A bound as it was meant: 0.667 for two thirds. */
+/** Formats a bound with three digits: 0.667 for two thirds. */
 function inShort(bound: number): string {
   return String(Number(bound.toPrecision(3)));
 }

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from './rounds.ts';
 
 /**
- * Latencies, in ms, of requests that are sent at a fixed rate whether the ones before are answered or not. Each is measured from when it
- * was due, so that a server that stalls is not spared those it kept waiting.
+ * Returns the latencies in ms of requests at a fixed rate, independent of earlier responses. Each is measured
+ * from its due time, so that a stalled server is charged for the requests it delays (no coordinated
+ * omission).
  */
 export async function latenciesAtRate(call: Caller, perSecond: number, forMs: number): Promise<number[]> {
   const latencies: number[] = [];
@@ -14,11 +15,11 @@ export async function latenciesAtRate(call: Caller, perSecond: number, forMs: nu
     const dueNow = Math.min(total, Math.floor(((performance.now() - startedAt) * perSecond) / 1000) + 1);
     for (; sent < dueNow; sent += 1) {
       const dueAt = startedAt + (sent * 1000) / perSecond;
-      const one = call().then(() => {
+      const request = call().then(() => {
         latencies.push(performance.now() - dueAt);
-        pending.delete(one);
+        pending.delete(request);
       });
-      pending.add(one);
+      pending.add(request);
     }
     await sleep(1);
   }

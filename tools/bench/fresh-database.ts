@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** An empty database on a server. @returns its address */
+/** Creates an empty database. @returns its URL */
 export async function freshDatabase(serverUrl: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();

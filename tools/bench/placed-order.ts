@@ -1,6 +1,6 @@
 import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
-/** An order of two lines, like those of a small shop; 40 releases, placed now. */
+/** An order of two lines, placed now, of one of 40 releases. */
 export function placedOrder(index: number, creatorId: string): OrderSnapshot {
   const at = new Date().toISOString();
   const item = (line: number) => ({

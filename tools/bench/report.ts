@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { root } from '../dev/settings.ts';
 import type { BenchSite } from './bench-site.ts';
-import { type Figure, tableOf } from './figures.ts';
+import { type Figure, formatTable } from './figures.ts';
 
 const file = join(root, 'docs', 'reference', 'benchmarks.md');
 const head = `# Benchmarks
@@ -13,7 +13,7 @@ const head = `# Benchmarks
 Written by \`npm run bench -- NAME --write\`: what one run measured, on the machine that stands above each table. Only ratios mean something elsewhere.
 `;
 
-/** Where, with what and how much was measured: what a figure is worth nothing without. */
+/** Describes the machine, versions and amounts of a measurement. */
 export async function circumstances(site: Omit<BenchSite, 'step'>): Promise<string[]> {
   const { rounds, eachMs, oldRows, stores } = site;
   const [processor] = cpus();
@@ -25,16 +25,16 @@ export async function circumstances(site: Omit<BenchSite, 'step'>): Promise<stri
   ];
 }
 
-/** Puts a bench's table into the file, in place of its last one. */
+/** Replaces the table of a benchmark in the file. */
 export function writeBenchmarks(name: string, lines: readonly string[], figures: readonly Figure[]): void {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : head;
   writeFileSync(
     file,
-    withSection(text, name, [...lines, '', ...tableOf(figures).map((line) => line.slice(2))]),
+    withSection(text, name, [...lines, '', ...formatTable(figures).map((line) => line.slice(2))]),
   );
 }
 
-/** @param text of the whole file, in which a section begins with its heading and ends with the next */
+/** @param text the whole file, in which a section ends at the next heading */
 export function withSection(text: string, name: string, lines: readonly string[]): string {
   const [before = '', ...sections] = text.split(/^(?=## )/m);
   const section = `## ${name}\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`;

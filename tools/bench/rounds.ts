@@ -1,54 +1,54 @@
 import { figure, type Figure, type Target } from './figures.ts';
 
-/** Sends one request and waits for its answer; rejects when that is not as it should be. */
+/** Sends a request and waits for its response. Rejects an unexpected response. */
 export type Caller = () => Promise<void>;
 
-/** What is compared: some callers that keep one request each in flight. */
+/** A variant of a comparison: callers that each keep one request in flight. */
 export interface Variant {
   readonly name: string;
   readonly callers: readonly Caller[];
-  /** Processor time its server has used so far, in ms; undefined where the system does not tell. */
+  /** CPU time of its server so far, in ms; undefined if the system does not report it. */
   readonly cpuMs?: () => number | undefined;
 }
 
 export interface RoundOptions {
   readonly rounds: number;
-  /** Length of a variant's part of a round. */
+  /** Duration of a variant's part of a round. */
   readonly eachMs: number;
 }
 
 /** One variant's part of a round. */
 export interface Part {
   readonly perSecond: number;
-  /** Of its server's process, each request. */
+  /** CPU time of the server process per request. */
   readonly cpuUs: number | undefined;
 }
 
-/** A variant that does its part by itself. */
-export interface Turn {
+/** A variant that performs its own part of a round. */
+export interface AlternatingVariant {
   readonly name: string;
   readonly part: () => Promise<Part>;
 }
 
-/** Of each variant, by its name, one for each round. */
+/** The parts of each variant by name, one per round. */
 export type Rounds = Readonly<Record<string, readonly Part[]>>;
 
 /**
- * The variants take turns in every round, in reverse order every other round, so what else the machine does meets all of them.
- * A round that is not counted goes first: what runs for the first time is compiled.
+ * Measures all variants in every round, in reverse order every other round, so that other load on the machine
+ * affects all of them. The first round warms up the code and is not counted.
  */
 export async function measureInRounds(
   variants: readonly Variant[],
   { rounds, eachMs }: RoundOptions,
 ): Promise<Rounds> {
-  return takeTurns(
+  return alternate(
     variants.map((variant) => ({ name: variant.name, part: () => measure(variant, eachMs) })),
     rounds,
   );
 }
 
-/** The same for variants whose part of a round is not as long as a time, but as an amount of work. */
-export async function takeTurns(variants: readonly Turn[], rounds: number): Promise<Rounds> {
+/** The same for variants whose part is a fixed amount of work instead of a fixed time. */
+export async function alternate(variants: readonly AlternatingVariant[], rounds: number): Promise<Rounds> {
   const all = variants.map((variant) => ({ ...variant, parts: new Array<Part>() }));
   for (const { part } of all) await part();
   for (let round = 0; round < rounds; round += 1) {
@@ -57,8 +57,8 @@ export async function takeTurns(variants: readonly Turn[], rounds: number): Prom
   return Object.fromEntries(all.map(({ name, parts }) => [name, parts]));
 }
 
-/** @param cpuMs before and after, of so many */
-export function partOf(
+/** @param cpuMs CPU time before and after */
+export function makePart(
   done: number,
   elapsedMs: number,
   [before, after]: readonly [number | undefined, number | undefined],
@@ -67,7 +67,7 @@ export function partOf(
   return { perSecond: (done * 1000) / elapsedMs, cpuUs };
 }
 
-/** The ratio of two variants, round by round: their absolute figures say little on a shared machine. */
+/** Ratio of two variants per round, since absolute figures say little on a shared machine. */
 export function ratio(name: string, rounds: Rounds, of: string, to: string, target?: Target): Figure {
   const base = rounds[to] ?? [];
   const ratios = (rounds[of] ?? []).map(
@@ -76,7 +76,7 @@ export function ratio(name: string, rounds: Rounds, of: string, to: string, targ
   return figure(name, ratios, 'x', target);
 }
 
-/** The same of what each does in a second of its own processor time; nothing where the system does not tell that. */
+/** Ratio per second of CPU time; empty if the system does not report CPU time. */
 export function ratioPerCore(
   name: string,
   rounds: Rounds,
@@ -92,7 +92,7 @@ export function ratioPerCore(
   return ratios.length === 0 ? [] : [figure(name, ratios, 'x', target)];
 }
 
-/** What a variant did, in absolute figures. */
+/** Absolute figures of a variant. */
 export function absolute(rounds: Rounds, name: string): Figure[] {
   const parts = rounds[name] ?? [];
   const cpu = parts.flatMap(({ cpuUs }) => cpuUs ?? []);
@@ -115,5 +115,5 @@ async function measure({ callers, cpuMs }: Variant, forMs: number): Promise<Part
       }
     }),
   );
-  return partOf(done, performance.now() - startedAt, [cpuBefore, cpuMs?.()]);
+  return makePart(done, performance.now() - startedAt, [cpuBefore, cpuMs?.()]);
 }

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 
-const readyWithinMs = 30_000;
-const lookAgainMs = 20;
+const readyTimeoutMs = 30_000;
+const pollIntervalMs = 20;
 
-/** A server under measurement, in a process of its own. */
+/** A server under measurement, in a separate process. */
 export class ServedProcess {
   private readonly child: ChildProcess;
   private readonly startedAt = performance.now();
@@ -31,30 +31,30 @@ export class ServedProcess {
     }
   }
 
-  /** The first line it prints. */
+  /** Returns the first line that it prints. */
   async firstLine(): Promise<string> {
-    const until = performance.now() + readyWithinMs;
+    const until = performance.now() + readyTimeoutMs;
     while (performance.now() < until && this.child.exitCode === null) {
       const [line] = this.lastLines;
       if (line !== undefined) return line;
-      await sleep(lookAgainMs);
+      await sleep(pollIntervalMs);
     }
     throw this.failure();
   }
 
-  /** Waits until it says that it is ready. @returns seconds since the process started */
+  /** Waits until it is ready. @returns seconds since the process started */
   async ready(url: string): Promise<number> {
-    const until = performance.now() + readyWithinMs;
+    const until = performance.now() + readyTimeoutMs;
     while (performance.now() < until && this.child.exitCode === null) {
-      const answer = await fetch(url).catch(() => undefined);
-      await answer?.body?.cancel();
-      if (answer?.ok === true) return (performance.now() - this.startedAt) / 1000;
-      await sleep(lookAgainMs);
+      const response = await fetch(url).catch(() => undefined);
+      await response?.body?.cancel();
+      if (response?.ok === true) return (performance.now() - this.startedAt) / 1000;
+      await sleep(pollIntervalMs);
     }
     throw this.failure();
   }
 
-  /** The most memory it has had so far, in MB; undefined where the system does not tell (proc(5), VmHWM). */
+  /** Peak memory in MB; undefined if the system does not report it (proc(5), VmHWM). */
   peakMemoryMb(): number | undefined {
     try {
       const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
@@ -65,7 +65,10 @@ export class ServedProcess {
     }
   }
 
-  /** Processor time so far, in ms; undefined where the system does not tell (proc(5); a clock tick is 10 ms on Linux). */
+  /**
+   * CPU time so far, in ms; undefined if the system does not report it (proc(5); a clock tick is 10 ms on
+   * Linux).
+   */
   cpuMs(): number | undefined {
     try {
       const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
@@ -76,12 +79,12 @@ export class ServedProcess {
     }
   }
 
-  /** Stops it from running until it is released: what comes to it meanwhile waits. */
-  hold(): void {
+  /** Pauses the process; requests wait until `resume`. */
+  pause(): void {
     this.child.kill('SIGSTOP');
   }
 
-  release(): void {
+  resume(): void {
     this.child.kill('SIGCONT');
   }
 
@@ -97,7 +100,7 @@ export class ServedProcess {
   }
 }
 
-/** A port that was free just now. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -108,7 +111,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** BENCH_NODE_ARGS: further arguments of its Node, such as `--cpu-prof --cpu-prof-dir=profiles`, to see where the time goes. */
+/** BENCH_NODE_ARGS: further Node arguments, such as `--cpu-prof --cpu-prof-dir=profiles` for profiling. */
 export function furtherArguments(): string[] {
   return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
 }

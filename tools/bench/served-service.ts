@@ -1,10 +1,10 @@
 import type { BenchSite } from './bench-site.ts';
 import { freePort } from './served-process.ts';
 
-/** A limit that no load from one caller meets. */
+/** A limit that no benchmark reaches. */
 export const unlimited = '100000000/1';
 
-/** Where a service under measurement listens, and the settings that all services share. @param name of its corner of the stores */
+/** Addresses and common settings of a service under measurement. @param name its namespace in the stores */
 export async function servedService(site: BenchSite, name: string, databaseUrl: string) {
   const [port, internalPort] = [await freePort(), await freePort()];
   return {

@@ -7,7 +7,7 @@ export const harbourLights = creator('Harbour Lights');
 export const glassMeridian = creator('Glass Meridian');
 export const slowFerry = creator('The Slow Ferry');
 
-/** Two organisations and an operator. The passwords are for trying things on one's own machine, nowhere else. */
+/** Two organisations and an operator. The passwords are only for local use. */
 export const organisations = [
   {
     id: 'org_harbour',

@@ -33,7 +33,7 @@ export async function send(
   });
 }
 
-/** One of the two APIs, called with a token. @throws Failure when an answer is no success or not of its shape */
+/** A client of one API with a token. @throws Failure for an unsuccessful response or an invalid body */
 export class Api {
   private readonly base: string;
   private readonly token: string;

@@ -6,14 +6,17 @@ import { Failure } from '../dev/failure.ts';
 import { send } from './api.ts';
 import { equal } from './steps.ts';
 
-const tokenAnswer = z.object({
+const tokenResponse = z.object({
   access_token: z.string(),
   expires_in: z.number(),
   refresh_token: z.string().optional(),
 });
-export type Tokens = z.infer<typeof tokenAnswer>;
+export type Tokens = z.infer<typeof tokenResponse>;
 
-/** Authorization code with PKCE (RFC 7636): a person signs in and consents by plain forms; the code becomes tokens. */
+/**
+ * Authorization code flow with PKCE (RFC 7636): signs in and consents with plain forms, and exchanges the
+ * code.
+ */
 export async function authorizationCodeFlow(
   authUrl: string,
   ca: string,
@@ -57,7 +60,7 @@ export async function authorizationCodeFlow(
     agent: new Agent({ ca }),
   });
   equal('the status of the token endpoint', answer.status, 200);
-  return tokenAnswer.parse(JSON.parse(answer.body));
+  return tokenResponse.parse(JSON.parse(answer.body));
 }
 
 async function signInAndConsent(
@@ -71,7 +74,7 @@ async function signInAndConsent(
       throw new Failure(`The sign-in page at ${new URL(url).origin} could not be loaded: ${error.message}`);
     });
     for (let pages = 0; pages < 4 && !page.url.startsWith(redirectUri); pages += 1) {
-      const [form] = formsIn(page); // the first form of each page is the one that goes on
+      const [form] = formsIn(page); // the first form of each page continues the flow
       if (form === undefined || page.status >= 400)
         throw new Failure(`Expected a page with a form, but ${page.url} responded with ${page.status}.`);
       const filled: Record<string, string> = 'password' in form.fields ? { email, password } : {};

@@ -36,7 +36,7 @@ const second = [
   'Rivers',
   'Hours',
 ] as const;
-/** Names that take more than ASCII to get right. */
+/** Names with non-ASCII characters. */
 const unusual: Readonly<Record<number, string>> = {
   7: '夜のフェリー',
   15: 'Cafe\u0301 Ångström',
@@ -57,7 +57,7 @@ const songs = [
   'Landfall',
 ] as const;
 
-/** The whole demo catalogue: the same ids, names and prices at every start. */
+/** The demo catalogue, with the same ids, names and prices at every start. */
 export function demoCatalogue(creators: readonly DemoCreator[]) {
   return {
     product_types: productTypes.map(
@@ -97,20 +97,20 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
         title: `${name.normalize('NFC')} (${type.packed_title})`,
         product_type: type.product_type,
         status,
-        quantity: stockOf(number, position),
+        quantity: initialStock(number, position),
         weight_grams: position === 0 ? type.weight_grams : null,
         barcode: restrictedEan(productNumber + 1),
         glb_model: type.product_type.startsWith('vinyl')
           ? `https://cdn.example/models/${type.product_type}.glb`
           : null,
         prices: status === 'pending' ? null : type.prices,
-        tracks: tracksOf(type, number),
+        tracks: makeTracks(type, number),
       };
     }),
   };
 }
 
-/** Two or three formats a release: about 260 products of 120 releases. */
+/** Two or three formats per release: about 260 products of 120 releases. */
 function typesOf(number: number): readonly ProductType[] {
   const count = number % 6 === 0 ? 3 : 2;
   return Array.from(
@@ -120,12 +120,12 @@ function typesOf(number: number): readonly ProductType[] {
 }
 
 /** Some first products are limited editions; one of each creator is sold out. */
-function stockOf(number: number, position: number): number | null {
+function initialStock(number: number, position: number): number | null {
   if (position !== 0 || number % 10 !== 2) return null;
   return number % 40 === 32 ? 0 : 50 + (number % 7) * 75;
 }
 
-function tracksOf(type: ProductType, number: number) {
+function makeTracks(type: ProductType, number: number) {
   const random = seededRandom(number * 31 + type.tracks);
   const perSide = Math.ceil(type.tracks / Math.max(type.sides.length, 1));
   return Array.from({ length: type.tracks }, (_, index) => ({
@@ -135,7 +135,9 @@ function tracksOf(type: ProductType, number: number) {
   }));
 }
 
-/** EAN-13 of the range 200–299, which GS1 keeps for use inside a company: it cannot clash with real goods. */
+/**
+ * EAN-13 in the range 200–299, which GS1 reserves for internal use, so it cannot clash with real products.
+ */
 function restrictedEan(number: number): string {
   const digits = `200${String(number).padStart(9, '0')}`;
   const sum = [...digits].reduce(
@@ -145,7 +147,7 @@ function restrictedEan(number: number): string {
   return `${digits}${(10 - (sum % 10)) % 10}`;
 }
 
-/** A UUIDv7 of that time whose other bits come from a name. */
+/** A UUIDv7 of the given time whose other bits are derived from a name. */
 export function stableUuid(at: Date, name: string): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   const hash = createHash('sha256').update(name).digest('hex');

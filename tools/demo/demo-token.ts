@@ -4,25 +4,25 @@ import { readSettings } from '../dev/settings.ts';
 import { readStack, type Stack } from '../dev/stack-file.ts';
 import { authorizationCodeFlow } from './authorization.ts';
 
-/** The suite of this state directory. @throws Failure when none runs */
+/** Returns the suite of this state directory. @throws Failure when none is running */
 export function runningStack(): Stack {
   const stack = readStack(readSettings().stateDir);
   if (stack === undefined) throw new Failure('No suite is running. Start one with: npm start');
   return stack;
 }
 
-export interface TokenWish {
+export interface TokenRequest {
   readonly email: string;
-  /** Needed when it is no demo account's. */
+  /** Required unless it is a demo account. */
   readonly password?: string;
   readonly scopes: readonly string[];
-  /** The dashboard, unless another app is named. */
+  /** By default the dashboard. */
   readonly client?: string;
   readonly redirectUri?: string;
 }
 
-/** An access token, got as a person with a browser would get it. @throws Failure */
-export async function demoToken(stack: Stack, wish: TokenWish): Promise<string> {
+/** Obtains an access token through the sign-in pages. @throws Failure */
+export async function demoToken(stack: Stack, wish: TokenRequest): Promise<string> {
   const { dashboard } = stack.clients;
   const password = wish.password ?? stack.users.find(({ email }) => email === wish.email)?.password;
   if (password === undefined) throw new Failure(`${wish.email} is no demo account: give its --password.`);

@@ -23,7 +23,7 @@ const scopes = [
   'webhooks:delete',
 ];
 
-/** Plays a third-party app through the gateway, with nothing but the public interfaces. The first mismatch ends it. */
+/** Acts as a third-party app that uses only the public interfaces. Stops at the first mismatch. */
 async function demo(): Promise<void> {
   const stack = runningStack();
   const owner =
@@ -153,7 +153,7 @@ async function demo(): Promise<void> {
     });
     await steps.run("Read the month's sales", async (note) => {
       const now = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
-      // At least: others may sell at the same time.
+      // At least, since others may sell concurrently.
       that('two more units sold', now.body.totals.units - before.totals.units >= 2);
       that('their revenue', now.body.totals.revenue - before.totals.revenue >= 2 * 2999);
       note(`${now.status} ${now.body.totals.units} units, £${(now.body.totals.revenue / 100).toFixed(2)}`);

@@ -1,7 +1,7 @@
 export interface ProductType {
   readonly product_type: string;
   readonly title: string;
-  /** Behind a release's name. */
+  /** Suffix after the release's name. */
   readonly packed_title: string;
   readonly weight_grams: number;
   readonly lead_time_days: number;

@@ -1,4 +1,4 @@
-/** A small generator that gives the same numbers on every machine (mulberry32): the demo data must not change from start to start. */
+/** A deterministic random generator (mulberry32), so that the demo data is the same at every start. */
 export function seededRandom(seed: number): {
   below(limit: number): number;
   pick<T>(from: readonly [T, ...T[]]): T;

@@ -4,12 +4,15 @@ import { openReceiver } from '../listen/receiver.ts';
 
 export interface ShopReceiver {
   readonly url: string;
-  /** The verified event about this order, if it has come. @throws Failure when a delivery came that is not genuine */
+  /**
+   * Returns the verified event about this order, if received.
+   * @throws Failure when a delivery was not genuine
+   */
   find(event: string, orderId: string): ReceivedEvent | undefined;
   readonly stop: () => Promise<void>;
 }
 
-/** The app's own webhook endpoint: keeps what is verified. */
+/** The webhook endpoint of the app. Stores verified events. */
 export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   const events: ReceivedEvent[] = [];
   const refusals: string[] = [];

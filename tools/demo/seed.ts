@@ -17,7 +17,7 @@ const createdCreator = z.object({
 });
 const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 
-/** Loads the demo data; loading again what is there changes nothing. Answers what `stack.json` tells of it. */
+/** Loads the demo data, idempotently. Returns its members of `stack.json`. */
 export async function seed(_stack: BareStack, site: OperatorSite): Promise<Seeded> {
   const [accounts] = await Promise.all([
     loadAccounts(site),
@@ -33,7 +33,7 @@ export async function seed(_stack: BareStack, site: OperatorSite): Promise<Seede
   return accounts;
 }
 
-/** One program for all accounts: starting one for each would take longer than the work. */
+/** Creates all accounts with one program, since starting one for each would be slow. */
 async function loadAccounts(site: OperatorSite): Promise<Seeded> {
   const creators = organisations.flatMap(({ id, creators: own }) =>
     own.map((creator) => ({ ...creator, organisation: id })),
@@ -97,7 +97,7 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
     ),
   );
   const [dashboard, resourceServer] = results.slice(-2).map((result) => createdClient.parse(result));
-  const creatorsOf = (uuids: readonly string[]) =>
+  const readCreators = (uuids: readonly string[]) =>
     createdCreators
       .filter(({ uuid }) => uuids.includes(uuid))
       .map(({ uuid, id, name }) => ({ uuid, id, name }));
@@ -109,7 +109,7 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
           password,
           org_id: id,
           org_role: role,
-          creators: creatorsOf(own.map(({ uuid }) => uuid)),
+          creators: readCreators(own.map(({ uuid }) => uuid)),
         })),
       ),
       {
@@ -131,7 +131,7 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
   };
 }
 
-/** A secret is shown once: for a client of an earlier start there is a new one. */
+/** A secret is shown once, so a client of an earlier start gets a new one. */
 async function newSecret(site: OperatorSite, clientId: string): Promise<string> {
   const created = createdClient
     .required()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the demo reads of each answer. */
+/** The members of responses that the demo uses. */
 const money = z.object({ amount: z.number(), currency: z.string() });
 const cursorPage = z.object({ next_cursor: z.string().nullable(), has_more: z.boolean() });
 

@@ -21,12 +21,12 @@ describe("the demo's shipping", () => {
   });
 
   it('prices each service and zone in all four currencies, for the same weights', () => {
-    const bandsOf = (name: string, zone: string) =>
+    const bandWeights = (name: string, zone: string) =>
       cards
         .filter((card) => card.name === name && card.zone === zone)
         .map(({ currency, bands }) => [currency, bands.map((band) => band.max_weight_grams)]);
     for (const { name, zone } of cards)
-      expect(bandsOf(name, zone)).toEqual(
+      expect(bandWeights(name, zone)).toEqual(
         currencies.map((currency) => [currency, [250, 500, 1000, 2000, 5000, 10_000]]),
       );
   });

@@ -12,10 +12,10 @@ const zones: Readonly<Record<string, readonly string[]>> = {
   asia_pacific: listed('JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'),
 };
 
-/** Numbers from here on are for users to assign (ISO 3166-1 §8.1.3): the package gives XK one of them, and no order goes there. */
+/** User-assigned numbers (ISO 3166-1 §8.1.3). The package assigns one to XK, which no order is sent to. */
 const userAssigned = 900;
 
-/** Every country of ISO 3166-1 is in a zone; those not named are the rest of the world. */
+/** Every country of ISO 3166-1 is in a zone; unlisted ones are the rest of the world. */
 function worldZones(): Record<string, readonly string[]> {
   const named = new Set(Object.values(zones).flat());
   return {
@@ -27,9 +27,9 @@ function worldZones(): Record<string, readonly string[]> {
 }
 
 const bandGrams = [250, 500, 1000, 2000, 5000, 10_000] as const;
-/** What a band costs beside the lightest. */
+/** Price factor of each band relative to the lightest. */
 const bandFactors = [1, 1.3, 1.7, 2.5, 4.2, 7] as const;
-/** Hand-kept price levels beside GBP, not exchange rates. Yen are whole and end in 10. */
+/** Price levels relative to GBP, which are not exchange rates. Yen prices are multiples of 10. */
 const priceLevels = { GBP: 1, USD: 1.25, EUR: 1.2, JPY: 1.9 } as const;
 
 function rateCards(pence: Readonly<Record<string, number>>) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../dev/failure.ts';
 
-/** Prints each step with what it found and how long it took. */
+/** Prints each step with its result and duration. */
 export class Steps {
   private count = 0;
   private readonly startedAtMs = performance.now();
@@ -30,7 +30,7 @@ export class Steps {
   }
 }
 
-/** @throws Failure that says what was expected */
+/** @throws Failure with the expectation */
 export function equal(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new Failure(

@@ -2,7 +2,10 @@ import { messages } from '@fulfilment/contracts';
 import { report } from '../ops/report.ts';
 import { openSuite } from '../ops/running-suite.ts';
 
-/** What `npm run -s ops -- order ship ORDER …` does: publishes the warehouse's message and waits until it was applied. */
+/**
+ * Publishes the warehouse's message and waits until it is applied, like `npm run -s ops -- order ship ORDER
+ * …`.
+ */
 export async function shipWithOps(orderId: string): Promise<string> {
   const shipped = messages.fulfilmentShipped.make(
     {

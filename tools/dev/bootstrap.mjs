@@ -6,8 +6,8 @@ import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What a bare clone can run: no packages, and the machine's own Node from 20 on. Installs the node modules when the lock
- * file has changed, then goes on in TypeScript under the Node 24 that is among them.
+ * Runs in a new clone without packages, with Node 20 or later. Installs the node modules if the lock file has changed, then
+ * runs the TypeScript file with the installed Node 24.
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const modules = join(root, 'node_modules');
@@ -15,7 +15,7 @@ const stamp = join(modules, '.installed-for');
 const lock = join(root, '.installing');
 const longestInstallationMs = 30 * 60_000;
 const oldestNode = 20;
-const oldestTypeScriptNode = [22, 18]; // the first that strips types without a flag
+const oldestTypeScriptNode = [22, 18]; // the first version that strips types without a flag
 
 /**
  * @param {string} script a TypeScript file, relative to the root of the repository
@@ -23,7 +23,7 @@ const oldestTypeScriptNode = [22, 18]; // the first that strips types without a 
  */
 export async function run(script, { evenIfStale = false, readsBuild = false } = {}) {
   checkNode();
-  // Where an installation goes on, or was broken off, half of the modules lie there.
+  // During an installation, or after an interrupted one, the modules are incomplete.
   const doAsTheyAre = evenIfStale && existsSync(modules) && !existsSync(lock);
   if (!doAsTheyAre) installNodeModules();
   if (readsBuild && !existsSync(join(root, 'libs', 'contracts', 'dist')))
@@ -48,7 +48,7 @@ export async function run(script, { evenIfStale = false, readsBuild = false } = 
   process.exit(code);
 }
 
-/** npm runs scripts by a shell that does not pass SIGTERM on: when it is gone, so must what it started. */
+/** npm's shell does not forward SIGTERM, so end the script when its parent has ended. */
 function stopWithParent(child) {
   const parent = process.ppid;
   const watch = setInterval(() => {
@@ -65,7 +65,7 @@ function checkNode() {
   );
 }
 
-/** The stamp is the hash of what decides the modules, so a changed branch is noticed and an unchanged one costs nothing. */
+/** The stamp is a hash of the files that determine the modules, so it changes with the branch. */
 function installNodeModules() {
   const wanted = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -74,7 +74,7 @@ function installNodeModules() {
   const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
   if (installed()) return;
   const unlock = lockInstallation();
-  if (installed()) return unlock(); // another command has done it meanwhile
+  if (installed()) return unlock(); // another command has installed them
   const startedAt = Date.now();
   console.log('Installing the node modules (npm ci) …');
   rmSync(stamp, { force: true });
@@ -93,7 +93,7 @@ function installNodeModules() {
   console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
 }
 
-/** Two commands that install at once would leave half of each. The lock names its process: that of one which died counts for nothing. */
+/** Prevents concurrent installations. The lock contains its process id; the lock of an ended process is ignored. */
 function lockInstallation() {
   for (let told = false; ; told = true) {
     if (createFile(lock)) return () => rmSync(lock, { force: true });
@@ -103,7 +103,7 @@ function lockInstallation() {
   }
 }
 
-/** Only one of those who wait may remove it, and looks again first: meanwhile it may be the lock of another who waited. */
+/** Only one waiting process may remove a stale lock, after it has checked again that the lock did not change. */
 function removeStaleLock() {
   const removing = `${lock}.removing`;
   if (!createFile(removing)) {
@@ -114,7 +114,7 @@ function removeStaleLock() {
   rmSync(removing, { force: true });
 }
 
-/** False when it is there already. */
+/** Returns false if it already exists. */
 function createFile(file) {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
@@ -125,14 +125,14 @@ function createFile(file) {
   }
 }
 
-/** Whether its process has died, or never came to write its name, or has held it for so long that the pid must be another's. */
+/** Whether its process has ended, has not written its pid, or is so old that the pid must have been reused. */
 function isStale(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
     const ageMs = Date.now() - statSync(file).mtimeMs;
     return pid > 0 ? !isRunning(pid) || ageMs > longestInstallationMs : ageMs > 5_000;
   } catch {
-    return false; // it has just been removed
+    return false; // it was removed concurrently
   }
 }
 
@@ -145,7 +145,7 @@ function isRunning(pid) {
   }
 }
 
-/** The packages bring Node 24 for Linux; elsewhere the machine's own must do. */
+/** The packages contain Node 24 for Linux; other systems use the installed one. */
 function nodeProgram() {
   const packaged = join(root, 'node_modules', '.bin', 'node');
   if (existsSync(packaged)) return packaged;

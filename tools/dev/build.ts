@@ -5,7 +5,7 @@ import { root } from './settings.ts';
 
 const nx = join(root, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
 
-/** Runs Nx without its daemon and its full-screen display, so nothing of it stays behind. */
+/** Runs Nx without its daemon and full-screen display, so no process stays behind. */
 export function runNx(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; onLine?: (line: string) => void } = {},
@@ -17,7 +17,7 @@ export function runNx(
   });
 }
 
-/** Compiles every project; what is unchanged comes from Nx's cache. */
+/** Builds every project; unchanged ones come from Nx's cache. */
 export async function buildAll(): Promise<void> {
   const { code, output } = await runNx(['run-many', '--target=build', '--outputStyle=static']);
   if (code !== 0) throw new Failure(`The build failed.\n${lastLines(output, 60)}`);

@@ -6,14 +6,14 @@ import { mustRun, namesIn } from './run-program.ts';
 import { root } from './settings.ts';
 
 /**
- * Makes the deployable folder of the app it is run in: `dist/apps/NAME` holds the app, the libraries it uses and its
- * production packages, and the files it names, laid out like the repository, so that `node apps/NAME/dist/main.js` runs there and nowhere else
- * is needed. Expects the app to be built; Nx runs it as the target `bundle` and caches the result.
+ * Creates the deployable folder `dist/apps/NAME` of an app: the app, its libraries, production packages and
+ * run-time files, laid out like the repository. `node apps/NAME/dist/main.js` runs there without other files.
+ * The app must be built; Nx runs this as the target `bundle` and caches the result.
  */
 const packageSchema = z.object({
   name: z.string(),
   dependencies: z.record(z.string(), z.string()).optional(),
-  /** What the app reads at run time beyond code, by its place in the repository. */
+  /** Files besides code that the app reads at run time, by their path in the repository. */
   bundledFiles: z.array(z.string()).optional(),
 });
 const scope = '@fulfilment/';
@@ -26,12 +26,12 @@ async function bundle(appDir: string): Promise<void> {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     cpSync(join(root, path), join(target, path), { recursive: true });
   };
-  // npm checks the lock file against every workspace, so each manifest comes along; only what is used brings code.
+  // npm checks the lock file against every workspace, so all manifests are copied, but only the used code.
   for (const path of ['package.json', 'package-lock.json', '.npmrc', ...workspaces()]) {
     copy(path.includes('.') ? path : join(path, 'package.json'));
   }
-  for (const project of [app, ...librariesOf(app)]) copy(join(project, 'dist'));
-  for (const file of manifestOf(app).bundledFiles ?? []) copy(file);
+  for (const project of [app, ...requiredLibraries(app)]) copy(join(project, 'dist'));
+  for (const file of readManifest(app).bundledFiles ?? []) copy(file);
   await mustRun(
     'npm',
     [
@@ -55,23 +55,23 @@ function workspaces(): string[] {
   return [...groups, 'tools'].filter((path) => existsSync(join(root, path, 'package.json')));
 }
 
-/** The libraries of ours that a project needs, directly or through others. */
-function librariesOf(project: string, found = new Set<string>()): Set<string> {
-  const { dependencies = {} } = manifestOf(project);
+/** Returns the project's libraries, including transitive ones. */
+function requiredLibraries(project: string, found = new Set<string>()): Set<string> {
+  const { dependencies = {} } = readManifest(project);
   for (const name of Object.keys(dependencies).filter((dependency) => dependency.startsWith(scope))) {
     const library = join('libs', name.slice(scope.length));
     if (found.has(library)) continue;
     found.add(library);
-    librariesOf(library, found);
+    requiredLibraries(library, found);
   }
   return found;
 }
 
-function manifestOf(project: string): z.output<typeof packageSchema> {
+function readManifest(project: string): z.output<typeof packageSchema> {
   return packageSchema.parse(JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')));
 }
 
-/** Without what the npm that runs this script would make the inner one believe. */
+/** The environment without npm's variables, which would affect the inner npm. */
 function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)));
 }

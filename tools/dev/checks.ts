@@ -10,7 +10,7 @@ const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 const generator = join(root, 'tools', 'reference', 'generate.ts');
 const wordCheck = join(root, 'tools', 'words', 'check-words.ts');
 
-/** The checks of `npm run check`, by the name in its output. */
+/** The checks of `npm run check` by their name in the output. */
 const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
   'Format (fix with: npm run format)': () => node(prettier, '--check', '--log-level=warn', '.'),
   'Words (docs/glossary.md)': () => node(wordCheck),

@@ -6,17 +6,20 @@ import type { Secrets } from './secrets.ts';
 export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
 export type DatabaseName = (typeof databaseNames)[number];
 
-/** Roles that own nothing, under which a service works for the length of a request (row-level security). They belong to the whole server. */
+/**
+ * Roles without ownership, under which a service runs requests (row-level security). They belong to the whole
+ * server.
+ */
 const rolesTaken: Partial<Record<DatabaseName, readonly string[]>> = {
   creator: ['creator_api_member', 'creator_api_operator'],
 };
 
-/** A server that is not ours may hold other suites: there the names carry this one's tag. */
+/** Names on an external server have the suite's tag, since it may hold several suites. */
 export function databaseNamed(name: DatabaseName, settings: Settings): string {
   return settings.given.postgres === undefined ? name : `fulfilment_${suiteTag(settings)}_${name}`;
 }
 
-/** Address of a service's own database, entered with a role that owns nothing else. */
+/** URL of a service's database, with a role that owns only this database. */
 export function databaseUrl(
   serverUrl: string,
   name: DatabaseName,
@@ -31,7 +34,7 @@ export function databaseUrl(
   return url.href;
 }
 
-/** Makes each service's role and database where they are missing. */
+/** Creates the missing roles and databases of the services. */
 export async function createDatabases(
   serverUrl: string,
   settings: Settings,
@@ -53,14 +56,14 @@ export async function createDatabases(
         `SELECT 1 FROM pg_database WHERE datname = ${literal}`,
       );
       if (databases !== 0) continue;
-      await client.query(`GRANT ${own} TO CURRENT_USER`); // to hand it over, one must be a member (not only a superuser)
+      await client.query(`GRANT ${own} TO CURRENT_USER`); // ALTER OWNER requires membership
       await client.query(`CREATE DATABASE ${own} OWNER ${own}`);
       await client.query(`REVOKE CONNECT ON DATABASE ${own} FROM PUBLIC`);
     }
   });
 }
 
-/** Removes what `createDatabases` has made on a server that is not ours. */
+/** Removes what `createDatabases` created on an external server. */
 export async function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
   await asAdministrator(serverUrl, async (client) => {
     for (const name of databaseNames) {

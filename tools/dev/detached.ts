@@ -7,15 +7,15 @@ import { root, type Settings } from './settings.ts';
 const messageSchema = z.object({ line: z.string().optional(), ready: z.boolean().optional() });
 type Message = z.infer<typeof messageSchema>;
 
-/** To the terminal that waits for a detached suite, if one does. */
-export function tellStarter(message: Message): void {
+/** Sends progress to the terminal that waits for a detached suite, if any. */
+export function notifyStarter(message: Message): void {
   if (!process.connected) return;
   process.send?.(message, undefined, undefined, () => {
     if (message.ready === true && process.connected) process.disconnect();
   });
 }
 
-/** Starts the suite in a session of its own, shows its progress, and ends with it ready or with its reason. */
+/** Starts the suite in a separate session and shows its progress until it is ready or has failed. */
 export function startDetached(settings: Settings, args: readonly string[]): Promise<void> {
   const logs = join(settings.stateDir, 'logs');
   mkdirSync(logs, { recursive: true });

@@ -1,4 +1,4 @@
-/** The fields that stand at a line's start or say nothing to a person. */
+/** Fields that are printed at the start of a line, or omitted. */
 const shownElsewhere = new Set([
   'level',
   'time',
@@ -12,11 +12,11 @@ const shownElsewhere = new Set([
 const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31', fatal: '31' };
 const nameWidth = 14;
 
-/** One short line of a service's JSON log line; what is no JSON stays as it is. */
+/** Formats a JSON log line as one short line. Returns other lines unchanged. */
 export function readableLine(name: string, line: string, colours: boolean): string {
   const paint = (colour: string, text: string): string =>
     colours ? `\u001b[${colour}m${text}\u001b[0m` : text;
-  const fields = fieldsOf(line);
+  const fields = formatFields(line);
   const label = paint('36', name.padEnd(nameWidth));
   if (fields === undefined) return `${' '.repeat(8)} ${label} ${line}`;
   const level = text(fields.level);
@@ -28,7 +28,7 @@ export function readableLine(name: string, line: string, colours: boolean): stri
   return [paint('90', time), label, message, paint('90', rest.join(' '))].join(' ').trimEnd();
 }
 
-function fieldsOf(line: string): Record<string, unknown> | undefined {
+function formatFields(line: string): Record<string, unknown> | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     const value: unknown = JSON.parse(line);

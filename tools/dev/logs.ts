@@ -10,10 +10,10 @@ import {
 import { join } from 'node:path';
 import { LineSplitter } from './run-program.ts';
 
-const mostBytes = 20 * 1024 * 1024;
-const followEveryMs = 300;
+const maxBytes = 20 * 1024 * 1024;
+const pollIntervalMs = 300;
 
-/** All output of all parts, in full, one file each under `logs/`. */
+/** Log files of all parts, one each in `logs/`. */
 export class LogFiles {
   readonly dir: string;
   private readonly streams = new Map<string, WriteStream>();
@@ -23,7 +23,7 @@ export class LogFiles {
     mkdirSync(this.dir, { recursive: true });
   }
 
-  /** Path of a part's log; a long one of earlier starts is put aside as `.1`. */
+  /** Path of a part's log. Renames a large log of earlier starts to `.1`. */
   file(name: string): string {
     return join(this.dir, `${name}.log`);
   }
@@ -42,20 +42,20 @@ export class LogFiles {
 
   private open(name: string): WriteStream {
     const file = this.file(name);
-    if (sizeOf(file) > mostBytes) renameSync(file, `${file}.1`);
+    if (fileSize(file) > maxBytes) renameSync(file, `${file}.1`);
     const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
-    stream.on('error', () => undefined); // a suite whose directory was removed or is full goes on to its end
+    stream.on('error', () => undefined); // the suite keeps running if its directory is removed or full
     this.streams.set(name, stream);
     return stream;
   }
 }
 
-/** Calls back with each line that is added to a file from now on; nginx cannot write its access log to a pipe of ours. */
+/** Calls back with each line that is appended to a file. nginx cannot write its access log to a pipe. */
 export function followFile(file: string, onLine: (line: string) => void): { stop: () => void } {
   const lines = new LineSplitter(onLine);
-  const place = { at: sizeOf(file), reading: false };
+  const place = { at: fileSize(file), reading: false };
   const timer = setInterval(() => {
-    const size = sizeOf(file);
+    const size = fileSize(file);
     if (size < place.at) place.at = 0;
     if (size === place.at || place.reading) return;
     place.reading = true;
@@ -64,11 +64,11 @@ export function followFile(file: string, onLine: (line: string) => void): { stop
     added.on('data', (chunk) => lines.push(String(chunk)));
     added.once('close', () => (place.reading = false));
     added.once('error', () => (place.reading = false));
-  }, followEveryMs);
+  }, pollIntervalMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
 
-function sizeOf(file: string): number {
+function fileSize(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
 }

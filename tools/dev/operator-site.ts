@@ -8,17 +8,17 @@ import {
   storeUserUrl,
 } from './services.ts';
 
-/** Where an operator's commands go. */
+/** Addresses and environments for operator commands. */
 export interface OperatorSite {
   readonly rabbitmq: string;
   readonly namespace: string;
-  /** Where each service tells what became of a message. */
+  /** URL of each service's message outcomes. */
   readonly internal_urls: Readonly<Record<string, string>>;
-  /** What each service's own programs are told. */
+  /** Environment of each service's programs. */
   readonly environments: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** What the operator's commands and the demo data reach. */
+/** Addresses and environments for operator commands and the demo data. */
 export function operatorSite(site: ServiceSite): OperatorSite {
   const rabbitmq = storeUserUrl('rabbitmq', 'operator', site);
   return {
@@ -33,7 +33,7 @@ export function operatorSite(site: ServiceSite): OperatorSite {
   };
 }
 
-/** What `stack.json` tells before the demo data is there. */
+/** Contents of `stack.json` before the demo data is loaded. */
 export function bareStack(site: ServiceSite, caFile: string): BareStack {
   const { ports } = site;
   return {

@@ -20,7 +20,7 @@ const internalOffset = 10;
 const dependencyOffset = 20;
 export const lastOffset = 25;
 
-/** Every port of a suite, from its one base port. */
+/** Assigns every port of a suite from its base port. */
 export function portsFrom(base: number): Ports {
   const each = (offset: number): Record<ServiceName, number> => ({
     'store-api': base + offset + 1,
@@ -40,7 +40,7 @@ export function portsFrom(base: number): Ports {
   };
 }
 
-/** The plan with the dependencies' ports moved where another program holds them. */
+/** Replaces ports of dependencies that another program uses. */
 export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
   const pick = picker();
   return {
@@ -53,7 +53,7 @@ export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
   };
 }
 
-/** The plan with the services' ports moved where another program holds them. Asked for just before they start. */
+/** Replaces ports of services that another program uses. Call it just before they start. */
 export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
   const pick = picker();
   const pickEach = async (ports: Ports['services']): Promise<Ports['services']> => ({
@@ -65,9 +65,9 @@ export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
   return { ...plan, services: await pickEach(plan.services), internal: await pickEach(plan.internal) };
 }
 
-const stride = 100; // further than a whole suite, so that neighbours keep their places
+const stride = 100; // larger than the range of a suite, to avoid the ports of a neighbouring suite
 
-/** Gives each port once. Not one of the system's choosing: those are also handed to every outgoing connection. */
+/** Returns each port once. Avoids ephemeral ports, which outgoing connections also use. */
 function picker(): (wanted: number) => Promise<number> {
   const given = new Set<number>();
   return async (wanted) => {
@@ -80,19 +80,19 @@ function picker(): (wanted: number) => Promise<number> {
   };
 }
 
-/** Whether somebody listens there, on loopback or on every address. */
+/** Whether a process listens on the port, on loopback or on all addresses. */
 export async function isTaken(port: number): Promise<boolean> {
-  return (await answers(port)) || !(await canListen(port));
+  return (await responds(port)) || !(await canListen(port));
 }
 
-export function answers(port: number, withinMs = 1_000): Promise<boolean> {
+export function responds(port: number, timeoutMs = 1_000): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     const end = (open: boolean): void => {
       socket.destroy();
       resolve(open);
     };
-    socket.setTimeout(withinMs, () => end(false));
+    socket.setTimeout(timeoutMs, () => end(false));
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
   });

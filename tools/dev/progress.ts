@@ -1,7 +1,7 @@
-/** Where lines for a person go: the terminal, or over a channel to the terminal of `npm start -- --detach`. */
+/** Prints a line to the terminal, or sends it to the terminal of `npm start -- --detach`. */
 export type Say = (line: string) => void;
 
-/** The steps of a long command, each with the time it took. */
+/** Prints the steps of a long command with their durations. */
 export class Progress {
   private readonly startedAt = Date.now();
   private readonly say: Say;

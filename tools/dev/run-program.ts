@@ -8,9 +8,9 @@ export interface Run {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly user?: UserIds;
   readonly timeoutMs?: number;
-  /** Left to end by itself when the suite stops: a package installation must not be broken off. */
+  /** Not killed when the suite stops: a package installation must not be interrupted. */
   readonly uninterrupted?: boolean;
-  /** Called with each line as it comes; without it the output is only kept. */
+  /** Called with each line of output. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -26,12 +26,12 @@ export interface Outcome {
 
 const running = new Set<number>();
 
-/** Ends the programs that `runProgram` still has open, with all they started. */
+/** Kills the running programs of `runProgram` with their children. */
 export function stopRunningPrograms(): void {
   for (const pid of running) endGroup(pid, 'SIGTERM');
 }
 
-/** Runs a program to its end, in a process group of its own. Never rejects for a non-zero status. */
+/** Runs a program in a separate process group. Does not reject for a non-zero exit status. */
 export function runProgram(program: string, args: readonly string[], run: Run = {}): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
@@ -63,7 +63,7 @@ export function runProgram(program: string, args: readonly string[], run: Run = 
   });
 }
 
-/** Runs a program that must succeed; otherwise the end of its output is the reason. */
+/** Runs a program that must succeed. @throws with the end of its output */
 export async function mustRun(program: string, args: readonly string[], run: Run = {}): Promise<string> {
   const { code, output } = await runProgram(program, args, run);
   if (code !== 0) {
@@ -80,11 +80,11 @@ function endGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 
-/** Whole lines out of chunks. */
+/** Splits chunks into lines. */
 export class LineSplitter {
   private rest = '';
   private readonly onLine: (line: string) => void;
@@ -105,10 +105,10 @@ export class LineSplitter {
   }
 }
 
-/** Folders that servers are installed to but that a person's PATH often lacks. */
+/** Folders of server programs that are often missing in PATH. */
 const serverFolders = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/opt/homebrew/bin', '/usr/local/bin'];
 
-/** Path of an executable: from the first of the extra folders, then PATH. */
+/** Finds an executable in the extra folders, then in PATH. */
 export function findProgram(name: string, extraFolders: readonly string[] = []): string | undefined {
   const folders = [...extraFolders, ...(process.env.PATH ?? '').split(delimiter), ...serverFolders];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
@@ -123,7 +123,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Names in a folder, none if it is not there. */
+/** Names in a folder; empty if it does not exist. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -14,7 +14,7 @@ const secretsSchema = z.object({
     auth: z.string(),
     webhooks: z.string(),
   }),
-  /** Of each service's own user, and of the operator's, at RabbitMQ and Redis. */
+  /** Passwords of each service's user and of the operator at RabbitMQ and Redis. */
   storePasswords: z.record(z.enum(storeUsers), z.string()),
   cursorSecret: z.string(),
   keyEncryptionKey: z.string(),
@@ -23,11 +23,11 @@ const secretsSchema = z.object({
 });
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** Made once per state directory, so cursors, cookies and encrypted columns outlive a restart. */
+/** Created once per state directory, so that cursors, cookies and encrypted columns survive a restart. */
 export function secretsIn(stateDir: string): Secrets {
   const file = join(stateDir, 'secrets.json');
   const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  // A state directory of an earlier version lacks what was added since.
+  // Adds secrets that an earlier version did not have.
   const secrets = secretsSchema.parse(Object.assign(newSecrets(), stored));
   writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;

@@ -22,9 +22,9 @@ const databases = {
   'webhook-worker': 'webhooks',
 } as const satisfies Record<ServiceName, DatabaseName>;
 
-const probeWithinMs = 3_000;
+const probeTimeoutMs = 3_000;
 
-/** Names of exchanges and queues: on a broker that is not ours, other suites may have theirs. */
+/** Namespace of exchanges and queues, since an external broker may hold several suites. */
 export function rabbitmqNamespace(settings: Settings): string {
   return (
     settings.environment.RABBITMQ_NAMESPACE ||
@@ -32,7 +32,7 @@ export function rabbitmqNamespace(settings: Settings): string {
   );
 }
 
-/** The address of a store for one of its users. A store that was given has the one user of its address. */
+/** URL of a store for a user. An external store has only the user of its URL. */
 export function storeUserUrl(
   store: 'redis' | 'rabbitmq',
   user: StoreUser,
@@ -49,7 +49,7 @@ export function baseUrl(ports: Ports): string {
   return `https://localhost:${ports.gateway}`;
 }
 
-/** The process of a service: its compiled main, watched by its readiness. */
+/** Plans the process of a service, with its readiness probe. */
 export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
   return {
     name,
@@ -58,14 +58,14 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
     args: [...nodeArguments, join(root, 'apps', name, 'dist', 'main.js')],
     cwd: root,
     env: serviceEnvironment(name, site),
-    stopWithinMs: 25_000, // more than its own 20 s
+    stopTimeoutMs: 25_000, // more than its own 20 s
     ready: () => isReady(site.ports.services[name]),
   };
 }
 
 /**
- * How Node runs a service. V8 lets garbage lie while the machine has memory to spare: without the last two, services under load would grow
- * to 400 MB of short-lived objects.
+ * Node options of a service. V8 defers garbage collection while memory is free: without the last two options,
+ * services under load would grow to 400 MB of short-lived objects.
  */
 export const nodeArguments = [
   '--enable-source-maps',
@@ -74,7 +74,7 @@ export const nodeArguments = [
   '--max-old-space-size=192',
 ] as const;
 
-/** What a service is told. The caller's settings win over defaults, never over the wiring. */
+/** Environment of a service. The caller's settings override defaults, but never the wiring. */
 export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record<string, string> {
   const { settings, ports, secrets, dependencyUrls } = site;
   const defaults = {
@@ -82,7 +82,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     LOG_LEVEL: 'info',
     ALLOW_LOOPBACK_TARGETS: 'true',
     PAYMENT_PROVIDER: 'sandbox',
-    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false', // the demo's operator signs in with a password alone
+    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false', // the demo operator signs in with only a password
     CURSOR_SECRET: secrets.cursorSecret,
     KEY_ENCRYPTION_KEY: secrets.keyEncryptionKey,
     SECRET_ENCRYPTION_KEY: secrets.secretEncryptionKey,
@@ -105,7 +105,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
   return { ...defaults, ...callersSettings(settings.environment), ...wiring };
 }
 
-/** Without what npm and the suite's own commands are told, and without empty values, which mean "as by default". */
+/** Removes the variables of npm and of the suite's commands, and empty values, which mean the default. */
 function callersSettings(environment: Readonly<Record<string, string>>): Record<string, string> {
   const isOurs = /^(npm_|SUITE_|NODE_OPTIONS$|(POSTGRES|REDIS|RABBITMQ)_URL$)/;
   return Object.fromEntries(
@@ -115,7 +115,7 @@ function callersSettings(environment: Readonly<Record<string, string>>): Record<
 
 async function isReady(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`, {
-    signal: AbortSignal.timeout(probeWithinMs),
+    signal: AbortSignal.timeout(probeTimeoutMs),
   });
   await answer.body?.cancel();
   return answer.ok;

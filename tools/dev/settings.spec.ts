@@ -23,7 +23,7 @@ const secrets = {
   cookieKeys: key,
 };
 
-function environmentOf(given: Record<string, string>): Record<string, string> {
+function serviceEnvironmentFor(given: Record<string, string>): Record<string, string> {
   return serviceEnvironment('store-api', {
     settings: readSettings(given),
     ports: portsFrom(8443),
@@ -39,19 +39,22 @@ function environmentOf(given: Record<string, string>): Record<string, string> {
 
 describe('what a service is told', () => {
   it('gets its own user of RabbitMQ and Redis', () => {
-    const { RABBITMQ_URL, REDIS_URL } = environmentOf({});
+    const { RABBITMQ_URL, REDIS_URL } = serviceEnvironmentFor({});
     expect(RABBITMQ_URL).toBe('amqp://store-api:store-password@127.0.0.1:8466');
     expect(REDIS_URL).toBe('redis://store-api:store-password@127.0.0.1:8465');
   });
 
   it('gets the one user of a RabbitMQ or Redis that was given', () => {
-    const { RABBITMQ_URL, REDIS_URL } = environmentOf({ RABBITMQ_URL: 'amqp://x', REDIS_URL: 'redis://x' });
+    const { RABBITMQ_URL, REDIS_URL } = serviceEnvironmentFor({
+      RABBITMQ_URL: 'amqp://x',
+      REDIS_URL: 'redis://x',
+    });
     expect(RABBITMQ_URL).toBe('amqp://127.0.0.1:8466');
     expect(REDIS_URL).toBe('redis://127.0.0.1:8465');
   });
 
   it('gets the settings given to npm start, which win over defaults', () => {
-    const environment = environmentOf({
+    const environment = serviceEnvironmentFor({
       WEBHOOK_RETRY_SCHEDULE_MS: '0,400,800',
       ALLOW_LOOPBACK_TARGETS: 'false',
     });
@@ -60,14 +63,20 @@ describe('what a service is told', () => {
   });
 
   it("keeps its own wiring, whatever the caller's shell holds", () => {
-    const environment = environmentOf({ PORT: '1', HOST: 'evil', DATABASE_URL: 'postgres://elsewhere/x' });
+    const environment = serviceEnvironmentFor({
+      PORT: '1',
+      HOST: 'evil',
+      DATABASE_URL: 'postgres://elsewhere/x',
+    });
     expect(environment.PORT).toBe('8444');
     expect(environment.HOST).toBe('127.0.0.1');
     expect(environment.DATABASE_URL).toBe('postgres://store:store-password@127.0.0.1:8464/store');
   });
 
   it('does not see the passwords of the servers', () => {
-    expect(environmentOf({ POSTGRES_URL: 'postgres://root:secret@db/x' })).not.toHaveProperty('POSTGRES_URL');
+    expect(serviceEnvironmentFor({ POSTGRES_URL: 'postgres://root:secret@db/x' })).not.toHaveProperty(
+      'POSTGRES_URL',
+    );
   });
 });
 

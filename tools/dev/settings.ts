@@ -6,14 +6,16 @@ import { lastOffset } from './ports.ts';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** What `npm start` and its companions are told by the environment. Nothing else in tools/dev reads it. */
+/**
+ * Settings of `npm start` and related commands from the environment, which no other file in tools/dev reads.
+ */
 export interface Settings {
   readonly basePort: number;
-  /** Where the suite keeps all it makes: data, logs, certificates, `stack.json`. */
+  /** Directory for everything that the suite creates: data, logs, certificates, `stack.json`. */
   readonly stateDir: string;
-  /** Addresses of dependencies that somebody else runs. */
+  /** URLs of external dependencies. */
   readonly given: { readonly postgres?: string; readonly redis?: string; readonly rabbitmq?: string };
-  /** All that the services may take from the environment of `npm start`. */
+  /** Variables of `npm start` that the services may use. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -28,15 +30,15 @@ export const settingsHelp = `Settings (environment):
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readSettings(environment: Environment = process.env): Settings {
-  return settingsOf(environment, {
+  return suiteSettings(environment, {
     basePort: portSetting(environment, 'SUITE_BASE_PORT', 8443),
     stateDir: stateDirSetting(environment),
   });
 }
 
-/** A suite of its own for `npm test`, beside the one a developer may have running. */
+/** Settings of a separate suite for `npm test`, in addition to a running suite of the developer. */
 export function readTestSettings(environment: Environment = process.env): Settings {
-  return settingsOf(environment, {
+  return suiteSettings(environment, {
     basePort: portSetting(environment, 'SUITE_TEST_BASE_PORT', 18443),
     stateDir: join(stateDirSetting(environment), 'test'),
   });
@@ -44,13 +46,13 @@ export function readTestSettings(environment: Environment = process.env): Settin
 
 /** Private stores for `npm run bench`. */
 export function readBenchSettings(environment: Environment = process.env): Settings {
-  return settingsOf(environment, {
+  return suiteSettings(environment, {
     basePort: portSetting(environment, 'SUITE_BENCH_BASE_PORT', 28443),
     stateDir: join(stateDirSetting(environment), 'bench'),
   });
 }
 
-function settingsOf(environment: Environment, place: { basePort: number; stateDir: string }): Settings {
+function suiteSettings(environment: Environment, place: { basePort: number; stateDir: string }): Settings {
   const given = (name: string): string | undefined => environment[name] || undefined;
   return {
     ...place,
@@ -66,7 +68,7 @@ function stateDirSetting(environment: Environment): string {
   return isAbsolute(given) ? given : join(root, given);
 }
 
-/** A command as it must be typed to reach the suite of this state directory. */
+/** The command line that reaches the suite of this state directory. */
 export function commandFor(stateDir: string, command: string): string {
   const below = relative(root, stateDir);
   const dir = below === '' || below.startsWith('..') ? stateDir : below;
@@ -83,7 +85,7 @@ function portSetting(environment: Environment, name: string, byDefault: number):
   return port;
 }
 
-/** Short and the same for the same state directory: names what lies outside of it. */
+/** A short tag of the state directory, for names outside of it. */
 export function suiteTag(settings: Settings): string {
   return createHash('sha256').update(settings.stateDir).digest('hex').slice(0, 10);
 }

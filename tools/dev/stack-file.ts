@@ -15,7 +15,7 @@ const clients = z.object({
 });
 const service = z.object({ url: z.string(), metrics_url: z.string(), internal_url: z.string() });
 
-/** What the demo data brings. */
+/** Members that the demo data adds. */
 export const seededSchema = z.object({ users: z.array(user), clients });
 export type Seeded = z.infer<typeof seededSchema>;
 
@@ -28,16 +28,16 @@ const stackSchema = z.object({
   services: z.record(z.string(), service),
   dependencies: z.object({ postgres: z.string(), redis: z.string(), rabbitmq: z.string() }),
 });
-/** The contents of `stack.json`: where a running suite is and who may sign in. */
+/** Contents of `stack.json`: addresses and accounts of a running suite. */
 export type Stack = z.infer<typeof stackSchema>;
-/** A suite whose demo data is still to be loaded. */
+/** A suite before its demo data is loaded. */
 export type BareStack = Omit<Stack, 'users' | 'clients'>;
 
 export function stackFile(stateDir: string): string {
   return join(stateDir, 'stack.json');
 }
 
-/** Written whole or not at all: that it is there means ready. */
+/** Writes the file atomically: its existence means that the suite is ready. */
 export function writeStack(stateDir: string, stack: Stack): void {
   const fresh = `${stackFile(stateDir)}.new`;
   writeFileSync(fresh, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startDetached, tellStarter } from './detached.ts';
+import { startDetached, notifyStarter } from './detached.ts';
 import { Failure, reasonOf } from './failure.ts';
 import { readableLine } from './log-lines.ts';
 import { commandFor, root, readSettings, settingsHelp, type Settings } from './settings.ts';
@@ -25,7 +25,7 @@ ${settingsHelp}`;
 interface Options {
   readonly detach: boolean;
   readonly dependencies: boolean;
-  /** This process is the one that `--detach` has started. */
+  /** Whether `--detach` started this process. */
   readonly detached: boolean;
   readonly help: boolean;
 }
@@ -50,7 +50,7 @@ function readOptions(): Options {
   return values;
 }
 
-/** Says so and shows its addresses when the same suite runs already. */
+/** Prints the addresses if the same suite is already running. */
 async function alreadyRuns(settings: Settings): Promise<boolean> {
   const running = await control(settings.stateDir, 'ping');
   if (running === undefined) return false;
@@ -73,7 +73,7 @@ async function alreadyRuns(settings: Settings): Promise<boolean> {
 async function runSuite(settings: Settings, options: Options): Promise<void> {
   const say = (line: string): void => {
     console.log(line);
-    tellStarter({ line });
+    notifyStarter({ line });
   };
   const colours = process.stdout.isTTY && process.env.NO_COLOR === undefined;
   const ready = { yet: false };
@@ -101,12 +101,12 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
       }))
         say(line);
     ready.yet = true;
-    tellStarter({ ready: true });
+    notifyStarter({ ready: true });
   } catch (error) {
     if (!suite.isStopping) {
       process.exitCode = 1;
       console.error(`\n${reasonOf(error)}`);
-      tellStarter({ line: `\n${reasonOf(error)}` });
+      notifyStarter({ line: `\n${reasonOf(error)}` });
     }
     await suite.stop();
     process.exit();
@@ -117,7 +117,7 @@ function sayAddresses(suite: Suite, say: (line: string) => void): void {
   for (const [name, url] of Object.entries(suite.dependencyUrls())) say(`  ${name.padEnd(9)} ${url}`);
 }
 
-/** The first signal stops everything in order; the repeated one of an impatient Ctrl-C changes nothing. */
+/** The first signal stops the suite in order; further ones are ignored. */
 function stopOnSignals(suite: Suite): void {
   const stop = (): void => {
     if (suite.isStopping) return;
@@ -126,9 +126,9 @@ function stopOnSignals(suite: Suite): void {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   process.on('disconnect', () => {
-    if (!suite.isReady) stop(); // the terminal that waited for it is gone
+    if (!suite.isReady) stop(); // the waiting terminal is closed
   });
-  // A closed terminal or pipe must not end the suite half way.
+  // A closed terminal or pipe must not crash the suite.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   suite.onceStopped(() => {

@@ -4,7 +4,12 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { buildAll } from './build.ts';
 import { createDatabases } from './databases.ts';
-import { chooseDependencies, type Choice, describeSource, type Wanted } from './dependencies/choose.ts';
+import {
+  chooseDependencies,
+  type Choice,
+  describeSource,
+  type RequiredPrograms,
+} from './dependencies/choose.ts';
 import type { DependencyName, Site } from './dependencies/dependency.ts';
 import { checkGiven, givenStatus, isGiven } from './dependencies/given.ts';
 import { Failure, reasonOf } from './failure.ts';
@@ -34,11 +39,11 @@ import { Supervisor } from './supervisor/supervisor.ts';
 export interface Terminal {
   /** Progress and notices. */
   readonly say: Say;
-  /** A line of a service's log, in full; called only for what a person may want to read along. */
+  /** Called with each complete log line that is of interest to a person. */
   readonly log: (name: string, line: string) => void;
 }
 
-/** One local suite: its dependencies, services and gateway, from nothing to `stack.json` and back. */
+/** A local suite: starts and stops its dependencies, services and gateway. */
 export class Suite {
   readonly settings: Settings;
   private readonly terminal: Terminal;
@@ -57,7 +62,7 @@ export class Suite {
   private stack: Stack | undefined;
   private serviceSite: ServiceSite | undefined;
 
-  /** Takes the state directory: only one suite at a time can have it. */
+  /** Locks the state directory for one suite. */
   static async open(settings: Settings, terminal: Terminal): Promise<Suite> {
     mkdirSync(settings.stateDir, { recursive: true });
     const opened: { suite?: Suite } = {};
@@ -81,7 +86,7 @@ export class Suite {
     removeStack(settings.stateDir);
     this.removalWatch = whenRemoved(settings.stateDir, () => {
       terminal.say(`\n${settings.stateDir} was deleted, so the suite cannot continue. Stopping …`);
-      controlServer.close(); // at once: a new suite may open its own at the same path
+      controlServer.close(); // immediately: a new suite may open its socket at the same path
       void this.stop();
     });
   }
@@ -94,18 +99,18 @@ export class Suite {
     return this.stack !== undefined;
   }
 
-  /** Since it was opened, for a person. */
+  /** Time since it was opened, as text. */
   get elapsed(): string {
     return this.progress.elapsed;
   }
 
-  /** Once the last answer over the control socket is out. */
+  /** Resolves when the last response over the control socket was sent. */
   onceStopped(then: () => void): void {
     this.stopped = then;
   }
 
-  /** PostgreSQL, Redis and RabbitMQ, answering. */
-  async startDependencies(wanted: Wanted): Promise<void> {
+  /** Starts PostgreSQL, Redis and RabbitMQ, and waits until they respond. */
+  async startDependencies(wanted: RequiredPrograms): Promise<void> {
     const leftovers = await this.supervisor.endLeftovers();
     if (leftovers.length > 0)
       this.terminal.say(
@@ -136,7 +141,7 @@ export class Suite {
     });
   }
 
-  /** Everything above the dependencies; returns when the suite is ready and `stack.json` is written. */
+  /** Starts services, gateway and demo data; resolves when `stack.json` is written. */
   async startAll(): Promise<Stack> {
     const [certificates] = await this.both(
       this.progress.step('Local certificate authority', () =>
@@ -159,7 +164,7 @@ export class Suite {
     this.serviceSite = site;
     const bare = bareStack(site, certificates.caFile);
     const seeded = await this.step('Demo data', async () => {
-      const { seed } = await import('../demo/seed.ts'); // only now: it reads what was just compiled
+      const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
       return seed(bare, operatorSite(site));
     });
     await this.step('Gateway', () => this.startGateway(certificates));
@@ -169,12 +174,16 @@ export class Suite {
   }
 
   dependencyUrls(): Record<DependencyName, string> {
-    const urlOf = (name: DependencyName): string =>
+    const storeUrlFor = (name: DependencyName): string =>
       this.choice.dependencies.find((dependency) => dependency.name === name)?.url ?? '';
-    return { postgres: urlOf('postgres'), redis: urlOf('redis'), rabbitmq: urlOf('rabbitmq') };
+    return {
+      postgres: storeUrlFor('postgres'),
+      redis: storeUrlFor('redis'),
+      rabbitmq: storeUrlFor('rabbitmq'),
+    };
   }
 
-  /** Ends all it started, in reverse order. May be called at any time and more than once. */
+  /** Stops everything in reverse order. May be called at any time and repeatedly. */
   stop(): Promise<void> {
     this.ending ??= this.end();
     return this.ending;
@@ -227,7 +236,7 @@ export class Suite {
     return result;
   }
 
-  /** Two steps side by side; the first failure counts. */
+  /** Runs two steps concurrently; throws the first failure. */
   private async both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
     const results = await Promise.all([one, other]);
     this.checkNotStopping();

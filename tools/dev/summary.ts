@@ -1,7 +1,7 @@
 import { commandFor } from './settings.ts';
 import type { Stack } from './stack-file.ts';
 
-/** What a person needs next, once the suite is ready. */
+/** Prints addresses and next steps when the suite is ready. */
 export function summary(
   stack: Stack,
   options: { stateDir: string; elapsed?: string; stays: boolean },

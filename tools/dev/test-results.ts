@@ -9,14 +9,14 @@ export interface Counts {
   readonly failed: number;
 }
 
-/** What Jest writes with --json; a file that could not even be loaded counts as one failure. */
+/** Output of Jest with --json. A file that cannot be loaded counts as one failure. */
 const resultsSchema = z.object({
   numPassedTests: z.number(),
   numFailedTests: z.number(),
   numRuntimeErrorTestSuites: z.number(),
 });
 
-/** Each project's results, which Nx keeps in its cache and puts back when nothing has changed. */
+/** Results of each project, which Nx restores from its cache if nothing has changed. */
 export const resultsFile = 'test-results.json';
 export const jestArgs = ['--', '--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
 
@@ -24,7 +24,7 @@ export function removeResults(): void {
   for (const file of resultFiles()) rmSync(file);
 }
 
-/** The sum over all projects. A run that ended badly without one failed test still counts as a failure. */
+/** Sums the results of all projects. A failed run without a failed test also counts as a failure. */
 export function countResults(endedWell: boolean): Counts {
   const results = resultFiles().map((file) => resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
   return withOutcome(

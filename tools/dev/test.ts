@@ -48,7 +48,7 @@ async function main(): Promise<number> {
 
 async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]> {
   const settings = readTestSettings();
-  await endSuite(settings.stateDir); // what an interrupted run may have left
+  await endSuite(settings.stateDir); // left by an interrupted run
   await wipeState(settings);
   const suite = await Suite.open(settings, { say, log: () => undefined });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -20,7 +20,7 @@ export interface DeliveryReport {
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-export function reportOf({ at, headers, verdict }: Arrival, answered: number): DeliveryReport {
+export function toReport({ at, headers, verdict }: Arrival, answered: number): DeliveryReport {
   const event = 'event' in verdict ? verdict.event : undefined;
   const delivery = headers['x-service-delivery'];
   const attempt = Number(headers['x-service-attempt']);
@@ -41,7 +41,7 @@ export function reportOf({ at, headers, verdict }: Arrival, answered: number): D
 const longestEvent = 'product.inventory_changed'.length;
 
 /** Time (UTC), event, id, delivery, attempt, verification result, response. */
-export function lineOf(report: DeliveryReport): string {
+export function formatLine(report: DeliveryReport): string {
   return [
     report.at.slice(11, 23),
     (report.event ?? '-').padEnd(longestEvent),

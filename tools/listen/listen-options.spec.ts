@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { webhookEvents } from '@fulfilment/contracts';
 import { Failure } from '../dev/failure.ts';
-import { readListenOptions, statusOf } from './listen-options.ts';
+import { readListenOptions, responseStatus } from './listen-options.ts';
 
 describe('the options of listen', () => {
   it('receive every event, as the demo account, and answer 204, unless told otherwise', () => {
@@ -52,7 +52,7 @@ describe('a bad receiver', () => {
   const answers = (line: string) => {
     const behaviour = readListenOptions(line.split(' '))?.behaviour;
     if (behaviour === undefined) throw new Error('no options');
-    return [1, 2, 3, 4].map((count) => statusOf(count, behaviour));
+    return [1, 2, 3, 4].map((count) => responseStatus(count, behaviour));
   };
 
   it.each([

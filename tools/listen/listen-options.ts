@@ -80,7 +80,7 @@ export function readListenOptions(args: readonly string[]): ListenOptions | unde
 }
 
 /** The status for the `count`-th delivery, from 1. */
-export function statusOf(count: number, { status, failures }: Behaviour): number {
+export function responseStatus(count: number, { status, failures }: Behaviour): number {
   return failures === undefined || count <= failures ? status : 204;
 }
 

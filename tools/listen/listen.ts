@@ -4,8 +4,8 @@ import { Api } from '../demo/api.ts';
 import { demoToken, runningStack } from '../demo/demo-token.ts';
 import { subscription } from '../demo/shapes.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
-import { lineOf, reportOf } from './delivery-report.ts';
-import { listenHelp, type ListenOptions, readListenOptions, statusOf } from './listen-options.ts';
+import { formatLine, toReport } from './delivery-report.ts';
+import { listenHelp, type ListenOptions, readListenOptions, responseStatus } from './listen-options.ts';
 import { openReceiver } from './receiver.ts';
 
 const scopes = ['openid', 'webhooks:create', 'webhooks:delete'];
@@ -18,7 +18,7 @@ export async function listen(args: readonly string[]): Promise<void> {
   const options = readListenOptions(args);
   if (options === undefined) return console.log(listenHelp);
   const stopped = untilStopped(); // from here on, a signal stops it gracefully
-  const store = storeOf(options);
+  const store = openStore(options);
   const secret = options.secret ?? randomBytes(24).toString('base64url');
   let count = 0;
   const receiver = await openReceiver({
@@ -26,9 +26,9 @@ export async function listen(args: readonly string[]): Promise<void> {
     port: options.port,
     answer: (arrival) => {
       count += 1;
-      const status = statusOf(count, options.behaviour);
-      const report = reportOf(arrival, status);
-      console.log(options.json ? JSON.stringify(report) : lineOf(report));
+      const status = responseStatus(count, options.behaviour);
+      const report = toReport(arrival, status);
+      console.log(options.json ? JSON.stringify(report) : formatLine(report));
       return { status, delayMs: options.behaviour.delayMs };
     },
   });
@@ -55,7 +55,7 @@ async function unsubscribe(store: () => Promise<Api>, id: string): Promise<void>
 }
 
 /** The Store API with a fresh token, because a token from the start may have expired. */
-function storeOf({ token, email, password }: ListenOptions): () => Promise<Api> {
+function openStore({ token, email, password }: ListenOptions): () => Promise<Api> {
   const stack = runningStack();
   const ca = readFileSync(stack.ca_file, 'utf8');
   return async () =>

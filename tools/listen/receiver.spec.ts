@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { lineOf, reportOf } from './delivery-report.ts';
+import { formatLine, toReport } from './delivery-report.ts';
 import { type Answer, type Arrival, openReceiver, type Receiver } from './receiver.ts';
 
 const secret = 'whsec_test';
@@ -50,7 +50,7 @@ describe('the receiver', () => {
   it('tells a verified delivery with its data', async () => {
     const { url } = await open();
     expect((await post(url, secret)).status).toBe(204);
-    const report = arrivals.map((arrival) => reportOf(arrival, 204))[0];
+    const report = arrivals.map((arrival) => toReport(arrival, 204))[0];
     expect(report).toEqual({
       at: expect.stringMatching(/Z$/),
       event: 'order.created',
@@ -72,9 +72,9 @@ describe('the receiver', () => {
   ])('tells of what is %s, and believes nothing it says', async (refusal, by, skewMs) => {
     const { url } = await open();
     await post(url, by, Date.now() + skewMs);
-    const report = arrivals.map((arrival) => reportOf(arrival, 204))[0];
+    const report = arrivals.map((arrival) => toReport(arrival, 204))[0];
     expect(report).toMatchObject({ verified: false, refusal, event: null, id: null, data: null });
-    expect(report === undefined ? '' : lineOf(report)).toContain(`NOT VERIFIED (${refusal})`);
+    expect(report === undefined ? '' : formatLine(report)).toContain(`NOT VERIFIED (${refusal})`);
   });
 
   it('answers as it is told', async () => {
@@ -116,7 +116,7 @@ describe('the line of a delivery', () => {
       answered: 204,
       data: {},
     };
-    expect(lineOf(report).split(/ {2,}/)).toEqual([
+    expect(formatLine(report).split(/ {2,}/)).toEqual([
       '09:30:00.123',
       'order.created',
       'evt_1',
@@ -133,7 +133,7 @@ describe('the line of a delivery', () => {
       headers: { 'x-service-delivery': '\u001b[2J\u202e', 'x-service-attempt': 'NaN' },
       verdict: { refusal: 'missing_signature' },
     } as const;
-    const line = lineOf(reportOf(arrival, 204));
+    const line = formatLine(toReport(arrival, 204));
     expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);
     expect(line).toContain('attempt -');
   });

@@ -9,8 +9,8 @@ const outcomeSchema = z.object({
 });
 export type MessageOutcome = z.infer<typeof outcomeSchema>;
 
-const withinMs = 30_000;
-const askEveryMs = 50;
+const timeoutMs = 30_000;
+const pollIntervalMs = 50;
 
 /** Waits for the outcome of a message in a service. @throws Failure after the timeout */
 export async function waitUntilApplied(
@@ -19,20 +19,20 @@ export async function waitUntilApplied(
   messageId: string,
 ): Promise<MessageOutcome> {
   const url = `${suite.internal_urls[service] ?? ''}/messages/${messageId}`;
-  const endsAtMs = performance.now() + withinMs;
+  const endsAtMs = performance.now() + timeoutMs;
   while (performance.now() < endsAtMs) {
     const outcome = await ask(url);
     if (outcome !== undefined) return outcome;
-    await delay(askEveryMs);
+    await delay(pollIntervalMs);
   }
   throw new Failure(
-    `The message is published, but ${service} has not applied it within ${withinMs / 1000} s. It applies the message when it is running again.`,
+    `The message is published, but ${service} has not applied it within ${timeoutMs / 1000} s. It applies the message when it is running again.`,
   );
 }
 
 async function ask(url: string): Promise<MessageOutcome | undefined> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
-  if (answer === undefined) return undefined; // it may be starting
+  if (answer === undefined) return undefined; // the service may be starting
   const body: unknown = answer.ok ? await answer.json() : await answer.body?.cancel();
   return answer.ok ? outcomeSchema.parse(body) : undefined;
 }

@@ -1,12 +1,12 @@
 import { currencies, organisationRoles, paymentMethodName } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-/** What one argument of a command must be. Each complaint reads on after the argument's name: "--carrier is missing". */
+/** Schemas of command arguments. Each error message follows the argument's name: "--carrier is missing". */
 
 const missing = 'is missing';
 const notEmpty = 'must not be empty';
 
-/** Any text but none; length in characters. */
+/** Non-empty text; length in characters. */
 export function text(atMost = 255) {
   return z.string(missing).trim().min(1, notEmpty).max(atMost, `must be at most ${atMost} characters long`);
 }
@@ -17,18 +17,18 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(value
   });
 }
 
-const mostStock = 999_999_999;
+const maxStock = 999_999_999;
 
-/** As typed, in decimal digits. */
+/** An integer in decimal digits. */
 export const wholeNumber = z
   .string(missing)
-  .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${mostStock}`)
+  .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${maxStock}`)
   .transform(Number);
 
-/** As typed, in decimal digits with an optional sign. */
+/** An integer in decimal digits with an optional sign. */
 export const wholeChange = z
   .string(missing)
-  .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${mostStock} to ${mostStock}, and not 0`)
+  .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${maxStock} to ${maxStock}, and not 0`)
   .transform(Number);
 
 export const webAddress = z.string(missing).refine(
@@ -46,7 +46,7 @@ export const email = z
   .string(missing)
   .refine((given) => z.email().safeParse(given).success, { error: 'must be an e-mail address' });
 
-/** A flag that stands alone. */
+/** A flag without a value. */
 export const flag = z.boolean().optional();
 export const paymentMethod = z
   .string(missing)

@@ -36,7 +36,10 @@ const auditLog = serviceCommand('auth-server', ['audit'], {
   arguments: asked,
 });
 
-/** The audit log of the authorization server; with `--service`, which operator ran which command on that service. */
+/**
+ * The audit log of the authorization server; with `--service`, which operator ran which command on that
+ * service.
+ */
 export const auditCommand: Command = {
   ...auditLog,
   readable: (result) => ('records' in result ? operatorAuditTable(result) : auditTable(result)),

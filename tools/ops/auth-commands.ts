@@ -10,7 +10,7 @@ function authCommand(words: Command['words'], rest: Parameters<typeof serviceCom
 }
 
 const person = { positionals: ['USER'] };
-const oneClient = { usage: 'CLIENT', positionals: ['CLIENT'], arguments: z.object({ CLIENT: text() }) };
+const clientArgument = { usage: 'CLIENT', positionals: ['CLIENT'], arguments: z.object({ CLIENT: text() }) };
 
 const accountCommands = [
   authCommand(['organisation', 'create'], {
@@ -127,8 +127,8 @@ const clientCommands = [
     arguments: z.object({ limit: text(4).optional(), after: text().optional() }),
     readable: clientTable,
   }),
-  authCommand(['client', 'secret'], oneClient),
-  authCommand(['client', 'delete'], oneClient),
+  authCommand(['client', 'secret'], clientArgument),
+  authCommand(['client', 'delete'], clientArgument),
 ];
 
 const securityCommands = [

@@ -2,25 +2,25 @@ import type { ParseArgsConfig } from 'node:util';
 import type { z } from 'zod';
 import type { RunningSuite } from './running-suite.ts';
 
-/** What `npm run ops` can do. */
+/** A command of `npm run ops`. */
 export interface Command {
-  /** What calls it: `order ship`. */
+  /** Its words in the command line: `order ship`. */
   readonly words: readonly [string, ...string[]];
   readonly usage: string;
   readonly positionals: readonly string[];
   readonly flags: NonNullable<ParseArgsConfig['options']>;
-  /** What the positionals and flags must be together. */
+  /** Schema of all positionals and flags. */
   readonly arguments: z.ZodType<Record<string, unknown>>;
-  /** How a person reads the result; by default a line for each of its members. */
+  /** Formats the result for a person; by default a line per member. */
   readonly readable?: (result: Readonly<Record<string, unknown>>) => string;
   readonly run: (suite: RunningSuite, given: Record<string, unknown>) => Promise<Record<string, unknown>>;
 }
 
-/** A flag with a value, and one that stands alone. */
+/** A flag with a value, and a flag without. */
 export const word = { type: 'string' } as const;
 export const alone = { type: 'boolean' } as const;
 
-/** Pairs the shape of the arguments with the work, so that the work sees them typed. */
+/** Combines the schema of the arguments with the function, whose parameters get its types. */
 export function command<Arguments extends z.ZodType<Record<string, unknown>>>(
   words: Command['words'],
   rest: {

@@ -4,7 +4,7 @@ import { text } from './arguments.ts';
 import { serviceCommand } from './service-command.ts';
 import { deadLetterTable } from './tables.ts';
 
-/** Any service's program could: all queues are on one broker. */
+/** Any service's program can handle all queues, since they are on one broker. */
 const service = 'store-api';
 
 export const deadLetterCommands = [

@@ -9,10 +9,13 @@ import type { RunningSuite } from './running-suite.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
 
-/** The terminal, or what is piped into the command: the service's program reads it and says on it what is wrong. */
+/** Standard input and error of the command, which the service's program uses directly. */
 export const ownInput = Symbol('own input');
 
-/** Runs a service's operator program with that service's settings; answers the JSON object it printed. @throws Failure with the line it said */
+/**
+ * Runs a service's operator program with its settings and returns the JSON object it prints.
+ * @throws Failure with its error line
+ */
 export async function operate(
   suite: Pick<RunningSuite, 'environments'>,
   service: string,
@@ -26,7 +29,7 @@ export async function operate(
     stdio: [outside, 'pipe', outside],
   });
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
-  child.stdin?.on('error', () => undefined); // a program that reads nothing may end first
+  child.stdin?.on('error', () => undefined); // the program may end without reading its input
   if (input !== ownInput) child.stdin?.end(input);
   const [output, complaint, code] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Takes `--as NAME` out of a command line and into the environment, for all that the command starts. */
+/** Moves `--as NAME` from the command line to the environment of all programs that the command starts. */
 export function takeOperatorName(args: readonly string[]): readonly string[] {
   const at = args.findIndex((arg) => arg === '--as' || arg.startsWith('--as='));
   if (at === -1) return args;
@@ -9,7 +9,7 @@ export function takeOperatorName(args: readonly string[]): readonly string[] {
   return args.toSpliced(at, isInline ? 1 : 2);
 }
 
-/** Who runs this command: the suite is on this computer, so the account of the operating system will do. */
+/** Name of the operator: the account of the operating system, since the suite runs on this machine. */
 export function operatorName(): string {
   return (process.env.OPERATOR || accountName()).slice(0, 100);
 }

@@ -18,14 +18,14 @@ function lines(result: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
-/** Whatever went wrong, in one line. */
-function lineOf(error: unknown): string {
-  return textOf(error)
+/** Formats any error in one line. */
+function formatLine(error: unknown): string {
+  return errorText(error)
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ');
 }
 
-function textOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (error instanceof Failure) return error.message;
   if (error instanceof z.ZodError)
     return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}.`).join(' ');
@@ -33,6 +33,6 @@ function textOf(error: unknown): string {
 }
 
 main().catch((error: unknown) => {
-  console.error(lineOf(error));
+  console.error(formatLine(error));
   process.exit(1);
 });

@@ -21,13 +21,13 @@ Commands for orders and products publish the messages of a warehouse, and return
 /** @throws Failure with one line that states the problem and the usage */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const from = args.findIndex((arg) => arg !== '--json');
-  const asked = from === -1 ? args : [...args.slice(from), ...args.slice(0, from)]; // --json may stand first
-  const command = commands.find(({ words }) => words.every((word, index) => asked[index] === word));
-  const wantsHelp = args.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
-  if (wantsHelp)
+  const words = from === -1 ? args : [...args.slice(from), ...args.slice(0, from)]; // --json may come first
+  const command = commands.find(({ words }) => words.every((word, index) => words[index] === word));
+  const isHelpRequest = args.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
+  if (isHelpRequest)
     return { help: command === undefined ? generalHelp : `${program} ${command.usage} [--json]` };
-  if (command === undefined) throw new Failure(unknownCommand(asked));
-  return readArguments(command, asked.slice(command.words.length));
+  if (command === undefined) throw new Failure(unknownCommand(words));
+  return readArguments(command, words.slice(command.words.length));
 }
 
 function unknownCommand(args: readonly string[]): string {
@@ -75,10 +75,11 @@ function readArguments(command: Command, args: readonly string[]): CommandLine {
   const named = command.positionals.map((name, index): [string, string | undefined] => [name, words[index]]);
   const given = { ...known(options, command), ...Object.fromEntries(named) };
   const result = command.arguments.safeParse(given);
-  if (result.success) return { command, json: json === true, given }; // as typed: the command reads them itself
+  // As typed: the command reads them itself.
+  if (result.success) return { command, json: json === true, given };
   throw wrong(
     command,
-    result.error.issues.map(({ path, message }) => `${labelOf(path[0], command)} ${message}.`),
+    result.error.issues.map(({ path, message }) => `${formatLabel(path[0], command)} ${message}.`),
   );
 }
 
@@ -95,7 +96,7 @@ function known(options: Readonly<Record<string, unknown>>, command: Command): Re
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(command.flags, name)));
 }
 
-function labelOf(name: PropertyKey | undefined, command: Command): string {
+function formatLabel(name: PropertyKey | undefined, command: Command): string {
   const label = String(name);
   return command.positionals.includes(label) ? label : `--${label}`;
 }

@@ -6,7 +6,10 @@ import type { RunningSuite } from './running-suite.ts';
 
 const told = z.object({ told: z.number(), last_message_id: z.string().optional() });
 
-/** Who told it all, and how many. @throws Failure when creator-api does not take it */
+/**
+ * Runs a replay and returns the number of messages.
+ * @throws Failure when creator-api does not consume them
+ */
 async function republish(suite: RunningSuite, service: string, what: string): Promise<number> {
   const result = told.parse(await operate(suite, service, [what, 'republish']));
   if (result.last_message_id !== undefined)
@@ -16,7 +19,7 @@ async function republish(suite: RunningSuite, service: string, what: string): Pr
 
 const rebuilt = z.object({ rows: z.number(), differed: z.number() });
 export type Rebuilt = z.infer<typeof rebuilt>;
-/** Of sums and counts that are kept beside what they sum and count. */
+/** Rebuilds the sums and counts that are stored in addition to their source rows. */
 export type RebuiltSums = Readonly<Record<'statistics' | 'order_counts', Rebuilt>>;
 
 async function rebuildSums(suite: RunningSuite): Promise<RebuiltSums> {
@@ -26,7 +29,7 @@ async function rebuildSums(suite: RunningSuite): Promise<RebuiltSums> {
   };
 }
 
-/** How many rows there are in the end, and how many were wrong: most drift is found, and put right, before anything is told again. */
+/** The final number of rows, and the number of corrected ones. Most drift is corrected before the replay. */
 export function bothTimes(before: RebuiltSums, after: RebuiltSums): RebuiltSums {
   const sum = (which: keyof RebuiltSums): Rebuilt => ({
     rows: after[which].rows,
@@ -40,7 +43,7 @@ export const rebuildCommands = [
     usage: '',
     arguments: z.object({}),
     run: async (suite) => {
-      const before = await rebuildSums(suite); // what is added to them in the next steps adds to what is there
+      const before = await rebuildSums(suite); // later steps add to these sums
       const creators = await republish(suite, 'auth-server', 'creators');
       const orders = await republish(suite, 'store-api', 'orders');
       return { creators, orders, ...bothTimes(before, await rebuildSums(suite)) };

@@ -6,8 +6,8 @@ import { operatorName } from './operator-name.ts';
 import { waitUntilApplied } from './applied.ts';
 import type { RunningSuite } from './running-suite.ts';
 
-const confirmedWithinMs = 10_000;
-const closedWithinMs = 1_000;
+const confirmTimeoutMs = 10_000;
+const closeTimeoutMs = 1_000;
 const untaken =
   'did not confirm the message. The message may still arrive: check whether it was applied before you retry.';
 
@@ -54,11 +54,11 @@ async function publish({ rabbitmq, namespace }: RunningSuite, message: Message):
     const silence = new Promise<never>((_resolve, reject) => {
       setTimeout(
         () => reject(new Failure(`RabbitMQ does not respond and ${untaken}`)),
-        confirmedWithinMs,
+        confirmTimeoutMs,
       ).unref();
     });
     await Promise.race([confirmed, unroutable, alarm, silence]); // a return comes before its confirmation
   } finally {
-    await Promise.race([connection.close(), delay(closedWithinMs, undefined, { ref: false })]);
+    await Promise.race([connection.close(), delay(closeTimeoutMs, undefined, { ref: false })]);
   }
 }

@@ -6,16 +6,16 @@ import { control } from '../dev/supervisor/control.ts';
 const siteSchema = z.object({
   rabbitmq: z.string(),
   namespace: z.string(),
-  /** Where a service tells what became of a message. */
+  /** URL of a service's message outcomes. */
   internal_urls: z.record(z.string(), z.string()),
   /** The environment of each service's own programs. */
   environments: z.record(z.string(), z.record(z.string(), z.string())),
 });
 
-/** What the operator's commands reach: the broker, the services' internal ports and their own programs. */
+/** Access of operator commands to the broker, the services' internal ports and their programs. */
 export type RunningSuite = z.infer<typeof siteSchema>;
 
-/** The suite of this state directory. @throws Failure when none runs */
+/** Returns the suite of this state directory. @throws Failure when none is running */
 export async function openSuite(): Promise<RunningSuite> {
   const answer = await control(readSettings().stateDir, 'site');
   if (answer === undefined) throw new Failure('No suite is running. Start one with: npm start');

@@ -4,14 +4,14 @@ import { waitUntilApplied } from './applied.ts';
 import type { Command } from './command.ts';
 import { operate, ownInput } from './operate.ts';
 
-/** A positional, or a flag that may stand alone or several times. */
+/** A positional or a flag, which may have no value or be repeated. */
 const argument = z.union([z.string(), z.boolean(), z.array(z.string())]).optional();
 type Argument = z.infer<typeof argument>;
 
-/** Services that must know of a creator before it can be used. */
+/** Services that must have received a creator before it can be used. */
 const creatorReaders = ['store-api', 'creator-api'];
 
-/** A command that a service's own program carries out, on its own database, given the words as they stand. */
+/** A command that a service's program runs on its database with unchanged arguments. */
 export function serviceCommand(
   service: string,
   words: Command['words'],
@@ -31,7 +31,8 @@ export function serviceCommand(
       const { message_id: messageId, ...result } =
         password === undefined
           ? await operate(suite, service, args)
-          : await operate(suite, service, [...args, '--password', '-'], inputOf(password)); // in no command line of ours
+          : // Never in a command line.
+            await operate(suite, service, [...args, '--password', '-'], toInput(password));
       if (typeof messageId === 'string') {
         await Promise.all(creatorReaders.map((service) => waitUntilApplied(suite, service, messageId)));
       }
@@ -40,8 +41,8 @@ export function serviceCommand(
   };
 }
 
-/** The service's program asks for a password itself where the person typed `-`. */
-function inputOf(password: Argument): string | typeof ownInput {
+/** For `-` the service's program reads the password itself. */
+function toInput(password: Argument): string | typeof ownInput {
   return password === '-' ? ownInput : String(password);
 }
 
@@ -57,7 +58,7 @@ function asArguments(given: Readonly<Record<string, Argument>>, positionals: rea
   ];
 }
 
-/** npm runs a script in the repository's root; a file is meant from where the person stands. */
+/** npm runs scripts in the repository's root, so resolve a path from the user's working directory. */
 function operand(name: string, value: string): string {
   return name === 'FILE' && value !== '-' ? resolve(process.env.INIT_CWD ?? process.cwd(), value) : value;
 }

@@ -20,7 +20,7 @@ export const orderCommands = [
     positionals: ['ORDER'],
     flags: parcelFlags,
     arguments: z.object(parcel),
-    run: (suite, given) => report(suite, messages.fulfilmentShipped.make(packageOf(given), now())),
+    run: (suite, given) => report(suite, messages.fulfilmentShipped.make(packageArguments(given), now())),
   }),
   command(['order', 'track'], {
     usage: 'ORDER --carrier C --tracking-number N --tracking-url U [--replaces N]',
@@ -32,7 +32,7 @@ export const orderCommands = [
         suite,
         messages.fulfilmentTrackingCorrected.make(
           {
-            ...packageOf(given),
+            ...packageArguments(given),
             ...(given.replaces === undefined ? {} : { replaces_tracking_number: given.replaces }),
           },
           now(),
@@ -112,7 +112,7 @@ export const productCommands = [
   }),
 ];
 
-function packageOf(given: z.output<z.ZodObject<typeof parcel>>) {
+function packageArguments(given: z.output<z.ZodObject<typeof parcel>>) {
   return {
     order_id: given.ORDER,
     carrier: given.carrier,

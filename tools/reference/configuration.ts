@@ -14,7 +14,7 @@ const described = z.object({
 /** A table of every setting of every service, generated from the schema that parses it. */
 export async function configurationReference(): Promise<string> {
   const sections = await Promise.all(
-    serviceNames.map(async (name) => [`## ${name}`, '', ...table(await settingsOf(name)), '']),
+    serviceNames.map(async (name) => [`## ${name}`, '', ...table(await serviceSettings(name)), '']),
   );
   return [
     '# Settings',
@@ -27,14 +27,14 @@ export async function configurationReference(): Promise<string> {
 }
 
 /** The settings schema a service's compiled config exports. */
-async function settingsOf(service: string): Promise<z.ZodObject> {
+async function serviceSettings(service: string): Promise<z.ZodObject> {
   const module: unknown = await import(pathToFileURL(join(root, 'apps', service, 'dist', 'config.js')).href);
-  const schema = exportsOf(module).find((value) => value instanceof z.ZodObject);
+  const schema = readExports(module).find((value) => value instanceof z.ZodObject);
   if (schema === undefined) throw new Failure(`${service} exports no settings schema.`);
   return schema;
 }
 
-function exportsOf(module: unknown): unknown[] {
+function readExports(module: unknown): unknown[] {
   return typeof module === 'object' && module !== null ? Object.values(module) : [];
 }
 

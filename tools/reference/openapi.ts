@@ -20,8 +20,8 @@ export async function storeReference(): Promise<string> {
     prefix: 'store',
     scopes: storeScopes,
     parts: [
-      await partOf('store-api'),
-      await partOf('webhook-worker'),
+      await makePart('store-api'),
+      await makePart('webhook-worker'),
       serviceReference({ api: 'store', name: 'Store API', scopes: Object.keys(storeScopes) }),
     ],
   });
@@ -40,7 +40,7 @@ export async function creatorReference(): Promise<string> {
     prefix: 'creator',
     scopes: {},
     parts: [
-      await partOf('creator-api'),
+      await makePart('creator-api'),
       serviceReference({ api: 'creator', name: 'Creator API', scopes: [] }),
     ],
   });
@@ -48,7 +48,7 @@ export async function creatorReference(): Promise<string> {
 }
 
 /** The part of the API document that a compiled service exports. */
-async function partOf(service: string): Promise<ApiPart> {
+async function makePart(service: string): Promise<ApiPart> {
   const module: unknown = await import(
     pathToFileURL(join(root, 'apps', service, 'dist', 'reference.js')).href
   );

@@ -1,10 +1,11 @@
-// Compares the packages that production runs with the advisories of the configured registry. Ends with 1 when one of them is of high or critical
-// severity. A registry that cannot be reached, or that has no advisories, is reported and fails nothing: the check is for CI with a network.
+// Compares the production packages with the advisories of the configured registry. Exits with 1 if one has
+// high or critical severity. An unreachable registry, or one without advisories, is reported but does not
+// fail the check.
 import { spawnSync } from 'node:child_process';
-import { judgeAudit } from './judge-audit.ts';
+import { evaluateAudit } from './judge-audit.ts';
 
 const options = ['audit', '--omit', 'dev', '--json', '--fetch-retries=0', '--fetch-timeout=20000'];
 const { stdout } = spawnSync('npm', options, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-const { ok, lines } = judgeAudit(String(stdout));
+const { ok, lines } = evaluateAudit(String(stdout));
 for (const line of lines) console.log(line);
 process.exitCode = ok ? 0 : 1;

@@ -1,15 +1,15 @@
-import { judgeAudit } from './judge-audit.ts';
+import { evaluateAudit } from './judge-audit.ts';
 
 const found = (severity: string) =>
   JSON.stringify({ vulnerabilities: { left: { name: 'left', severity, range: '<2' } } });
 
 describe('the advisory check', () => {
   it.each(['high', 'critical'])('fails on an advisory of %s severity, and names the package', (severity) => {
-    expect(judgeAudit(found(severity))).toEqual({ ok: false, lines: [`${severity}: left <2`] });
+    expect(evaluateAudit(found(severity))).toEqual({ ok: false, lines: [`${severity}: left <2`] });
   });
 
   it.each(['low', 'moderate'])('passes an advisory of %s severity', (severity) => {
-    expect(judgeAudit(found(severity)).ok).toBe(true);
+    expect(evaluateAudit(found(severity)).ok).toBe(true);
   });
 
   it.each([
@@ -18,7 +18,7 @@ describe('the advisory check', () => {
     ['no JSON', 'npm error'],
     ['nothing', ''],
   ])('says that nothing was checked, and fails nothing, on %s', (_, output) => {
-    const { ok, lines } = judgeAudit(output);
+    const { ok, lines } = evaluateAudit(output);
     expect(ok).toBe(true);
     expect(lines.join()).toMatch(/^NOT CHECKED: /);
   });

@@ -14,8 +14,8 @@ export interface Verdict {
   readonly lines: readonly string[];
 }
 
-/** What `npm audit --json` printed. A report without vulnerabilities, even none, is no report: nothing was compared. */
-export function judgeAudit(output: string): Verdict {
+/** Evaluates the output of `npm audit --json`. Without the member `vulnerabilities` nothing was compared. */
+export function evaluateAudit(output: string): Verdict {
   const { vulnerabilities, error, message } = parsed(output);
   if (vulnerabilities === undefined || error !== undefined) {
     const reason = error?.summary || error?.code || message || 'no report';

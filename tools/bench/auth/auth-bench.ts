@@ -30,9 +30,9 @@ export async function benchAuth(site: BenchSite): Promise<readonly Figure[]> {
   const auth = await AuthProcess.create(site, 'bench_auth');
   try {
     const readyS = await auth.start();
-    const ours = await peopleOf(site, auth);
-    const figures = await site.step('Refresh and introspection', () => besideBare(site, ours));
-    const grown = site.oldRows === 0 ? [] : await besideGrown(site, ours);
+    const ours = await createAccounts(site, auth);
+    const figures = await site.step('Refresh and introspection', () => versusBaseline(site, ours));
+    const grown = site.oldRows === 0 ? [] : await versusOldRows(site, ours);
     await ours.callers.close();
     const memory = auth.peakMemoryMb();
     return [
@@ -47,12 +47,12 @@ export async function benchAuth(site: BenchSite): Promise<readonly Figure[]> {
   }
 }
 
-async function peopleOf(site: BenchSite, auth: AuthProcess): Promise<Side> {
+async function createAccounts(site: BenchSite, auth: AuthProcess): Promise<Side> {
   const server = await site.step('People and clients', () => auth.populate(callers));
   return { callers: new TokenCallers(server), cpuMs: () => auth.cpuMs() };
 }
 
-async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
+async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
   const program = join(root, 'tools', 'bench', 'auth', 'bare-provider.ts');
   const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program, String(callers)], {});
   const bare: Side = {
@@ -76,22 +76,23 @@ async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
 }
 
 /** Beside another that is the same but for its old rows: first they lie there, then they are swept. */
-async function besideGrown(site: BenchSite, fresh: Side): Promise<Figure[]> {
+async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
   const auth = await AuthProcess.create(site, 'bench_auth_grown');
   const storage = await Storage.open(auth.databaseUrl);
   try {
-    await storage.holdSweep();
+    await storage.blockCleanup();
     await auth.start();
-    const grown = await peopleOf(site, auth);
+    const grown = await createAccounts(site, auth);
     await site.step(`${site.oldRows} old rows`, () => storage.addOldTokens(site.oldRows));
     const sides = { fresh, grown };
-    // The fresh one has been at work for a while: what is compiled in it and not yet in the other would be taken for the old rows'.
+    // The fresh one has been at work for a while: what is compiled in it and not yet in the other would be
+    // taken for the old rows'.
     await site.step('Until both are compiled', () => measureBoth(site, sides, '', 0));
     const figures = await site.step('Beside old rows', async () => [
       ...(await measureBoth(site, sides, 'with old rows', 0.9)),
     ]);
     // Started anew it sweeps at once.
-    await storage.releaseSweep();
+    await storage.unblockCleanup();
     await auth.stop();
     await auth.start();
     const before = await storage.count();

@@ -18,7 +18,10 @@ const paths = { token: '/api/auth/oauth2/token', introspection: '/api/auth/oauth
 const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 const exchanged = z.object({ refresh_token: z.string() });
 
-/** auth-server as it is deployed, over a database of its own, with limits that a load from one address does not meet. */
+/**
+ * auth-server as it is deployed, over a database of its own, with limits that a load from one address does
+ * not meet.
+ */
 export class AuthProcess {
   /** For what is put into it, or counted, beside the server. */
   readonly databaseUrl: string;
@@ -67,7 +70,9 @@ export class AuthProcess {
     return this.process?.peakMemoryMb();
   }
 
-  /** Makes a person, an app and a resource server, and signs the person in to the app once for each caller. */
+  /**
+   * Makes a person, an app and a resource server, and signs the person in to the app once for each caller.
+   */
   async populate(callers: number): Promise<TokenServer> {
     await this.operate('organisation create --id org_bench --name Bench');
     await this.operate('creator create --organisation org_bench --name Bench --payment-method pm_ok');

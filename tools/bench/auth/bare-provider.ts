@@ -3,9 +3,10 @@ import { createServer } from 'node:http';
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
 
 /**
- * The base line, a process of its own: oidc-provider as it comes, with the features auth-server uses, over maps that forget nothing.
- * (Its own memory adapter is an LRU of 1000 entries: live tokens fall out of it under load.) Prints one line of JSON: its port,
- * its clients and as many refresh tokens as its first argument says.
+ * The base line, a process of its own: oidc-provider as it comes, with the features auth-server uses, over
+ * maps that forget nothing. (Its own memory adapter is an LRU of 1000 entries: live tokens fall out of it
+ * under load.) Prints one line of JSON: its port, its clients and as many refresh tokens as its first
+ * argument says.
  */
 const families = Number(process.argv[2]);
 const publicClient = 'app';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /** Lock of the clean-up job: while it is held, no expired row is deleted (tokens/delete-expired-records.ts). */
-const sweepLock = 7391004;
+const cleanupLock = 7391004;
 
 /** The storage of one auth-server, beside it. */
 export class Storage {
@@ -21,15 +21,18 @@ export class Storage {
     return this.client.end();
   }
 
-  async holdSweep(): Promise<void> {
-    await this.client.query('SELECT pg_advisory_lock($1)', [sweepLock]);
+  async blockCleanup(): Promise<void> {
+    await this.client.query('SELECT pg_advisory_lock($1)', [cleanupLock]);
   }
 
-  async releaseSweep(): Promise<void> {
-    await this.client.query('SELECT pg_advisory_unlock($1)', [sweepLock]);
+  async unblockCleanup(): Promise<void> {
+    await this.client.query('SELECT pg_advisory_unlock($1)', [cleanupLock]);
   }
 
-  /** Tokens that expired an hour ago, as refreshes leave them behind: half access tokens, half consumed refresh tokens. */
+  /**
+   * Tokens that expired an hour ago, as refreshes leave them behind: half access tokens, half consumed
+   * refresh tokens.
+   */
   async addOldTokens(count: number): Promise<void> {
     const { client } = this;
     await client.query(`SET synchronous_commit = off; SET maintenance_work_mem = '512MB'`);

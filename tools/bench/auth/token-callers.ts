@@ -18,7 +18,10 @@ export interface TokenServer {
   readonly refreshTokens: readonly string[];
 }
 
-/** Clients that refresh their own family, again and again, and a resource server that introspects what they got. */
+/**
+ * Clients that refresh their own family, again and again, and a resource server that introspects what they
+ * got.
+ */
 export class TokenCallers {
   readonly refresh: readonly Caller[];
   readonly introspect: readonly Caller[];

@@ -6,7 +6,10 @@ const coldTokens = 400;
 const warmChecks = 20_000;
 const rounds = 5;
 
-/** What an API spends on the token of a request, without HTTP: seen for the first time, and seen before. In this very process. */
+/**
+ * What an API spends on the token of a request, without HTTP: seen for the first time, and seen before. In
+ * this very process.
+ */
 export async function measureTokenCheck(): Promise<Figure[]> {
   const maker = await tokenMaker();
   try {
@@ -20,8 +23,8 @@ export async function measureTokenCheck(): Promise<Figure[]> {
       });
       const tokens = await Promise.all(Array.from({ length: coldTokens }, () => maker.token()));
       await verify(verifier, await maker.token()); // reads the keys
-      const coldUs = await cpuUsOf(coldTokens, (index) => verify(verifier, tokens[index % coldTokens]));
-      const warmUs = await cpuUsOf(warmChecks, (index) => verify(verifier, tokens[index % coldTokens]));
+      const coldUs = await cpuUsPerCall(coldTokens, (index) => verify(verifier, tokens[index % coldTokens]));
+      const warmUs = await cpuUsPerCall(warmChecks, (index) => verify(verifier, tokens[index % coldTokens]));
       if (round === 0) continue; // what runs for the first time is compiled
       cold.push(coldUs);
       warm.push(warmUs);
@@ -40,7 +43,7 @@ async function verify(verifier: TokenVerifier, token: string | undefined): Promi
     throw new Error('A good token was refused.');
 }
 
-async function cpuUsOf(times: number, work: (index: number) => Promise<void>): Promise<number> {
+async function cpuUsPerCall(times: number, work: (index: number) => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   for (let index = 0; index < times; index += 1) await work(index);
   const { user, system } = process.cpuUsage(before);

@@ -3,8 +3,10 @@ import pg from 'pg';
 import { z } from 'zod';
 
 /**
- * The base line, a process of its own: amqplib and pg, a batch a transaction, with the rows that creator-api writes, durably: inbox, order, lines, counts, ledger and
- * months. It believes every message, knows no versions, no repetitions, no order of arrival, no exchange rates and no logs. Prints a line when it consumes.
+ * The base line, a process of its own: amqplib and pg, a batch a transaction, with the rows that creator-api
+ * writes, durably: inbox, order, lines, counts, ledger and months. It believes every message, knows no
+ * versions, no repetitions, no order of arrival, no exchange rates and no logs. Prints a line when it
+ * consumes.
  */
 const batchSize = 200;
 
@@ -113,16 +115,16 @@ async function work(): Promise<void> {
   working = false;
 }
 
-interface Told {
+interface OrderMessage {
   readonly id: string;
   readonly type: string;
   readonly data: { readonly order: Order };
 }
 
 /** The type, without looking. */
-const believe = (message: unknown): Told => z.custom<Told>().parse(message);
+const believe = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
 
-async function apply(told: readonly Told[]): Promise<void> {
+async function apply(told: readonly OrderMessage[]): Promise<void> {
   const created = told.flatMap(({ type, data }) => (type === 'order.created' ? [data.order] : []));
   const paid = told.flatMap(({ type, data }) => (type === 'order.processing' ? [data.order] : []));
   await client.query('BEGIN');

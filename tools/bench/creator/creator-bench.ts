@@ -6,12 +6,15 @@ import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure, median } from '../figures.ts';
 import { absolute, type Caller, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { asker } from '../store/store-callers.ts';
+import { requestSender } from '../store/store-callers.ts';
 import { bigCreator, CreatorData, smallCount, smallCreator } from './creator-data.ts';
 import { creatorDatabase, CreatorProcess } from './creator-process.ts';
 import { measureProjection, type Projector } from './projection.ts';
 
-/** The Creator API beside a bare consumer that writes the same rows, and its figures of a creator with many orders beside one with few. */
+/**
+ * The Creator API beside a bare consumer that writes the same rows, and its figures of a creator with many
+ * orders beside one with few.
+ */
 export async function benchCreator(site: BenchSite): Promise<readonly Figure[]> {
   const creator = await site.step('creator-api', () => CreatorProcess.start(site, 'bench_creator'));
   const data = await CreatorData.open(creator.databaseUrl);
@@ -82,7 +85,7 @@ async function reading(site: BenchSite, creator: CreatorProcess, data: CreatorDa
     await data.addOrders(smallCreator, smallCount);
     await data.settle();
   });
-  const ask = asker(creator.origin, { authorization: `Bearer ${await creator.token()}` });
+  const ask = requestSender(creator.origin, { authorization: `Bearer ${await creator.token()}` });
   const lastMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
   const api = '/creator/api/v1';
   const questions: Record<string, (id: string) => string> = {
@@ -110,10 +113,10 @@ async function side(site: BenchSite, name: string, big: Caller, small: Caller): 
     const one = { big: await medianMs(big, site.eachMs), small: await medianMs(small, site.eachMs) };
     if (round >= 0) rounds.push(one);
   }
-  const ofBig = rounds.map((round) => round.big);
+  const bigCreatorMs = rounds.map((round) => round.big);
   const ratios = rounds.map((round) => round.big / round.small);
   return [
-    figure(`${name}, p50 with ${site.oldRows} orders`, ofBig, 'ms', { atMost: 10 }),
+    figure(`${name}, p50 with ${site.oldRows} orders`, bigCreatorMs, 'ms', { atMost: 10 }),
     figure(`${name}, p50 of that with ${smallCount}`, ratios, 'x', { atMost: 2 }),
   ];
 }

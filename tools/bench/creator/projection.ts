@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { placedOrder } from '../placed-order.ts';
-import { type Part, partOf, type Rounds } from '../rounds.ts';
+import { type Part, makePart, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
 
-/** A consumer of order messages, the queue it takes them from and the rows it makes of them. */
+/** A consumer of order messages with its queue and its database. */
 export interface Projector {
   readonly name: string;
   readonly queue: string;
@@ -16,17 +16,17 @@ export interface Projector {
   readonly process: ServedProcess;
 }
 
-/** Messages a part of a round. */
+/** Messages per part of a round. */
 const perPart = 4_000;
-const appliedWithinMs = 60_000;
-const lookEveryMs = 5;
+const applyTimeoutMs = 60_000;
+const pollIntervalMs = 5;
 
 function paid(order: OrderSnapshot): OrderSnapshot {
   const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
   return { ...order, version: 2, status: 'processing', payment };
 }
 
-/** How fast new orders and payments are projected, of all projectors in turns. */
+/** Measures how fast each projector applies new orders and payments, in alternating parts. */
 export async function measureProjection(
   site: BenchSite,
   projectors: readonly Projector[],
@@ -39,17 +39,17 @@ export async function measureProjection(
     paid: new Array<Part>(),
   }));
 
-  /** The queue is filled while its consumer is held, so that writing and taking do not share the machine. */
-  const project = async ({ queue, data, process }: Projector, told: readonly { id: string }[]) => {
-    const bodies = told.map((message) => Buffer.from(JSON.stringify(message)));
-    process.hold();
+  /** Fills the queue while the consumer is paused, so that publishing and consuming do not compete. */
+  const project = async ({ queue, data, process }: Projector, sent: readonly { id: string }[]) => {
+    const bodies = sent.map((message) => Buffer.from(JSON.stringify(message)));
+    process.pause();
     for (const body of bodies) channel.publish('', queue, body, { persistent: true, mandatory: true });
     await channel.waitForConfirms();
     const cpuBefore = process.cpuMs();
     const startedAt = performance.now();
-    process.release();
-    await waitFor(() => data.isApplied(told.at(-1)?.id ?? ''));
-    return partOf(told.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
+    process.resume();
+    await waitFor(() => data.isApplied(sent.at(-1)?.id ?? ''));
+    return makePart(sent.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
   };
 
   const now = { occurredAt: new Date() };
@@ -64,7 +64,7 @@ export async function measureProjection(
         part.projector,
         orders.map((order) => messages.orderProcessing.make({ order: paid(order) }, now)),
       );
-      if (round < 0) continue; // what runs for the first time is compiled
+      if (round < 0) continue; // warm-up
       part.created.push(created);
       part.paid.push(payments);
     }
@@ -77,9 +77,9 @@ export async function measureProjection(
 }
 
 async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  const until = performance.now() + appliedWithinMs;
+  const until = performance.now() + applyTimeoutMs;
   while (!(await condition())) {
     if (performance.now() > until) throw new Failure('The messages were not applied in time.');
-    await sleep(lookEveryMs);
+    await sleep(pollIntervalMs);
   }
 }

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import pg from 'pg';
 
 /**
- * The base line, a process of its own: node:http and pg, with the statements that store-api sends, named and in the same transactions, and
- * answers of the same size. It knows no tokens, limits, checks, messages or logs. Prints one line of JSON: its port.
+ * The base line, a process of its own: node:http and pg, with the statements that store-api sends, named and
+ * in the same transactions, and answers of the same size. It knows no tokens, limits, checks, messages or
+ * logs. Prints one line of JSON: its port.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -79,7 +80,7 @@ const remember = 'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 
 const take = `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
   WHERE id = $1 AND quantity >= $2 RETURNING *`;
 
-interface Wanted {
+interface RequiredPrograms {
   readonly creator: string;
   readonly product: string;
   readonly rate: string;
@@ -89,7 +90,14 @@ interface Wanted {
   readonly take?: number;
 }
 
-async function placeOrder({ creator, product, rate, address, key, take: pieces }: Wanted): Promise<object> {
+async function placeOrder({
+  creator,
+  product,
+  rate,
+  address,
+  key,
+  take: pieces,
+}: RequiredPrograms): Promise<object> {
   const [orderId, chargeId] = [randomUUID(), randomUUID()];
   await run(pool, 'claim', claim, [creator, key, Buffer.alloc(32), orderId]);
   await inTransaction(async (client) => {
@@ -132,7 +140,7 @@ async function placeOrder({ creator, product, rate, address, key, take: pieces }
   return { id: orderId, status: 'processing' };
 }
 
-function isWanted(body: unknown): body is Wanted {
+function isHotEdition(body: unknown): body is RequiredPrograms {
   return typeof body === 'object' && body !== null && 'product' in body;
 }
 
@@ -148,7 +156,7 @@ async function answer(request: IncomingMessage): Promise<[status: number, body: 
     return [200, (await run(pool, 'order', order, [id, creator]))[0]];
   if (what === 'releases') return [200, { data: await run(pool, 'releases', releases, [creator, 26]) }];
   const body = await bodyOf(request);
-  if (what === 'orders') return isWanted(body) ? [201, await placeOrder(body)] : [400, {}];
+  if (what === 'orders') return isHotEdition(body) ? [201, await placeOrder(body)] : [400, {}];
   await inTransaction((client) => run(client, 'take', take, [id, 1]));
   return [201, {}];
 }

@@ -42,7 +42,7 @@ const shop = `
 
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
                         price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity)
-  SELECT wanted.id, release.id, '${creatorId}', 4, 'Wanted', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, wanted.limited, wanted.quantity
+  SELECT wanted.id, release.id, '${creatorId}', 4, 'RequiredPrograms', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, wanted.limited, wanted.quantity
   FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${hotId}'::uuid, true, 1000000000)) AS wanted (id, limited, quantity)
   CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
 
@@ -62,7 +62,7 @@ const orders = `
            'GB', 'card', 'paid', 7847, now(), now() - (n + $3::int) * interval '1 second'
     FROM generate_series(1, $2::int) AS n RETURNING id)
   INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
-  SELECT placed.id, line, gen_random_uuid(), '${productId}', '${productId}', 'Wanted', 'Release 1', 'vinyl_12_lp', line, 2499, 1500
+  SELECT placed.id, line, gen_random_uuid(), '${productId}', '${productId}', 'RequiredPrograms', 'Release 1', 'vinyl_12_lp', line, 2499, 1500
   FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $4
   RETURNING order_id`;
 

@@ -9,7 +9,13 @@ import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
 import { Shop, type ShopData, smallCreator } from './shop-data.ts';
-import { asker, callerCount, requestsOfBare, requestsOfStore, type StoreRequests } from './store-callers.ts';
+import {
+  requestSender,
+  callerCount,
+  baselineRequests,
+  storeRequests,
+  type StoreRequests,
+} from './store-callers.ts';
 import { storeDatabase, StoreProcess } from './store-process.ts';
 
 const bareLine = z.object({ port: z.number() });
@@ -28,9 +34,9 @@ export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
   const store = await site.step('Catalogue and orders', () => StoreProcess.create(site, 'bench_store'));
   try {
     const readyS = await store.start();
-    const requests = requestsOfStore(store.origin, store.data, await store.token(store.data.creatorId));
+    const requests = storeRequests(store.origin, store.data, await store.token(store.data.creatorId));
     const ours: Side = { requests, cpuMs: () => store.cpuMs() };
-    const figures = await besideBare(site, ours);
+    const figures = await versusBaseline(site, ours);
     const { lacking, taken } = await store.shop.hotSold();
     if (taken === 0 || lacking !== taken)
       throw new Failure(`Orders took ${taken} pieces of the hot edition, and its stock lacks ${lacking}.`);
@@ -47,7 +53,7 @@ export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
   }
 }
 
-async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
+async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
   const databaseUrl = await storeDatabase(site, 'bench_store_bare');
   const shop = await Shop.open(databaseUrl);
   const data: ShopData = await shop.furnish();
@@ -58,7 +64,7 @@ async function besideBare(site: BenchSite, ours: Side): Promise<Figure[]> {
   });
   const { port } = bareLine.parse(JSON.parse(await process.firstLine()));
   const bare: Side = {
-    requests: requestsOfBare(`http://127.0.0.1:${port}`, data),
+    requests: baselineRequests(`http://127.0.0.1:${port}`, data),
     cpuMs: () => process.cpuMs(),
   };
   const compare = async (what: Asked, name: string, target?: Target) => {
@@ -126,7 +132,8 @@ async function grown(site: BenchSite, store: StoreProcess, requests: StoreReques
   const { creatorId } = store.data;
   const placedBefore = await only(site, requests.placeOrder);
   const [big, small] = await Promise.all([creatorId, smallCreator].map((creator) => store.token(creator)));
-  // The oldest come first: a cursor that is made among them points to the last pages once the others are there.
+  // The oldest come first: a cursor that is made among them points to the last pages once the others are
+  // there.
   const deep = await site.step(`${site.oldRows} orders of one creator`, async () => {
     await store.shop.addOrders(smallCreator, smallCount, 0);
     await store.shop.addOrders(creatorId, smallCount, site.oldRows + 1_000_000);
@@ -134,8 +141,8 @@ async function grown(site: BenchSite, store: StoreProcess, requests: StoreReques
     await store.shop.addOrders(creatorId, site.oldRows, 1_000_000);
     return cursor;
   });
-  const many = asker(store.origin, { authorization: `Bearer ${big}` });
-  const few = asker(store.origin, { authorization: `Bearer ${small}` });
+  const many = requestSender(store.origin, { authorization: `Bearer ${big}` });
+  const few = requestSender(store.origin, { authorization: `Bearer ${small}` });
   const lists: Record<string, Caller> = {
     few: () => few('GET', '/store/v1/orders?limit=25', 200),
     first: () => many('GET', '/store/v1/orders?limit=25', 200),

@@ -28,8 +28,8 @@ export interface StoreRequests {
 }
 
 /** Integrations of one creator at store-api. */
-export function requestsOfStore(origin: string, data: ShopData, token: string): StoreRequests {
-  const ask = asker(origin, { authorization: `Bearer ${token}` });
+export function storeRequests(origin: string, data: ShopData, token: string): StoreRequests {
+  const ask = requestSender(origin, { authorization: `Bearer ${token}` });
   const ids = data.orderIds.map((id) => publicId('ord', id));
   const order = (sku: string, rate: string, quantities: readonly number[]) => () =>
     ask('POST', '/store/v1/orders', 201, body(sku, rate, quantities), { 'idempotency-key': randomUUID() });
@@ -44,8 +44,8 @@ export function requestsOfStore(origin: string, data: ShopData, token: string): 
 }
 
 /** The same of the bare server. */
-export function requestsOfBare(origin: string, data: ShopData): StoreRequests {
-  const ask = asker(origin, {});
+export function baselineRequests(origin: string, data: ShopData): StoreRequests {
+  const ask = requestSender(origin, {});
   const { creatorId: creator } = data;
   const { product, rate, hot } = data.rows;
   return {
@@ -60,7 +60,7 @@ export function requestsOfBare(origin: string, data: ShopData): StoreRequests {
 }
 
 /** Sends requests over kept connections. Any answer but the expected one ends the measurement. */
-export function asker(origin: string, headers: Readonly<Record<string, string>>) {
+export function requestSender(origin: string, headers: Readonly<Record<string, string>>) {
   const pool = new Pool(origin, { connections: callerCount });
   const ask = async (
     method: 'GET' | 'POST',

@@ -21,7 +21,10 @@ export async function storeDatabase(site: BenchSite, name: string): Promise<stri
   return databaseUrl;
 }
 
-/** store-api as it is deployed, over a database of its own, with the sandbox's payments and limits that one caller does not meet. */
+/**
+ * store-api as it is deployed, over a database of its own, with the sandbox's payments and limits that one
+ * caller does not meet.
+ */
 export class StoreProcess {
   readonly origin: string;
   readonly data: ShopData;

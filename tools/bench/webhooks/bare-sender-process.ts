@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
 import { root } from '../../dev/settings.ts';
-import { type Part, partOf } from '../rounds.ts';
+import { type Part, makePart } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
 import { type DeliveringWorker, perPart, writtenEvents } from './delivering-worker.ts';
 import { portLine, type ReceiverProcess } from './receiver-process.ts';
@@ -32,13 +32,15 @@ export class BareSender {
 
   /** Signs and posts bodies like those of the worker, to the same subscribers. */
   async send(like: DeliveringWorker): Promise<Part> {
-    const events = writtenEvents(await like.data.oneBody(), perBarePart, (index) => like.subscriberOf(index));
+    const events = writtenEvents(await like.data.sampleBody(), perBarePart, (index) =>
+      like.subscriberAt(index),
+    );
     const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
     await this.ask('PUT', JSON.stringify({ origin: this.receiver.origin, deliveries }));
     const cpuBefore = this.process.cpuMs();
     const startedAt = performance.now();
     await this.ask('POST');
-    const part = partOf(perBarePart, performance.now() - startedAt, [cpuBefore, this.process.cpuMs()]);
+    const part = makePart(perBarePart, performance.now() - startedAt, [cpuBefore, this.process.cpuMs()]);
     await this.receiver.takeExactly(
       events.map(({ id, subscriber }) => ({ event: publicId('evt', id), path: subscriber.path })),
     );

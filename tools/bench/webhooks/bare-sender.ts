@@ -3,12 +3,13 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { Agent, request as send } from 'undici';
 import { z } from 'zod';
-import { secretOf } from './receiver-secret.ts';
+import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
- * The base line, a process of its own: undici's `request` over an Agent, that signs and posts bodies it has in memory, so many at a time, with the headers of
- * webhook-worker. It takes nothing from a database and writes nothing down: no lease, no history, no retry, no look at the address. PUT / gives it bodies, POST / has them
- * sent and is answered when all were received. Prints its port.
+ * The base line, a process of its own: undici's `request` over an Agent, that signs and posts bodies it has
+ * in memory, so many at a time, with the headers of webhook-worker. It takes nothing from a database and
+ * writes nothing down: no lease, no history, no retry, no look at the address. PUT / gives it bodies, POST /
+ * has them sent and is answered when all were received. Prints its port.
  */
 const atATime = 64;
 const load = z.object({
@@ -17,20 +18,21 @@ const load = z.object({
 });
 
 let loaded: z.output<typeof load> = { origin: '', deliveries: [] };
-// Made once: a key that comes as text or bytes costs createHmac five times as much as the signature itself (Node.js 24).
+// Made once: a key that comes as text or bytes costs createHmac five times as much as the signature itself
+// (Node.js 24).
 const keys = new Map<string, KeyObject>();
 
-function keyOf(path: string): KeyObject {
-  const key = keys.get(path) ?? createSecretKey(secretOf(path), 'utf8');
+function signingKey(path: string): KeyObject {
+  const key = keys.get(path) ?? createSecretKey(subscriptionSecret(path), 'utf8');
   keys.set(path, key);
   return key;
 }
 
 const agent = new Agent({ connections: atATime });
 
-async function sendOne(origin: string, path: string, body: string): Promise<void> {
+async function sendDelivery(origin: string, path: string, body: string): Promise<void> {
   const t = Math.floor(Date.now() / 1000);
-  const v1 = createHmac('sha256', keyOf(path)).update(`${t}.`).update(body).digest('hex');
+  const v1 = createHmac('sha256', signingKey(path)).update(`${t}.`).update(body).digest('hex');
   const answer = await send(`${origin}${path}`, {
     dispatcher: agent,
     method: 'POST',
@@ -54,7 +56,7 @@ async function sendAll(): Promise<void> {
   const sender = async (): Promise<void> => {
     for (let one = deliveries[next]; one !== undefined; one = deliveries[next]) {
       next += 1;
-      await sendOne(origin, one.path, one.body);
+      await sendDelivery(origin, one.path, one.body);
     }
   };
   await Promise.all(Array.from({ length: atATime }, sender));

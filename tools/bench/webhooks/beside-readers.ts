@@ -27,8 +27,11 @@ const shares = [
 ];
 const expected = new Set([200, 202, 429, 503]);
 
-/** Webhooks of one tenant while another one reads a long history by many readers and recovers it in a loop. Leaves the history behind. */
-export async function benchBesideReaders(
+/**
+ * Webhooks of one tenant while another one reads a long history by many readers and recovers it in a loop.
+ * Leaves the history behind.
+ */
+export async function benchDuringReads(
   site: BenchSite,
   of: DeliveringWorker,
   receiver: ReceiverProcess,
@@ -36,14 +39,14 @@ export async function benchBesideReaders(
   const sender = await FactsSender.start(site, of.worker.name, 'bench_webhooks_sender');
   try {
     const noisy = await subscribe(of.worker, receiver.origin, '/dead/history');
-    await of.data.addHistoryOf(noisy, site.oldRows);
+    await of.data.addSubscriptionHistory(noisy, site.oldRows);
     const figures: Figure[] = [];
     for (const { name, each } of shares) {
-      if (each !== undefined) await of.data.failOneIn(noisy, each);
+      if (each !== undefined) await of.data.failEveryNth(noisy, each);
       await of.data.analyse();
       const noise = makeNoise(of, noisy);
       try {
-        const quiet = { perSecond, to: [of.subscriberOf(0)] };
+        const quiet = { perSecond, to: [of.subscriberAt(0)] };
         const rounds = await repeat(site.rounds, () =>
           atRate(site, receiver, sender, quiet, () => undefined),
         );

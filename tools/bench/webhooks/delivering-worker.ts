@@ -5,19 +5,19 @@ import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { placedOrder } from '../placed-order.ts';
-import { type Part, partOf } from '../rounds.ts';
+import { type Part, makePart } from '../rounds.ts';
 import type { Expected, ReceiverProcess } from './receiver-process.ts';
 import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.ts';
 import { WebhookProcess } from './webhook-process.ts';
 
-/** Deliveries a part of a round. */
+/** Deliveries per part of a round. */
 export const perPart = 3_000;
 const subscriberCount = 50;
-const settledWithinMs = 30_000;
-const lookEveryMs = 5;
+const settleTimeoutMs = 30_000;
+const pollIntervalMs = 5;
 const anEnvelope = z.looseObject({ id: z.string() });
 
-/** A webhook-worker with subscribers, of a creator each, whose deliveries go to the receiver. */
+/** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
 export class DeliveringWorker {
   readonly worker: WebhookProcess;
   readonly data: WebhookData;
@@ -25,9 +25,9 @@ export class DeliveringWorker {
   readonly readyS: number;
   private readonly receiver: ReceiverProcess;
   private readonly channel: ConfirmChannel;
-  private expectedSoFar = 0;
+  private totalExpected = 0;
 
-  /** @param channel by which it is told of events */
+  /** @param channel on which events are published to it */
   static async start(
     site: BenchSite,
     name: string,
@@ -58,59 +58,59 @@ export class DeliveringWorker {
     this.channel = channel;
   }
 
-  /** From the messages in its queue to deliveries that are settled: fan-out, lease, POST and the commit of what came of it. */
+  /** Measures from queued messages to settled deliveries: fan-out, lease, POST and commit of the outcome. */
   async fromMessages(): Promise<Part> {
-    const told = Array.from({ length: perPart }, (_, index) =>
-      this.eventFor(this.subscriberOf(index), index),
+    const events = Array.from({ length: perPart }, (_, index) =>
+      this.eventFor(this.subscriberAt(index), index),
     );
     return this.deliver(
-      told.map(({ id }, index) => this.expectedOf(id, index)),
-      () => this.publish(told),
+      events.map(({ id }, index) => this.expectedDelivery(id, index)),
+      () => this.publish(events),
     );
   }
 
-  /** From deliveries that are due to settled ones. A message for each subscriber, which has one more, tells it that there is something to do. */
+  /** Measures from due deliveries to settled ones. One further event per subscriber triggers its dispatch. */
   async fromBacklog(): Promise<Part> {
-    const events = writtenEvents(await this.data.oneBody(), perPart - subscriberCount, (index) =>
-      this.subscriberOf(index),
+    const events = writtenEvents(await this.data.sampleBody(), perPart - subscriberCount, (index) =>
+      this.subscriberAt(index),
     );
-    const wakers = this.subscribers.map((subscriber, index) => this.eventFor(subscriber, index));
+    const triggerEvents = this.subscribers.map((subscriber, index) => this.eventFor(subscriber, index));
     return this.deliver(
       [
         ...events.map(({ id, subscriber }) => ({ event: publicId('evt', id), path: subscriber.path })),
-        ...wakers.map(({ id }, index) => this.expectedOf(id, index)),
+        ...triggerEvents.map(({ id }, index) => this.expectedDelivery(id, index)),
       ],
       async () => {
         await this.data.addBacklog(events);
-        await this.publish(wakers);
+        await this.publish(triggerEvents);
       },
     );
   }
 
-  /** So many deliveries were to come besides those of its parts. */
+  /** Adds to the expected number of deliveries. */
   alsoExpect(count: number): void {
-    this.expectedSoFar += count;
+    this.totalExpected += count;
   }
 
-  subscriberOf(index: number): Subscriber {
+  subscriberAt(index: number): Subscriber {
     const subscriber = this.subscribers[index % subscriberCount];
     if (subscriber === undefined) throw new Failure('There are no subscribers.');
     return subscriber;
   }
 
   async untilSettled(): Promise<void> {
-    const until = performance.now() + settledWithinMs;
+    const until = performance.now() + settleTimeoutMs;
     while (!(await this.data.isSettled(this.subscribers))) {
       if (performance.now() > until) throw new Failure('The deliveries were not settled in time.');
-      await sleep(lookEveryMs);
+      await sleep(pollIntervalMs);
     }
   }
 
   /** @throws Failure unless each delivery succeeded with one attempt that is in the history */
   async checkHistory(): Promise<void> {
     const delivered = await this.data.delivered();
-    if (Object.values(delivered).some((count) => count !== this.expectedSoFar))
-      throw new Failure(`Of ${this.expectedSoFar} deliveries there are ${JSON.stringify(delivered)}.`);
+    if (Object.values(delivered).some((count) => count !== this.totalExpected))
+      throw new Failure(`Of ${this.totalExpected} deliveries there are ${JSON.stringify(delivered)}.`);
   }
 
   async stop(): Promise<void> {
@@ -118,22 +118,22 @@ export class DeliveringWorker {
     await this.worker.stop();
   }
 
-  /** The process is held while its work is laid out, so that writing and taking do not share the machine. */
-  private async deliver(expected: readonly Expected[], layOut: () => Promise<void>): Promise<Part> {
+  /** Prepares the work while the process is paused, so that writing and delivering do not compete. */
+  private async deliver(expected: readonly Expected[], prepare: () => Promise<void>): Promise<Part> {
     const { process } = this.worker;
-    process.hold();
+    process.pause();
     try {
-      await layOut();
+      await prepare();
     } finally {
-      process.release();
+      process.resume();
     }
     const cpuBefore = process.cpuMs();
     const startedAt = performance.now();
     await this.receiver.when(expected.length);
     await this.untilSettled();
-    const part = partOf(expected.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
+    const part = makePart(expected.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
     await this.receiver.takeExactly(expected);
-    this.expectedSoFar += expected.length;
+    this.totalExpected += expected.length;
     return part;
   }
 
@@ -141,8 +141,8 @@ export class DeliveringWorker {
     return messages.orderCreated.make({ order: placedOrder(index, creatorId) }, { occurredAt: new Date() });
   }
 
-  private expectedOf(id: string, index: number): Expected {
-    return { event: publicId('evt', id), path: this.subscriberOf(index).path };
+  private expectedDelivery(id: string, index: number): Expected {
+    return { event: publicId('evt', id), path: this.subscriberAt(index).path };
   }
 
   private async publish(told: readonly Message[]): Promise<void> {
@@ -156,23 +156,23 @@ export class DeliveringWorker {
   }
 }
 
-/** A creator of its own, and what it wants to hear. */
+/** Subscribes a new creator. */
 export async function subscribe(worker: WebhookProcess, origin: string, path: string): Promise<Subscriber> {
   const creatorId = uuidv7();
   const id = await worker.subscribe(creatorId, origin, path);
   return { creatorId, subscriptionId: parsePublicId('whk', id) ?? '', path };
 }
 
-/** Events as the service wrote them: bodies like one it rendered, each with an id of its own. */
+/** Events like those that the service writes, each with a new id. */
 export function writtenEvents(
   body: string,
   count: number,
-  subscriberOf: (index: number) => Subscriber,
+  subscriberAt: (index: number) => Subscriber,
 ): WrittenEvent[] {
   const envelope = anEnvelope.parse(JSON.parse(body));
   return Array.from({ length: count }, (_, index) => {
     const id = uuidv7();
     const told = { ...envelope, id: publicId('evt', id) };
-    return { id, body: JSON.stringify(told), subscriber: subscriberOf(index) };
+    return { id, body: JSON.stringify(told), subscriber: subscriberAt(index) };
   });
 }

@@ -13,7 +13,10 @@ import { portLine } from './receiver-process.ts';
 const atATime = 10;
 const answered = z.object({ committed_at_ms: z.number() });
 
-/** A service that does nothing but commit facts by the suite's outbox, in a process of its own, with a database of its own. */
+/**
+ * A service that does nothing but commit facts by the suite's outbox, in a process of its own, with a
+ * database of its own.
+ */
 export class FactsSender {
   readonly databaseUrl: string;
   readonly process: ServedProcess;

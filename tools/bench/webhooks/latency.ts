@@ -14,14 +14,15 @@ const orderEvent = z.object({ data: z.object({ order_id: z.string() }) });
 /** Events a second; the second is the one there is a target for. */
 const rates = [200, 500, 1_000];
 const targetRate = 500;
-const mostRoundsWithoutTarget = 2;
+const maxRoundsWithoutTarget = 2;
 const deadCount = 200;
 const backlogCount = 50_000;
-const besideDeadPerSecond = 50;
+const deadReceiversPerSecond = 50;
 
 /**
- * From event to first byte while events are committed at a fixed rate, one by one, by a service of their own. An event's time is taken before its transaction begins, so each
- * figure holds that commit, the outbox relay, RabbitMQ, the fan-out and the lease. It ends when the receiver has read the request's head.
+ * From event to first byte while events are committed at a fixed rate, one by one, by a service of their own.
+ * An event's time is taken before its transaction begins, so each figure holds that commit, the outbox relay,
+ * RabbitMQ, the fan-out and the lease. It ends when the receiver has read the request's head.
  */
 export async function benchLatency(
   site: BenchSite,
@@ -37,7 +38,7 @@ export async function benchLatency(
     for (const perSecond of rates) {
       const isTarget = perSecond === targetRate;
       const rounds = await repeat(
-        isTarget ? site.rounds : Math.min(site.rounds, mostRoundsWithoutTarget),
+        isTarget ? site.rounds : Math.min(site.rounds, maxRoundsWithoutTarget),
         () => measure(perSecond),
       );
       figures.push(
@@ -55,8 +56,11 @@ export async function benchLatency(
   }
 }
 
-/** The same of a good subscription beside many whose receiver never answers, and which have a backlog. Leaves these behind. */
-export async function benchBesideDead(
+/**
+ * The same of a good subscription beside many whose receiver never answers, and which have a backlog. Leaves
+ * these behind.
+ */
+export async function benchWithDeadReceivers(
   site: BenchSite,
   of: DeliveringWorker,
   receiver: ReceiverProcess,
@@ -66,10 +70,10 @@ export async function benchBesideDead(
     const dead: Subscriber[] = [];
     for (let number = 0; number < deadCount; number += 1)
       dead.push(await subscribe(of.worker, receiver.origin, `/dead/${number}`));
-    const deadOne = (index: number): Subscriber => dead[index % deadCount] ?? of.subscriberOf(0);
-    await of.data.addBacklog(writtenEvents(await of.data.oneBody(), backlogCount, deadOne));
+    const deadSubscriber = (index: number): Subscriber => dead[index % deadCount] ?? of.subscriberAt(0);
+    await of.data.addBacklog(writtenEvents(await of.data.sampleBody(), backlogCount, deadSubscriber));
     await sender.commit(dead.map(({ creatorId }, index) => placedOrder(index, creatorId)));
-    const good = { perSecond: besideDeadPerSecond, to: [of.subscriberOf(0)] };
+    const good = { perSecond: deadReceiversPerSecond, to: [of.subscriberAt(0)] };
     const rounds = await repeat(site.rounds, () => atRate(site, receiver, sender, good, () => undefined));
     return percentiles(`a good subscription beside ${deadCount} dead ones with ${backlogCount} due`, rounds, {
       atMost: 1_000,
@@ -82,7 +86,9 @@ export async function benchBesideDead(
 interface AtRate {
   /** From each event's time to its arrival, in ms. */
   readonly toFirstByte: readonly number[];
-  /** Until its transaction was answered, from when it was due: whether the machine could keep the rate at all. */
+  /**
+   * Until its transaction was answered, from when it was due: whether the machine could keep the rate at all.
+   */
   readonly toCommit: readonly number[];
 }
 

@@ -6,7 +6,7 @@ import { root } from '../../dev/settings.ts';
 import { ServedProcess } from '../served-process.ts';
 
 export const portLine = z.object({ port: z.number() });
-const withinMs = 120_000;
+const timeoutMs = 120_000;
 
 const received = z.array(
   z.object({
@@ -46,13 +46,16 @@ export class ReceiverProcess {
   /** Resolves when so many deliveries came since they were last taken. */
   async when(count: number): Promise<void> {
     const answer = await request(`${this.origin}/when?count=${count}`, {
-      headersTimeout: withinMs,
+      headersTimeout: timeoutMs,
     }).catch(() => undefined);
     if (answer === undefined) throw new Failure(`Not all of ${count} deliveries came in time.`);
     await answer.body.dump();
   }
 
-  /** What came since they were last taken. @throws Failure unless it is each of the expected once, and signed as it should be */
+  /**
+   * What came since they were last taken.
+   * @throws Failure unless it is each of the expected once, and signed as it should be
+   */
   async takeExactly(expected: readonly Expected[]): Promise<Received[]> {
     const all = await this.take();
     const keys = new Set(all.map(({ envelope, path }) => `${envelope.id} ${path}`));

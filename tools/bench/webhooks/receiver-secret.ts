@@ -1,4 +1,4 @@
 /** The secret of the subscription whose deliveries go to this path. */
-export function secretOf(path: string): string {
+export function subscriptionSecret(path: string): string {
   return `whsec_bench_${path}`;
 }

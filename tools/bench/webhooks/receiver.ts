@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { secretOf } from './receiver-secret.ts';
+import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
- * The subscribers' server, a process of its own, so that no sender shares its processor time. POST /hook/N is a delivery to subscription N,
- * POST /dead/N one that never gets an answer. It keeps what comes and looks at it only when it is asked, after the measurement:
- * GET /when?count=N answers once so many came, GET /deliveries tells and forgets them. Prints its port.
+ * The subscribers' server, a process of its own, so that no sender shares its processor time. POST /hook/N is
+ * a delivery to subscription N, POST /dead/N one that never gets an answer. It keeps what comes and looks at
+ * it only when it is asked, after the measurement: GET /when?count=N answers once so many came, GET
+ * /deliveries tells and forgets them. Prints its port.
  */
 interface Kept {
   readonly path: string;
@@ -17,13 +18,15 @@ interface Kept {
 let kept: Kept[] = [];
 let waiting: { readonly count: number; readonly response: ServerResponse }[] = [];
 
-/** Reads the secret's signature as interface.md (Signature) has it, written without looking at the sender's. */
+/**
+ * Reads the secret's signature as interface.md (Signature) has it, written without looking at the sender's.
+ */
 function isSigned({ path, headers, body }: Kept): boolean {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
   const bytes = Buffer.concat([Buffer.from(`${t}.`), ...body]);
   return (
     v1 ===
-    createHmac('sha256', Buffer.from(secretOf(path), 'utf8'))
+    createHmac('sha256', Buffer.from(subscriptionSecret(path), 'utf8'))
       .update(bytes)
       .digest('hex')
   );
@@ -42,11 +45,11 @@ function keep(request: IncomingMessage, response: ServerResponse): void {
   request.on('end', () => {
     kept.push({ path: request.url ?? '', arrivedAtMs, headers: request.headers, body });
     response.writeHead(204).end();
-    if (waiting.length > 0) answerWaiting();
+    if (waiting.length > 0) resolveWaiting();
   });
 }
 
-function answerWaiting(): void {
+function resolveWaiting(): void {
   for (const { count, response } of waiting) if (kept.length >= count) response.end();
   waiting = waiting.filter(({ response }) => !response.writableEnded);
 }
@@ -57,7 +60,7 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
   if (method === 'POST') return void request.resume(); // the dead never answer
   if (url.startsWith('/when?count=')) {
     waiting.push({ count: Number(url.slice('/when?count='.length)), response });
-    return answerWaiting();
+    return resolveWaiting();
   }
   response.end(JSON.stringify(kept.map(told)));
   kept = [];

@@ -6,25 +6,26 @@ import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
-import { absolute, type Part, partOf, ratio, ratioPerCore, takeTurns } from '../rounds.ts';
+import { absolute, type Part, makePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
 import { FactsSender } from './facts-sender.ts';
 
 const namespace = 'bench_relay';
 const perPart = 5_000;
 const bareBatch = 100;
-const withinMs = 30_000;
-const lookEveryMs = 5;
+const timeoutMs = 30_000;
+const pollIntervalMs = 5;
 
 /**
- * The outbox relay, from rows that are committed to an outbox that is empty again, beside a publisher of the same messages that has them in memory and waits for the confirms
- * of each 100. Both publish to the same exchange, behind which are the suite's quorum queues.
+ * The outbox relay, from rows that are committed to an outbox that is empty again, beside a publisher of the
+ * same messages that has them in memory and waits for the confirms of each 100. Both publish to the same
+ * exchange, behind which are the suite's quorum queues.
  */
 export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
   const sender = await FactsSender.start(site, namespace, 'bench_relay');
   const outbox = new pg.Client({ connectionString: sender.databaseUrl });
   await outbox.connect();
   try {
-    const rounds = await takeTurns(
+    const rounds = await alternate(
       [
         { name: 'confirms', part: () => bare(channel) },
         { name: 'relay', part: () => relay(channel, sender, outbox) },
@@ -61,7 +62,7 @@ async function bare(channel: ConfirmChannel): Promise<Part> {
       });
     await channel.waitForConfirms();
   }
-  const part = partOf(perPart, performance.now() - startedAt, [cpuBefore, ownCpuMs()]);
+  const part = makePart(perPart, performance.now() - startedAt, [cpuBefore, ownCpuMs()]);
   await purge(channel);
   return part;
 }
@@ -69,13 +70,13 @@ async function bare(channel: ConfirmChannel): Promise<Part> {
 async function relay(channel: ConfirmChannel, sender: FactsSender, outbox: pg.Client): Promise<Part> {
   const committedAtMs = await sender.commit(orders());
   const cpuBefore = sender.process.cpuMs();
-  const until = performance.now() + withinMs;
+  const until = performance.now() + timeoutMs;
   while (!(await isEmpty(outbox))) {
     if (performance.now() > until) throw new Failure('The outbox was not emptied in time.');
-    await sleep(lookEveryMs);
+    await sleep(pollIntervalMs);
   }
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
-  const part = partOf(perPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
+  const part = makePart(perPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
   await purge(channel);
   return part;
 }

@@ -29,7 +29,10 @@ const backlog = `
   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
   SELECT day, gen_random_uuid(), subscription_id, id, '${event}', $5, 'pending', now() FROM incoming`;
 
-/** Delivered at the first attempt, evenly over 30 days. What was sent is left out: it is only ever looked up by its key. */
+/**
+ * Delivered at the first attempt, evenly over 30 days. What was sent is left out: it is only ever looked up
+ * by its key.
+ */
 const history = `
   WITH delivered AS (
     INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, attempt_count, schedule_step,
@@ -43,7 +46,7 @@ const history = `
   SELECT day, id, 1, 'auto', created_at, 12, 'succeeded', 204, '{"date": "Sat, 21 Nov 2026 12:00:00 GMT"}', ''
   FROM delivered`;
 // One subscription's, with the events that a recovery would send again.
-const historyOfOne = `
+const insertSubscriptionHistory = `
   WITH event AS (
     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
     SELECT (now() AT TIME ZONE 'UTC')::date - day, gen_random_uuid(), $3, '${event}', $1, now(), convert_to($4, 'UTF8')
@@ -97,7 +100,7 @@ export class WebhookData {
   }
 
   /** A body as the service renders it. @throws Failure when none was sent so far */
-  async oneBody(): Promise<string> {
+  async sampleBody(): Promise<string> {
     const { rows } = await this.client.query<{ body: string; api_version: string }>(
       `SELECT convert_from(body, 'UTF8') AS body, api_version FROM webhook_events LIMIT 1`,
     );
@@ -129,14 +132,20 @@ export class WebhookData {
   }
 
   /** So many deliveries of one subscription that are over. */
-  async addHistoryOf({ creatorId, subscriptionId }: Subscriber, count: number): Promise<void> {
+  async addSubscriptionHistory({ creatorId, subscriptionId }: Subscriber, count: number): Promise<void> {
     await this.client.query(pastDays);
-    const body = await this.oneBody();
-    await this.client.query(historyOfOne, [creatorId, subscriptionId, this.apiVersion, body, count]);
+    const body = await this.sampleBody();
+    await this.client.query(insertSubscriptionHistory, [
+      creatorId,
+      subscriptionId,
+      this.apiVersion,
+      body,
+      count,
+    ]);
   }
 
   /** Has one in so many of a subscription's deliveries failed. */
-  async failOneIn({ subscriptionId }: Subscriber, each: number): Promise<void> {
+  async failEveryNth({ subscriptionId }: Subscriber, each: number): Promise<void> {
     await this.client.query(failSome, [subscriptionId, each]);
   }
 

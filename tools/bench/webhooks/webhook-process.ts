@@ -11,11 +11,13 @@ import type { BenchSite } from '../bench-site.ts';
 import { freshDatabase } from '../fresh-database.ts';
 import { furtherArguments, ServedProcess } from '../served-process.ts';
 import { servedService, unlimited } from '../served-service.ts';
-import { secretOf } from './receiver-secret.ts';
+import { subscriptionSecret } from './receiver-secret.ts';
 
 const created = z.object({ id: z.string() });
 
-/** webhook-worker as it is deployed, over a database of its own, with limits that one caller does not meet. */
+/**
+ * webhook-worker as it is deployed, over a database of its own, with limits that one caller does not meet.
+ */
 export class WebhookProcess {
   readonly origin: string;
   /** Of its database, its exchanges and queues. */
@@ -75,7 +77,11 @@ export class WebhookProcess {
     const answer = await request(`${this.origin}/store/v1/webhooks`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ url: `${receiver}${path}`, events: ['order.created'], secret: secretOf(path) }),
+      body: JSON.stringify({
+        url: `${receiver}${path}`,
+        events: ['order.created'],
+        secret: subscriptionSecret(path),
+      }),
     });
     const json = await answer.body.json();
     if (answer.statusCode !== 201)

@@ -1,17 +1,20 @@
 import { connect } from 'amqplib';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure } from '../figures.ts';
-import { absolute, ratio, ratioPerCore, type Rounds, takeTurns } from '../rounds.ts';
+import { absolute, ratio, ratioPerCore, type Rounds, alternate } from '../rounds.ts';
 import { BareSender } from './bare-sender-process.ts';
 import { DeliveringWorker } from './delivering-worker.ts';
-import { benchBesideReaders } from './beside-readers.ts';
-import { benchBesideDead, benchLatency } from './latency.ts';
+import { benchDuringReads } from './beside-readers.ts';
+import { benchWithDeadReceivers, benchLatency } from './latency.ts';
 import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
 
 const partsUntilCompiled = 5;
 
-/** webhook-worker beside bare undici, and beside itself with a history; how long events take at a fixed rate; the outbox relay beside bare publisher confirms. */
+/**
+ * webhook-worker beside bare undici, and beside itself with a history; how long events take at a fixed rate;
+ * the outbox relay beside bare publisher confirms.
+ */
 export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]> {
   const connection = await connect(site.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
@@ -20,14 +23,16 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
   try {
     const of = await site.step('webhook-worker', () => DeliveringWorker.start(site, 'bench_webhooks', means));
     try {
-      const figures = await site.step('Deliveries', () => besideBare(site, of, receiver));
+      const figures = await site.step('Deliveries', () => versusBaseline(site, of, receiver));
       figures.push(...(await site.step('Outbox relay', () => benchRelay(site, channel))));
       figures.push(...(await site.step('Fixed rates', () => benchLatency(site, of, receiver))));
       await of.checkHistory();
-      if (site.oldRows > 0) figures.push(...(await besideHistory(site, of, means)));
+      if (site.oldRows > 0) figures.push(...(await versusHistory(site, of, means)));
       if (site.oldRows > 0)
-        figures.push(...(await site.step('Beside readers', () => benchBesideReaders(site, of, receiver))));
-      figures.push(...(await site.step('Beside dead ones', () => benchBesideDead(site, of, receiver))));
+        figures.push(...(await site.step('Beside readers', () => benchDuringReads(site, of, receiver))));
+      figures.push(
+        ...(await site.step('Beside dead ones', () => benchWithDeadReceivers(site, of, receiver))),
+      );
       const memory = of.worker.process.peakMemoryMb();
       return [
         ...figures,
@@ -44,7 +49,7 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
   }
 }
 
-async function besideBare(
+async function versusBaseline(
   site: BenchSite,
   of: DeliveringWorker,
   receiver: ReceiverProcess,
@@ -53,9 +58,10 @@ async function besideBare(
   try {
     // As many deliveries as the bare sender makes in its first part, which does not count either.
     for (let part = 0; part < partsUntilCompiled; part += 1) await of.fromMessages();
-    const rounds = await takeTurns(
+    const rounds = await alternate(
       [
-        { name: 'from messages', part: () => of.fromMessages() }, // first: the others' bodies are like what it sent
+        // First: the others' bodies are like what it sent.
+        { name: 'from messages', part: () => of.fromMessages() },
         { name: 'bare', part: () => bare.send(of) },
         { name: 'from a backlog', part: () => of.fromBacklog() },
       ],
@@ -81,7 +87,7 @@ function compared(name: string, rounds: Rounds, of: string): Figure[] {
 }
 
 /** Another webhook-worker, that has delivered much before, and the first take turns. */
-async function besideHistory(
+async function versusHistory(
   site: BenchSite,
   without: DeliveringWorker,
   means: Parameters<typeof DeliveringWorker.start>[2],
@@ -89,7 +95,8 @@ async function besideHistory(
   const { oldRows } = site;
   const grown = await DeliveringWorker.start(site, 'bench_webhooks_grown', means);
   try {
-    // The first has been at work for a while: what is compiled in one process and not yet in the other would be taken for the history's.
+    // The first has been at work for a while: what is compiled in one process and not yet in the other would
+    // be taken for the history's.
     await grown.fromMessages();
     for (let part = 0; part < partsUntilCompiled; part += 1) await grown.fromBacklog();
     await site.step(`${oldRows} deliveries of the past`, async () => {
@@ -98,7 +105,7 @@ async function besideHistory(
       await without.data.analyse();
     });
     const rounds = await site.step('Deliveries beside these', () =>
-      takeTurns(
+      alternate(
         [
           { name: 'without', part: () => without.fromBacklog() },
           { name: 'with', part: () => grown.fromBacklog() },

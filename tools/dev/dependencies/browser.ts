@@ -1,6 +1,6 @@
 import { findProgram } from '../run-program.ts';
 
-/** Chromium under one of the names it goes by. */
+/** Returns the path of Chromium, which has several program names. */
 export function findBrowser(): string | undefined {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
     const program = findProgram(name);

@@ -3,34 +3,42 @@ import { findProgram } from '../run-program.ts';
 import { findBrowser } from './browser.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
 import { type Dependency, dependencyNames, type DependencyName, type Site } from './dependency.ts';
-import { dependencyFromDocker, dockerAnswers, dockerImages } from './docker.ts';
+import { dependencyFromDocker, dockerResponds, dockerImages } from './docker.ts';
 import { postgresFromPrograms, postgresPrograms } from './postgres.ts';
 import { rabbitmqFromPrograms, rabbitmqProgram } from './rabbitmq.ts';
 import { redisFromPrograms, redisProgram } from './redis.ts';
 
-/** All that the suite runs but does not bring as a node module, and how Debian and Homebrew call it. */
-const wares = {
-  postgres: { found: () => postgresPrograms() !== undefined, debian: 'postgresql', brew: 'postgresql@17' },
-  redis: { found: () => redisProgram() !== undefined, debian: 'redis-server', brew: 'redis' },
-  rabbitmq: { found: () => rabbitmqProgram() !== undefined, debian: 'rabbitmq-server', brew: 'rabbitmq' },
-  nginx: { found: () => findProgram('nginx') !== undefined, debian: 'nginx-light', brew: 'nginx' },
-  // Debian's own; browser tests drive it.
-  chromium: { found: () => findBrowser() !== undefined, debian: 'chromium', brew: '--cask chromium' },
-  openssl: { found: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
-  python: { found: () => findProgram('python3') !== undefined, debian: 'python3', brew: 'python' },
-  php: { found: () => findProgram('php') !== undefined, debian: 'php-cli', brew: 'php' },
+/** Programs that the suite needs besides node modules, with their package names on Debian and Homebrew. */
+const systemPackages = {
+  postgres: {
+    isInstalled: () => postgresPrograms() !== undefined,
+    debian: 'postgresql',
+    brew: 'postgresql@17',
+  },
+  redis: { isInstalled: () => redisProgram() !== undefined, debian: 'redis-server', brew: 'redis' },
+  rabbitmq: {
+    isInstalled: () => rabbitmqProgram() !== undefined,
+    debian: 'rabbitmq-server',
+    brew: 'rabbitmq',
+  },
+  nginx: { isInstalled: () => findProgram('nginx') !== undefined, debian: 'nginx-light', brew: 'nginx' },
+  // For browser tests.
+  chromium: { isInstalled: () => findBrowser() !== undefined, debian: 'chromium', brew: '--cask chromium' },
+  openssl: { isInstalled: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
+  python: { isInstalled: () => findProgram('python3') !== undefined, debian: 'python3', brew: 'python' },
+  php: { isInstalled: () => findProgram('php') !== undefined, debian: 'php-cli', brew: 'php' },
 } as const;
-type Ware = keyof typeof wares;
+type PackageName = keyof typeof systemPackages;
 
-/** What is wanted beside the stores. */
-export interface Wanted {
+/** Programs that a command needs in addition to the stores. */
+export interface RequiredPrograms {
   /** The suite's own gateway, from a program or a container. */
   readonly gateway: boolean;
-  /** nginx as a program: tests put one in front of a service themselves. */
+  /** nginx as a program, for tests that start it in front of a service. */
   readonly nginx: boolean;
   /** Chromium, for tests of the pages. */
   readonly browser: boolean;
-  /** Python and PHP, which run the examples for receivers. Without them those tests are skipped. */
+  /** Python and PHP for the example receivers. Without them these tests are skipped. */
   readonly interpreters: boolean;
 }
 
@@ -39,18 +47,22 @@ export interface Choice {
   readonly gateway: 'program' | 'docker';
 }
 
-/** Where each dependency comes from: an address that was given, Docker, programs on this machine, packages installed now. */
-export async function chooseDependencies(site: Site, wanted: Wanted): Promise<Choice> {
+/**
+ * Chooses the source of each dependency: a given URL, Docker, programs on this machine, or packages installed
+ * now.
+ */
+export async function chooseDependencies(site: Site, required: RequiredPrograms): Promise<Choice> {
   const { given } = site.settings;
   const ours = dependencyNames.filter((name) => given[name] === undefined);
-  const docker = ours.length > 0 && (await dockerAnswers()) && (await dockerImages(site, ours));
-  const anyGateway = wanted.gateway || wanted.nginx;
-  const programs: Ware[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
-  // A container can stand in front of services on this machine only where it can share the machine's network.
-  const gatewayFromDocker = docker && process.platform === 'linux' && !wares.nginx.found() && !wanted.nginx;
+  const docker = ours.length > 0 && (await dockerResponds()) && (await dockerImages(site, ours));
+  const anyGateway = required.gateway || required.nginx;
+  const programs: PackageName[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
+  // A container can proxy services on this machine only on Linux, where it can share the host network.
+  const gatewayFromDocker =
+    docker && process.platform === 'linux' && !systemPackages.nginx.isInstalled() && !required.nginx;
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
-  if (wanted.browser) programs.push('chromium');
-  await install(programs, wanted.interpreters ? ['python', 'php'] : [], site);
+  if (required.browser) programs.push('chromium');
+  await install(programs, required.interpreters ? ['python', 'php'] : [], site);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
@@ -79,40 +91,48 @@ function fromPrograms(name: DependencyName, site: Site): Dependency | Promise<De
   }
 }
 
-/** All with one call of apt-get; when that fails, what there must be with another. */
-async function install(must: readonly Ware[], may: readonly Ware[], site: Site): Promise<void> {
-  const isMissing = (name: Ware): boolean => !wares[name].found();
-  const [needed, welcome] = [must.filter(isMissing), may.filter(isMissing)];
-  const prefix = needed.length + welcome.length > 0 ? await aptPrefix() : undefined;
+/** Installs all missing packages with one apt-get call; if it fails, only the required ones with another. */
+async function install(
+  required: readonly PackageName[],
+  optional: readonly PackageName[],
+  site: Site,
+): Promise<void> {
+  const isMissing = (name: PackageName): boolean => !systemPackages[name].isInstalled();
+  const [missingRequired, missingOptional] = [required.filter(isMissing), optional.filter(isMissing)];
+  const prefix = missingRequired.length + missingOptional.length > 0 ? await aptPrefix() : undefined;
   if (prefix !== undefined) {
-    const wanted = [...needed, ...welcome];
+    const missing = [...missingRequired, ...missingOptional];
     try {
-      await installPackages(wanted, prefix, site);
+      await installPackages(missing, prefix, site);
     } catch (error) {
-      if (welcome.length === 0) throw error;
-      site.note(`Some of ${debianNames(wanted)} could not be installed.`);
-      if (needed.length > 0) await installPackages(needed, prefix, site);
+      if (missingOptional.length === 0) throw error;
+      site.note(`Some of ${debianNames(missing)} could not be installed.`);
+      if (missingRequired.length > 0) await installPackages(missingRequired, prefix, site);
     }
   }
-  const lacking = needed.filter(isMissing);
-  if (lacking.length > 0) throw new Failure(howToGet(lacking));
+  const stillMissing = missingRequired.filter(isMissing);
+  if (stillMissing.length > 0) throw new Failure(installInstructions(stillMissing));
 }
 
-async function installPackages(names: readonly Ware[], prefix: readonly string[], site: Site): Promise<void> {
+async function installPackages(
+  names: readonly PackageName[],
+  prefix: readonly string[],
+  site: Site,
+): Promise<void> {
   site.note(`Installing ${debianNames(names)} with apt-get, without starting them.`);
-  const packages = names.map((name) => wares[name].debian);
+  const packages = names.map((name) => systemPackages[name].debian);
   await installDebianPackages(packages, prefix);
 }
 
-function debianNames(names: readonly Ware[]): string {
-  return names.map((name) => wares[name].debian).join(', ');
+function debianNames(names: readonly PackageName[]): string {
+  return names.map((name) => systemPackages[name].debian).join(', ');
 }
 
-function howToGet(names: readonly Ware[]): string {
+function installInstructions(names: readonly PackageName[]): string {
   const command =
     process.platform === 'darwin'
-      ? `brew install ${names.map((name) => wares[name].brew).join(' ')}`
-      : aptCommand(names.map((name) => wares[name].debian));
+      ? `brew install ${names.map((name) => systemPackages[name].brew).join(' ')}`
+      : aptCommand(names.map((name) => systemPackages[name].debian));
   return `Not found on this machine: ${names.join(', ')}. Install with:
   ${command}
 or start Docker, or set POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;

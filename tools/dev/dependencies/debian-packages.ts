@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts';
 import { findProgram, mustRun, runProgram } from '../run-program.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
-/** Units that the packages enable for the next boot; the suite runs instances of its own. */
+/** Units that the packages enable; the suite disables them, since it runs its own instances. */
 const units = [
   'postgresql.service',
   'redis-server.service',
@@ -12,7 +12,10 @@ const units = [
   'epmd.socket',
 ];
 
-/** How this user may install Debian packages: as root, by sudo without a question, or not at all. */
+/**
+ * Returns the command prefix to install Debian packages: none for root, or sudo without a password. Else
+ * undefined.
+ */
 export async function aptPrefix(): Promise<readonly string[] | undefined> {
   if (!/\b(debian|ubuntu)\b/.test(osRelease()) || findProgram('apt-get') === undefined) return undefined;
   if (process.getuid?.() === 0) return [];
@@ -21,14 +24,14 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
   return (await runProgram(sudo, ['-n', 'true'], { timeoutMs: 5_000 })).code === 0 ? [sudo, '-n'] : undefined;
 }
 
-/** The command a person would type to get the same. */
+/** The equivalent command for a person to type. */
 export function aptCommand(packages: readonly string[]): string {
   return `sudo apt-get install --no-install-recommends ${packages.join(' ')}`;
 }
 
 /**
- * Installs without starting anything: Debian's packages start their servers unless policy-rc.d says 101
- * (https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt). A policy that is there already is kept.
+ * Installs packages without starting their servers, which policy-rc.d prevents with exit status 101
+ * (https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt). An existing policy is kept.
  */
 export async function installDebianPackages(
   packages: readonly string[],
@@ -68,7 +71,8 @@ export async function installDebianPackages(
 
 async function disableUnits(asRoot: (command: string, ...args: string[]) => Promise<void>): Promise<void> {
   for (const unit of units) {
-    await asRoot('systemctl', 'disable', unit).catch(() => undefined); // those not installed do not exist
+    // Fails for units that are not installed.
+    await asRoot('systemctl', 'disable', unit).catch(() => undefined);
   }
 }
 

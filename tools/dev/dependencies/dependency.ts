@@ -6,7 +6,7 @@ import type { ProcessPlan } from '../supervisor/process-part.ts';
 export const dependencyNames = ['postgres', 'redis', 'rabbitmq'] as const;
 export type DependencyName = (typeof dependencyNames)[number];
 
-/** What a dependency of ours is made from. */
+/** Settings, ports and secrets for the suite's own dependencies. */
 export interface Site {
   readonly settings: Settings;
   readonly ports: Ports;
@@ -14,14 +14,14 @@ export interface Site {
   readonly note: (text: string) => void;
 }
 
-/** A dependency that is about to run: its address and the processes behind it, none if somebody else runs it. */
+/** A dependency with its URL and processes; an external dependency has none. */
 export interface Dependency {
   readonly name: DependencyName;
   readonly url: string;
   readonly processes: readonly ProcessPlan[];
 }
 
-/** The address of a dependency of ours is the same however it is run. */
+/** URL of a dependency that the suite runs, the same for Docker and for programs. */
 export function ownUrl(name: DependencyName, { ports, secrets }: Pick<Site, 'ports' | 'secrets'>): string {
   switch (name) {
     case 'postgres':

@@ -3,29 +3,32 @@ import { mustRun, runProgram } from '../run-program.ts';
 import { root, type Settings, suiteTag } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type Site } from './dependency.ts';
-import { postgresAnswers, rabbitmqAnswers, redisAnswers } from './readiness.ts';
+import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
 import { writeBrokerDefinitions, writeRedisUsers } from './store-users.ts';
 
 const composeFile = join(root, 'deploy', 'compose.yaml');
-const ready = { postgres: postgresAnswers, redis: redisAnswers, rabbitmq: rabbitmqAnswers };
+const ready = { postgres: postgresResponds, redis: redisResponds, rabbitmq: rabbitmqResponds };
 
-/** Whether a Docker engine answers and knows Compose. */
-export async function dockerAnswers(): Promise<boolean> {
+/** Whether a Docker engine with Compose responds. */
+export async function dockerResponds(): Promise<boolean> {
   const info = await runProgram('docker', ['info', '--format', '{{.ServerVersion}}'], { timeoutMs: 5_000 });
   if (info.code !== 0) return false;
   return (await runProgram('docker', ['compose', 'version'], { timeoutMs: 5_000 })).code === 0;
 }
 
-/** Gets the images; false when they cannot be had, so that programs on this machine may do instead. */
+/**
+ * Pulls the images and creates the containers. Returns false on failure, so that programs can be used
+ * instead.
+ */
 export async function dockerImages(site: Site, names: readonly DependencyName[]): Promise<boolean> {
   writeRedisUsers(site);
   writeBrokerDefinitions(site);
-  const made = await runProgram('docker', compose(site.settings, 'create', ...names), {
+  const created = await runProgram('docker', compose(site.settings, 'create', ...names), {
     env: environment(site),
   });
-  if (made.code !== 0)
-    site.note(`Docker could not create the containers: ${made.output.trim().split('\n').at(-1)}`);
-  return made.code === 0;
+  if (created.code !== 0)
+    site.note(`Docker could not create the containers: ${created.output.trim().split('\n').at(-1)}`);
+  return created.code === 0;
 }
 
 export function dependencyFromDocker(name: DependencyName, site: Site): Dependency {
@@ -37,7 +40,7 @@ export function dependencyFromDocker(name: DependencyName, site: Site): Dependen
   };
 }
 
-/** The attached `docker compose up` stands for its container: it ends when the container does, and ends it when told to. */
+/** Plans an attached `docker compose up`, which ends with its container and forwards signals to it. */
 export function containerPlan(
   name: string,
   of: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
@@ -52,8 +55,8 @@ export function containerPlan(
     program: 'docker',
     args: compose(of.site.settings, 'up', '--no-log-prefix', '--no-deps', '--abort-on-container-exit', name),
     env,
-    stopWithinMs: 30_000,
-    readyWithinMs: 120_000,
+    stopTimeoutMs: 30_000,
+    readyTimeoutMs: 120_000,
     ready: of.ready,
     instead: { kill: () => docker('kill'), pause: () => docker('pause'), resume: () => docker('unpause') },
   };
@@ -81,7 +84,7 @@ function environment({ settings, ports, secrets }: Site): Record<string, string>
   };
 }
 
-/** Compose wants every variable of its file, also for taking things down. */
+/** Compose needs every variable of its file, also for `down`. */
 const unusedValues = {
   POSTGRES_PORT: '0',
   POSTGRES_PASSWORD: 'unused',

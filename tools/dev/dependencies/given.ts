@@ -1,18 +1,18 @@
 import { Failure } from '../failure.ts';
 import type { PartStatus } from '../supervisor/part.ts';
 import type { Dependency } from './dependency.ts';
-import { postgresAnswers, rabbitmqAnswers, redisAnswers } from './readiness.ts';
+import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
 
-const answers = { postgres: postgresAnswers, redis: redisAnswers, rabbitmq: rabbitmqAnswers };
+const checks = { postgres: postgresResponds, redis: redisResponds, rabbitmq: rabbitmqResponds };
 
-/** Somebody else runs it; the environment gave its address. */
+/** A dependency that the suite does not run; the environment has its URL. */
 export function isGiven({ processes }: Dependency): boolean {
   return processes.length === 0;
 }
 
-/** A given dependency is not waited for: it must answer now. */
+/** Checks an external dependency, which must respond immediately. */
 export async function checkGiven({ name, url }: Dependency): Promise<void> {
-  const reason = await answers[name](url).then(
+  const reason = await checks[name](url).then(
     (ok) => (ok ? undefined : 'it does not respond.'),
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );

@@ -4,20 +4,21 @@ import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { findProgram, mustRun, namesIn, runProgram, type UserIds } from '../run-program.ts';
 import { type Settings, suiteTag } from '../settings.ts';
-import { startOf } from '../supervisor/process-tree.ts';
+import { processStartTime } from '../supervisor/process-tree.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
-import { postgresAnswers } from './readiness.ts';
+import { postgresResponds } from './readiness.ts';
 
 const debianFolder = '/usr/lib/postgresql';
 const systemUser = 'postgres';
 
-/** Folder of the server programs: the newest installed, or the one that made the data. */
+/** Folder of the server programs: of the version of the data, or else of the newest installed version. */
 export function postgresPrograms(dataVersion?: string): string | undefined {
   const versions = namesIn(debianFolder)
     .filter((name) => /^\d+$/.test(name))
     .toSorted((a, b) => Number(b) - Number(a));
-  const wanted = dataVersion === undefined ? versions : versions.filter((version) => version === dataVersion);
-  const debian = wanted
+  const candidates =
+    dataVersion === undefined ? versions : versions.filter((version) => version === dataVersion);
+  const debian = candidates
     .map((version) => join(debianFolder, version, 'bin'))
     .find((bin) => findProgram('postgres', [bin]) === join(bin, 'postgres'));
   if (debian !== undefined) return debian;
@@ -68,16 +69,16 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
         cwd: '/',
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
         user,
-        stopSignal: 'SIGINT', // fast: ends the sessions instead of waiting for them
-        stopWithinMs: 15_000,
+        stopSignal: 'SIGINT', // fast shutdown: terminates sessions instead of waiting for them
+        stopTimeoutMs: 15_000,
         prepare: () => Promise.resolve(removeStaleLock(data)),
-        ready: () => postgresAnswers(url),
+        ready: () => postgresResponds(url),
       },
     ],
   };
 }
 
-/** Where its data lies when it cannot lie in the state directory; `npm run reset` removes both. */
+/** The data folders in and outside of the state directory; `npm run reset` deletes both. */
 export function postgresHomes(settings: Settings): readonly [string, string] {
   return [
     join(settings.stateDir, 'postgres'),
@@ -85,7 +86,7 @@ export function postgresHomes(settings: Settings): readonly [string, string] {
   ];
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
+/** Returns the user for the server, since PostgreSQL does not run as root. Debian's package creates one. */
 async function serverUser(): Promise<UserIds | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const id = async (option: string): Promise<number> =>
@@ -104,12 +105,14 @@ async function dataHome(settings: Settings, user: UserIds | undefined): Promise<
   return entered.code === 0 ? inState : outside;
 }
 
-/** Says whose data it is without giving the password away. */
+/** Identifies the owner of the data without revealing the password. */
 function ownerMark(password: string): string {
   return createHash('sha256').update(`owner:${password}`).digest('hex');
 }
 
-/** Data outside the state directory outlives a clone that was deleted; the next clone at its place has other passwords and starts anew. */
+/**
+ * Deletes data outside the state directory that a deleted clone at the same path left with other passwords.
+ */
 function removeOrphan(home: string, owner: string): void {
   const mark = join(home, 'owner');
   if (!existsSync(home) || (existsSync(mark) && readFileSync(mark, 'utf8') === owner)) return;
@@ -121,15 +124,21 @@ function dataVersion(data: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** A killed server that nobody has reaped (a container without an init) would look alive to the next one. */
+/**
+ * Removes the lock of a killed server. Without an init process its zombie would look alive to the next
+ * server.
+ */
 function removeStaleLock(data: string): void {
   const lock = join(data, 'postmaster.pid');
   if (!existsSync(lock)) return;
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0]);
-  if (startOf(pid) === undefined) rmSync(lock);
+  if (processStartTime(pid) === undefined) rmSync(lock);
 }
 
-/** Made beside its place and moved there whole, so an interrupted start leaves nothing half done. */
+/**
+ * Initialises the data in a temporary folder and renames it, so that an interrupted start leaves no partial
+ * data.
+ */
 async function initialise(to: {
   bin: string;
   home: string;
@@ -146,7 +155,7 @@ async function initialise(to: {
     chownSync(to.home, to.user.uid, to.user.gid);
     chownSync(passwordFile, to.user.uid, to.user.gid);
   }
-  // macOS knows no C.UTF-8; plain C would not fold the case of letters beyond ASCII.
+  // macOS has no C.UTF-8; plain C would not fold the case of non-ASCII letters.
   const locale = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
   await mustRun(
     join(to.bin, 'initdb'),

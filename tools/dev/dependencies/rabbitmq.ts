@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
-import { answers } from '../ports.ts';
+import { responds } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
-import { rabbitmqAnswers } from './readiness.ts';
+import { rabbitmqResponds } from './readiness.ts';
 import { writeBrokerDefinitions } from './store-users.ts';
 
-/** Debian's own script on the PATH insists on its system user; the one it wraps runs as anybody. */
+/** Debian's script on the PATH requires its system user; the script in this folder runs as any user. */
 const debianFolder = '/usr/lib/rabbitmq/bin';
 
 export function rabbitmqProgram(): string | undefined {
@@ -32,20 +32,21 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
   const url = ownUrl('rabbitmq', site);
   const env = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
-    HOME: home, // its own Erlang cookie
+    HOME: home, // for a separate Erlang cookie
     LC_ALL: 'C.UTF-8',
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
-    RUNNING_UNDER_SYSTEMD: 'true', // the start script then becomes the server instead of standing in front of it
+    RUNNING_UNDER_SYSTEMD: 'true', // makes the start script exec the server
     RABBITMQ_NODENAME: `suite-${ports.rabbitmq}@localhost`,
-    RABBITMQ_DIST_PORT: String(ports.rabbitmqDistribution), // else it looks for another's on the usual port, and gives up
+    // Else it conflicts with another node on the default port.
+    RABBITMQ_DIST_PORT: String(ports.rabbitmqDistribution),
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
     RABBITMQ_CONFIG_FILE: configuration,
     RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
-    RABBITMQ_MNESIA_BASE: join(home, 'data'), // all else that it writes follows: feature flags, plugins, pid
+    RABBITMQ_MNESIA_BASE: join(home, 'data'), // also the base of feature flags, plugins and pid file
     RABBITMQ_LOG_BASE: join(home, 'log'),
-    ERL_CRASH_DUMP: join(home, 'erl_crash.dump'), // not where the command was typed
-    // One scheduler per core and no busy waiting: a broker for development should cost nothing while idle.
+    ERL_CRASH_DUMP: join(home, 'erl_crash.dump'), // else in the working directory
+    // Two schedulers without busy waiting, so that an idle broker uses no CPU.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };
   return {
@@ -53,14 +54,14 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
     url,
     processes: [
       {
-        // Erlang would start one of its own that outlives everything.
+        // Otherwise Erlang would start an epmd that outlives the suite.
         name: 'epmd',
         kind: 'dependency',
         hidden: true,
         program: epmd,
         args: ['-port', String(ports.epmd), '-address', '127.0.0.1'],
         env,
-        ready: () => answers(ports.epmd),
+        ready: () => responds(ports.epmd),
       },
       {
         name: 'rabbitmq',
@@ -69,9 +70,9 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
         args: [],
         cwd: home,
         env,
-        stopWithinMs: 20_000,
-        readyWithinMs: 90_000,
-        ready: () => rabbitmqAnswers(url),
+        stopTimeoutMs: 20_000,
+        readyTimeoutMs: 90_000,
+        ready: () => rabbitmqResponds(url),
       },
     ],
   };

@@ -3,11 +3,11 @@ import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import pg from 'pg';
 
-const withinMs = 3_000;
+const timeoutMs = 3_000;
 
-/** Answers once a statement has run. */
-export async function postgresAnswers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: withinMs });
+/** Resolves when a statement has run. */
+export async function postgresResponds(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -18,8 +18,8 @@ export async function postgresAnswers(url: string): Promise<boolean> {
   }
 }
 
-/** Answers PING, which Redis refuses while it is still loading its data. */
-export function redisAnswers(url: string): Promise<boolean> {
+/** Whether Redis responds to PING, which it rejects while it loads its data. */
+export function redisResponds(url: string): Promise<boolean> {
   const { protocol, hostname, port, username, password } = new URL(url);
   const address = { host: hostname, port: Number(port || 6379) };
   const credentials = [username, password].filter((text) => text !== '').map(decodeURIComponent);
@@ -31,7 +31,7 @@ export function redisAnswers(url: string): Promise<boolean> {
       socket.destroy();
       resolve(ok);
     };
-    socket.setTimeout(withinMs, () => end(false));
+    socket.setTimeout(timeoutMs, () => end(false));
     socket.once('error', () => end(false));
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       received.push(chunk);
@@ -43,15 +43,15 @@ export function redisAnswers(url: string): Promise<boolean> {
   });
 }
 
-/** A whole handshake: RabbitMQ opens its port before it can serve. */
-export async function rabbitmqAnswers(url: string): Promise<boolean> {
-  const connection = await connectAmqp(url, { timeout: withinMs });
+/** Completes a handshake, since RabbitMQ opens its port before it can serve. */
+export async function rabbitmqResponds(url: string): Promise<boolean> {
+  const connection = await connectAmqp(url, { timeout: timeoutMs });
   connection.on('error', () => undefined);
   await connection.close();
   return true;
 }
 
-/** One command as Redis reads it (RESP). */
+/** Encodes a command for Redis (RESP). */
 function resp(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
-import { redisAnswers } from './readiness.ts';
+import { redisResponds } from './readiness.ts';
 import { writeRedisUsers } from './store-users.ts';
 
 export function redisProgram(): string | undefined {
@@ -40,7 +40,7 @@ export function redisFromPrograms(site: Site): Dependency {
         args: [configuration],
         cwd: home,
         env: { PATH: '/usr/bin:/bin' },
-        ready: () => redisAnswers(url),
+        ready: () => redisResponds(url),
       },
     ],
   };

@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { rabbitmqNamespace } from '../services.ts';
 import type { Site } from './dependency.ts';
 
-/** Containers read these files as users of their own; they hold hashes of random passwords. */
+/** Mode of the files, which containers read as other users; they contain hashes of random passwords. */
 const readableByAll = 0o644;
 const vhost = '/';
 
-/** Writes the users that Redis loads when it starts. @returns the file */
+/** Writes the users that Redis loads at its start. @returns the path of the file */
 export function writeRedisUsers(site: Site): string {
   const { storePasswords, redisPassword } = site.secrets;
   const { environment } = site.settings;
@@ -30,7 +30,10 @@ export function writeRedisUsers(site: Site): string {
   return writeFile(site, 'users.acl', `${lines.join('\n')}\n`);
 }
 
-/** Writes the users, permissions and the exchange of facts that RabbitMQ loads when it starts. @returns the file */
+/**
+ * Writes the users, permissions and the facts exchange that RabbitMQ loads at its start.
+ * @returns the path of the file
+ */
 export function writeBrokerDefinitions(site: Site): string {
   const { storePasswords, rabbitmqPassword } = site.secrets;
   const namespace = rabbitmqNamespace(site.settings);

@@ -12,9 +12,9 @@ import { root } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
-const probeWithinMs = 2_000;
+const probeTimeoutMs = 2_000;
 
-/** The gateway as a process; its configuration is written anew at each start of the suite. */
+/** The process of the gateway. Its configuration is generated at each start of the suite. */
 export async function gatewayPlan(
   site: Site,
   certificates: Certificates,
@@ -33,7 +33,7 @@ export async function gatewayPlan(
   writeFileSync(
     config,
     fillTemplate(readFileSync(template, 'utf8'), {
-      // As root the workers too, since they could not enter a state directory below /root.
+      // Run the workers as root too: otherwise they could not read a state directory below /root.
       GATEWAY_USER_LINE: asRoot || from === 'docker' ? 'user root;' : '',
       GATEWAY_RUN_DIR: runDir,
       GATEWAY_ACCESS_LOG: accessLog,
@@ -43,9 +43,9 @@ export async function gatewayPlan(
         .map((address) => `    listen ${address}:${ports.gateway} ${listenOptions};`)
         .join('\n'),
       GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
-      GATEWAY_HSTS_SECONDS: '0', // it would bind every port of localhost
+      GATEWAY_HSTS_SECONDS: '0', // HSTS would apply to every port of localhost
       GATEWAY_REAL_IP_LINES: '',
-      // Every client of this machine has the same address: limits of one client would be limits of all.
+      // All local clients share one address, so limits per client would apply to all of them together.
       GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
       GATEWAY_REQUESTS_PER_SECOND: '100000',
       GATEWAY_REQUEST_BURST: '100000',
@@ -55,7 +55,7 @@ export async function gatewayPlan(
       WEBHOOK_WORKER_ADDRESS: at(ports.services['webhook-worker']),
     }),
   );
-  const ready = (): Promise<boolean> => gatewayAnswers(ports.gateway, certificates.caFile);
+  const ready = (): Promise<boolean> => gatewayResponds(ports.gateway, certificates.caFile);
   if (from === 'docker') return containerPlan('gateway', { site, kind: 'service', ready });
   const args = ['-e', 'stderr', '-p', dir, '-c', config];
   return {
@@ -65,8 +65,8 @@ export async function gatewayPlan(
     args: [...args, '-g', 'daemon off;'],
     cwd: dir,
     env: { PATH: '/usr/bin:/bin' },
-    stopSignal: 'SIGQUIT', // lets requests in flight end
-    stopWithinMs: 5_000,
+    stopSignal: 'SIGQUIT', // completes running requests
+    stopTimeoutMs: 5_000,
     prepare: async () => {
       const test = await runProgram(program, [...args, '-t', '-q']);
       if (test.code !== 0) throw new Failure(`nginx rejects its configuration:\n${test.output}`);
@@ -79,7 +79,7 @@ async function speaksHttp2(program: string): Promise<boolean> {
   return (await mustRun(program, ['-V'])).includes('http_v2_module');
 }
 
-/** Browsers try ::1 first for localhost, where the machine has it. */
+/** Browsers try ::1 first for localhost if the machine has IPv6. */
 function loopbackAddresses(): string[] {
   const hasIpv6 = Object.values(networkInterfaces()).some((rows) =>
     rows?.some(({ address }) => address === '::1'),
@@ -87,11 +87,11 @@ function loopbackAddresses(): string[] {
   return ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
 }
 
-/** Its own answer to a path nobody has: the services need not run for it. */
-function gatewayAnswers(port: number, caFile: string): Promise<boolean> {
+/** Whether it responds to a path of no service, which needs no running service. */
+function gatewayResponds(port: number, caFile: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = request(
-      { host: 'localhost', port, path: '/', ca: readFileSync(caFile), agent: false, timeout: probeWithinMs },
+      { host: 'localhost', port, path: '/', ca: readFileSync(caFile), agent: false, timeout: probeTimeoutMs },
       (response) => {
         response.resume();
         resolve(response.statusCode === 404);

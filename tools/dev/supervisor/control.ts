@@ -7,7 +7,7 @@ import { Failure, reasonOf } from '../failure.ts';
 
 const longestSocketPath = 100; // 104 bytes on macOS, 108 on Linux (unix(7))
 
-/** Where the running suite listens for `npm stop` and `npm run stack`. Only its own user may connect. */
+/** Path of the control socket for `npm stop` and `npm run stack`. Only the same user may connect. */
 export function controlSocket(stateDir: string): string {
   const inState = join(stateDir, 'control.sock');
   if (Buffer.byteLength(inState) <= longestSocketPath) return inState;
@@ -15,10 +15,13 @@ export function controlSocket(stateDir: string): string {
   return join(tmpdir(), `fulfilment-${userInfo().uid}-${tag}`, 'control.sock');
 }
 
-/** What a command of the running suite does: its name and argument to an answer. */
+/** Handles a command of the running suite: from its name and argument to a response. */
 export type Command = (name: string, argument: string) => Promise<unknown>;
 
-/** Opens the control socket. That it can be opened only once is what keeps a second suite out of the same state directory. */
+/**
+ * Opens the control socket. It can be opened only once, which excludes a second suite in the same state
+ * directory.
+ */
 export async function serveControl(stateDir: string, command: Command): Promise<Server> {
   const path = controlSocket(stateDir);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -40,7 +43,7 @@ export async function serveControl(stateDir: string, command: Command): Promise<
   });
 }
 
-/** Sends a command to the running suite; undefined when none runs. */
+/** Sends a command to the running suite. Returns undefined if none is running. */
 export function control(
   stateDir: string,
   name: string,

@@ -3,25 +3,25 @@ export type PartState = 'stopped' | 'starting' | 'running' | 'paused' | 'stoppin
 export interface PartStatus {
   readonly name: string;
   readonly kind: 'service' | 'dependency';
-  /** `waiting`: it died and is about to be started again. `given`: somebody else runs it. */
+  /** `waiting`: it died and will be restarted. `given`: external. */
   readonly state: PartState;
   readonly pid: number | null;
   readonly uptime_seconds: number | null;
-  /** How often it was started again because it had died. */
+  /** Number of restarts after a crash. */
   readonly restarts: number;
 }
 
-/** One service or dependency that the suite runs. Each call returns when it is done. */
+/** A service or dependency that the suite runs. */
 export interface Part {
   readonly name: string;
-  /** Left out of the status: it only serves another part. */
+  /** Omitted from the status, since it only serves another part. */
   readonly hidden: boolean;
   status(): PartStatus;
-  /** Starts it and waits until it answers. */
+  /** Starts it and waits until it is ready. */
   start(): Promise<void>;
-  /** Ends it gracefully, by force after a while; it stays stopped. */
+  /** Stops it gracefully, or by force after a timeout. It is not restarted. */
   stop(): Promise<void>;
-  /** SIGKILL to all of its processes; it is then started again like after any other death. */
+  /** Sends SIGKILL to all of its processes; it is then restarted as after a crash. */
   kill(): Promise<void>;
   pause(): Promise<void>;
   resume(): Promise<void>;

@@ -51,7 +51,7 @@ describe('a supervised process', () => {
   it('is ended by force when it does not listen, also while it is paused', async () => {
     const sample = part({
       args: ['-e', `process.on('SIGTERM', () => {}); ${program}`],
-      stopWithinMs: 200,
+      stopTimeoutMs: 200,
     });
     await sample.start();
     await sample.pause();

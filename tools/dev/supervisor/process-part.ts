@@ -17,28 +17,28 @@ export interface ProcessPlan {
   readonly env: Readonly<Record<string, string>>;
   readonly user?: UserIds;
   readonly stopSignal?: NodeJS.Signals;
-  readonly stopWithinMs?: number;
-  readonly readyWithinMs?: number;
-  /** Work before each start, such as a test of its configuration. */
+  readonly stopTimeoutMs?: number;
+  readonly readyTimeoutMs?: number;
+  /** Runs before each start, for example to test the configuration. */
   readonly prepare?: () => Promise<void>;
-  /** Whether it answers. May reject, which means no. */
+  /** Whether it is ready. A rejection means no. */
   readonly ready: () => Promise<boolean>;
-  /** How it is killed, paused and resumed where signals do not reach it: in a container. */
+  /** Kills, pauses and resumes a container, which signals do not reach. */
   readonly instead?: Readonly<Record<'kill' | 'pause' | 'resume', () => Promise<void>>>;
 }
 
 export interface PartEvents {
-  /** A line of its output. */
+  /** Called with each line of output. */
   readonly line: (name: string, line: string) => void;
-  /** Something that a person at the terminal wants to know. */
+  /** Called with notices for the terminal. */
   readonly notice: (name: string, text: string) => void;
-  /** The set of living processes changed. */
+  /** Called when the set of running processes changed. */
   readonly changed: () => void;
 }
 
-const probeEveryMs = 100;
+const probeIntervalMs = 100;
 
-/** A process in a group of its own, watched: when it dies without being told to, it is started again. */
+/** A supervised process in a separate group. Restarts it when it dies unexpectedly. */
 export class ProcessPart implements Part {
   readonly name: string;
   readonly hidden: boolean;
@@ -51,7 +51,7 @@ export class ProcessPart implements Part {
   private earlyDeaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
   private lastLines: string[] = [];
-  /** Settles when the process that runs now first answers, or has ended. */
+  /** Settles when the current process is first ready or has ended. */
   private becoming: Promise<'ready' | 'ended'> = Promise.resolve('ended');
 
   constructor(plan: ProcessPlan, events: PartEvents) {
@@ -78,12 +78,12 @@ export class ProcessPart implements Part {
     if (this.state === 'stopping') await this.stop();
     if (this.state === 'paused') await this.resume();
     if (this.child === undefined) await this.spawn();
-    const withinMs = this.plan.readyWithinMs ?? 60_000;
-    const late = sleep(withinMs, 'late' as const, { ref: false });
+    const timeoutMs = this.plan.readyTimeoutMs ?? 60_000;
+    const late = sleep(timeoutMs, 'late' as const, { ref: false });
     const outcome = await Promise.race([this.becoming, late]);
     if (outcome === 'ready') return;
     const what =
-      outcome === 'late' ? `did not become ready within ${withinMs / 1000} s` : 'exited during start-up';
+      outcome === 'late' ? `did not become ready within ${timeoutMs / 1000} s` : 'exited during start-up';
     throw new Failure(`${this.name} ${what}:\n${this.lastLines.join('\n')}`);
   }
 
@@ -98,11 +98,11 @@ export class ProcessPart implements Part {
     this.state = 'stopping';
     const gone = once(child, 'exit');
     if (wasPaused) await this.signal('resume', 'SIGCONT');
-    // Only the root is told: PostgreSQL and nginx end their own children in order.
+    // Signal only the root: PostgreSQL and nginx stop their children in order.
     child.kill(this.plan.stopSignal ?? 'SIGTERM');
     const inTime = await Promise.race([
       gone.then(() => true),
-      sleep(this.plan.stopWithinMs ?? 10_000, false, { ref: false }),
+      sleep(this.plan.stopTimeoutMs ?? 10_000, false, { ref: false }),
     ]);
     if (!inTime) {
       this.events.notice(this.name, 'did not stop in time and is killed.');
@@ -180,7 +180,7 @@ export class ProcessPart implements Part {
   }
 
   private exited(child: ChildProcess, how: string): void {
-    // What it left behind in its group must not hold the port of the next one.
+    // Processes left in its group must not occupy the port of the next start.
     if (child.pid !== undefined) signalTree(child.pid, 'SIGKILL');
     this.child = undefined;
     this.events.changed();
@@ -189,10 +189,10 @@ export class ProcessPart implements Part {
     const delayMs = restartDelayMs(Math.max(0, this.earlyDeaths - 1));
     this.state = 'waiting';
     this.events.notice(this.name, `exited (${how}); restarting in ${delayMs / 1000} s.`);
-    this.restartTimer = setTimeout(() => this.startAgain(), delayMs);
+    this.restartTimer = setTimeout(() => this.restart(), delayMs);
   }
 
-  private startAgain(): void {
+  private restart(): void {
     this.restarts += 1;
     this.start().then(
       () => this.events.notice(this.name, 'is running again.'),
@@ -200,12 +200,12 @@ export class ProcessPart implements Part {
         if (this.child !== undefined || this.state === 'waiting') return;
         this.events.notice(this.name, error instanceof Error ? error.message : String(error));
         this.state = 'waiting';
-        this.restartTimer = setTimeout(() => this.startAgain(), restartDelayMs(10));
+        this.restartTimer = setTimeout(() => this.restart(), restartDelayMs(10));
       },
     );
   }
 
-  /** However long it takes: a service waits for what it depends on. */
+  /** Waits without a timeout, since a service waits for its dependencies. */
   private async untilReady(child: ChildProcess): Promise<'ready' | 'ended'> {
     while (this.child === child) {
       if (await this.plan.ready().catch(() => false)) {
@@ -213,7 +213,7 @@ export class ProcessPart implements Part {
         if (this.state === 'starting') this.state = 'running';
         return 'ready';
       }
-      await sleep(probeEveryMs);
+      await sleep(probeIntervalMs);
     }
     return 'ended';
   }

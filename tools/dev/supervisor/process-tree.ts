@@ -5,34 +5,34 @@ import { namesIn } from '../run-program.ts';
 interface Row {
   readonly pid: number;
   readonly parent: number;
-  /** Changes when a pid is used again. */
+  /** Differs when a pid is reused. */
   readonly startedAt: string;
 }
 
-/** A process and all below it, the children first, as they are now. */
-export function treeOf(pid: number): number[] {
+/** Returns a process and its descendants, children first. */
+export function processTree(pid: number): number[] {
   const rows = allProcesses();
   const below = (parent: number): number[] =>
     rows.filter((row) => row.parent === parent).flatMap((row) => [...below(row.pid), row.pid]);
   return [...below(pid), pid];
 }
 
-/** Signals a process, its group and all below it; what is gone already is passed over. */
+/** Signals a process, its group and its descendants. Ignores ended ones. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
-  // The root first: a supervisor such as PostgreSQL's postmaster must not see its children die and start new ones.
-  for (const target of [-pid, ...treeOf(pid).toReversed()]) signalQuietly(target, signal);
+  // The root first, so that a supervisor such as PostgreSQL's postmaster does not restart its children.
+  for (const target of [-pid, ...processTree(pid).toReversed()]) signalQuietly(target, signal);
 }
 
 export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 
-/** When a process began, in the system's own words; undefined when there is none with this pid. */
-export function startOf(pid: number): string | undefined {
+/** Start time of a process in the system's format; undefined if there is no process with this pid. */
+export function processStartTime(pid: number): string | undefined {
   return allProcesses().find((row) => row.pid === pid)?.startedAt;
 }
 
@@ -44,7 +44,7 @@ function allProcesses(): Row[] {
 function rowFromProc(pid: string): Row[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name in parentheses and may hold spaces: count from behind it (proc(5)).
+    // The second field is the name in parentheses, which may contain spaces, so count after it (proc(5)).
     const [state, parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z') return [];
     return [{ pid: Number(pid), parent: Number(parent), startedAt: rest[17] ?? '' }];

@@ -1,11 +1,11 @@
 const firstMs = 500;
-const mostMs = 5_000;
-/** A process that lived this long was well: its next death starts from the shortest delay. */
+const maxMs = 5_000;
+/** A process that ran this long was healthy, so its next restart uses the minimum delay. */
 const healthyAfterMs = 30_000;
 
-/** How long to wait before the start after a death, in ms: 0.5 s, doubled for each early death in a row, at most 5 s. */
+/** Delay before a restart in ms: 0.5 s, doubled for each consecutive early death, at most 5 s. */
 export function restartDelayMs(earlyDeaths: number): number {
-  return Math.min(mostMs, firstMs * 2 ** Math.min(earlyDeaths, 10));
+  return Math.min(maxMs, firstMs * 2 ** Math.min(earlyDeaths, 10));
 }
 
 export function wasEarly(livedMs: number): boolean {

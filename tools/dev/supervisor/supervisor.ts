@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../failure.ts';
 import type { Part, PartStatus, Verb } from './part.ts';
-import { signalTree, startOf } from './process-tree.ts';
+import { signalTree, processStartTime } from './process-tree.ts';
 
 const leftoversSchema = z.array(z.object({ name: z.string(), pid: z.number(), started_at: z.string() }));
 
-/** Everything that runs, in the layers in which it was started. */
+/** All running parts, in the order in which they were started. */
 export class Supervisor {
   private readonly layers: (readonly Part[])[] = [];
   private readonly processesFile: string;
@@ -17,20 +17,21 @@ export class Supervisor {
     this.processesFile = join(stateDir, 'processes.json');
   }
 
-  /** Ends what a supervisor that was killed has left running. A pid that somebody else has since got is left alone. */
+  /** Kills the processes that a killed supervisor left. Ignores pids that other processes have reused. */
   async endLeftovers(): Promise<string[]> {
     if (!existsSync(this.processesFile)) return [];
     const leftovers = leftoversSchema
       .catch([])
       .parse(parseOrNothing(readFileSync(this.processesFile, 'utf8')));
     rmSync(this.processesFile);
-    const alive = leftovers.filter(({ pid, started_at }) => startOf(pid) === started_at);
+    const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);
     for (const { pid } of alive) signalTree(pid, 'SIGKILL');
-    for (const { pid } of alive) while (startOf(pid) !== undefined) await sleep(20); // its ports are free then
+    // Until its ports are free.
+    for (const { pid } of alive) while (processStartTime(pid) !== undefined) await sleep(20);
     return alive.map(({ name }) => name);
   }
 
-  /** Starts parts that do not need each other; what they stand on was started before. */
+  /** Starts independent parts concurrently. Their dependencies must already run. */
   async startLayer(parts: readonly Part[]): Promise<void> {
     this.layers.push(parts);
     await Promise.all(parts.map((part) => part.start()));
@@ -58,7 +59,7 @@ export class Supervisor {
     return part.status();
   }
 
-  /** What was started last is stopped first. One that cannot be stopped does not keep the others. */
+  /** Stops the parts in reverse order. A failure does not prevent stopping the others. */
   async stopAll(failed: (name: string, error: unknown) => void): Promise<void> {
     for (const layer of this.layers.toReversed()) {
       await Promise.all(layer.map((part) => part.stop().catch((error: unknown) => failed(part.name, error))));
@@ -70,16 +71,16 @@ export class Supervisor {
     return this.layers.flat();
   }
 
-  /** Kept on disk so that even after SIGKILL of this process the next start can clean up. */
+  /** Written to disk so that the next start can clean up after a SIGKILL of this process. */
   rememberProcesses(): void {
     const rows = this.parts.flatMap((part) => {
       const { name, pid } = part.status();
-      return pid === null ? [] : [{ name, pid, started_at: startOf(pid) ?? '' }];
+      return pid === null ? [] : [{ name, pid, started_at: processStartTime(pid) ?? '' }];
     });
     try {
       writeFileSync(this.processesFile, JSON.stringify(rows));
     } catch {
-      // The directory is gone or full. That must not end the one process that still knows what runs.
+      // The directory is removed or full. This process must keep running, since only it knows the processes.
     }
   }
 }
