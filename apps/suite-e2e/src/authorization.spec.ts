@@ -87,13 +87,13 @@ describe('the authorization server', () => {
     const signInPage = await authorization.open();
     expect(signInPage.status).toBe(200);
     expect(signInPage.headers['content-security-policy']).toContain("default-src 'none'");
-    const refused = await authorization.submitForm(signInPage, {
+    const rejected = await authorization.submitForm(signInPage, {
       email: merchant.owner.email,
       password: 'wrong',
     });
-    expect(refused.status).toBe(401);
-    expect(refused.text).not.toContain('wrong"');
-    const consent = await authorization.submitForm(refused, { ...merchant.owner });
+    expect(rejected.status).toBe(401);
+    expect(rejected.text).not.toContain('wrong"');
+    const consent = await authorization.submitForm(rejected, { ...merchant.owner });
     expect(consent.text).toContain('Place fulfilment orders');
     expect(consent.text).toContain('your e-mail address');
     const back = new URL((await authorization.submitForm(consent)).url);
@@ -117,9 +117,9 @@ describe('the authorization server', () => {
   it('redirects back with access_denied when the user denies consent', async () => {
     const authorization = new Authorization(merchant.app, ['releases:write', 'webhooks:read', 'profile']);
     const consent = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
-    const [, refuse] = formsIn(consent);
-    if (refuse === undefined) throw new Error('There is no way to say no.');
-    const back = await authorization.browser.submit(consent, refuse, {}, merchant.app.redirectUri);
+    const [, reject] = formsIn(consent);
+    if (reject === undefined) throw new Error('There is no way to say no.');
+    const back = await authorization.browser.submit(consent, reject, {}, merchant.app.redirectUri);
     expect(new URL(back.url).searchParams.get('error')).toBe('access_denied');
     await authorization.browser.close();
   });
@@ -150,8 +150,8 @@ describe('the authorization server', () => {
   it('exchanges a code only with its verifier (RFC 7636)', async () => {
     const authorization = new Authorization(dashboard, ['openid']);
     const code = (await authorization.approve(merchant.owner)).searchParams.get('code') ?? '';
-    const refused = await authorization.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
-    expect(refused.body.error).toBe('invalid_grant');
+    const rejected = await authorization.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
+    expect(rejected.body.error).toBe('invalid_grant');
   });
 
   it('rotates refresh tokens, and revokes the family when an old one is reused', async () => {
@@ -170,19 +170,19 @@ describe('the authorization server', () => {
 
   it('returns the user info, and introspects tokens for a resource server', async () => {
     const tokens = await signIn(merchant.owner, merchant.app, ['openid', 'email', 'releases:read']);
-    const who = await new ApiClient(tokens.access_token).get('/api/auth/oauth2/userinfo').expect(200);
-    expect(who.body).toMatchObject({ sub: expect.any(String), email: merchant.owner.email });
-    const told = await introspect(tokens.access_token).expect(200);
-    expect(told.body).toMatchObject({
+    const userInfo = await new ApiClient(tokens.access_token).get('/api/auth/oauth2/userinfo').expect(200);
+    expect(userInfo.body).toMatchObject({ sub: expect.any(String), email: merchant.owner.email });
+    const introspection = await introspect(tokens.access_token).expect(200);
+    expect(introspection.body).toMatchObject({
       active: true,
       client_id: merchant.app.clientId,
-      sub: who.body.sub,
+      sub: userInfo.body.sub,
       iss: issuer,
       org_id: merchant.organisationId,
       org_role: 'owner',
       creator_id: merchant.creator.uuid,
     });
-    expect(told.body.scope.split(' ')).toContain('releases:read');
+    expect(introspection.body.scope.split(' ')).toContain('releases:read');
     expect((await introspect('garbage').expect(200)).body).toEqual({ active: false });
     const stranger = await introspect(tokens.access_token).auth(
       suite.clients.resource_server.client_id,
@@ -205,9 +205,9 @@ describe('the authorization server', () => {
     ]) {
       expect(token).not.toBe('');
       for (const path of ['/store/v1/releases', '/store/v1/webhooks', '/creator/api/v1/creators']) {
-        const refused = await new ApiClient(token).get(path).expect(401);
-        expect(errorOf(refused).code).toBe('UNAUTHORIZED');
-        expect(refused.headers['www-authenticate']).toContain('error="invalid_token"');
+        const rejected = await new ApiClient(token).get(path).expect(401);
+        expect(errorOf(rejected).code).toBe('UNAUTHORIZED');
+        expect(rejected.headers['www-authenticate']).toContain('error="invalid_token"');
       }
     }
   });

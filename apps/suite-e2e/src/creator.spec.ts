@@ -130,9 +130,9 @@ describe('the Creator API', () => {
       `${stats}/sales?period=${month()}`,
       `${stats}/royalties?period=${month()}`,
     ]) {
-      const refused = await stranger.dashboard.get(path);
-      if (refused.status === 200) expect(refused.body.data).toEqual([]);
-      else expect(errorOf(refused).code).toBe('NOT_FOUND');
+      const rejected = await stranger.dashboard.get(path);
+      if (rejected.status === 200) expect(rejected.body.data).toEqual([]);
+      else expect(errorOf(rejected).code).toBe('NOT_FOUND');
       await operator.get(path).expect(200);
     }
     await merchant.dashboard.get(`${api}/orders/${randomUUID()}`).expect(404);
@@ -200,10 +200,10 @@ describe('the Creator API', () => {
     const pending = await shown();
     expect(pending).toMatchObject({ name: title, status: 'pending', products: [{ status: 'pending' }] });
     const [{ id: sku }] = pending.products;
-    const refused = await merchant.store
+    const rejected = await merchant.store
       .post('/store/v1/shipping-rates', { country_code: 'GB', items: [{ sku, quantity: 1 }] })
       .expect(422);
-    expect(errorOf(refused).details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
+    expect(errorOf(rejected).details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
     await operate(['release', 'approve', id]);
     expect(await shown()).toMatchObject({
       status: 'available',

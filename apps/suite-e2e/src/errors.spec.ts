@@ -85,9 +85,9 @@ describe('error responses', () => {
     const malformed = (client: ApiClient) =>
       client.send('post', '/store/v1/orders').set('content-type', 'application/json').send('{');
     await malformed(new ApiClient('garbage')).expect(401);
-    const refused = await malformed(none).expect(403);
-    expect(errorOf(refused).code).toBe('FORBIDDEN');
-    expect(refused.get('www-authenticate')).toContain('insufficient_scope');
+    const rejected = await malformed(none).expect(403);
+    expect(errorOf(rejected).code).toBe('FORBIDDEN');
+    expect(rejected.get('www-authenticate')).toContain('insufficient_scope');
     await malformed(all).expect(400);
   });
 

@@ -95,17 +95,17 @@ describe('the suite under continuous orders', () => {
 
     it('has delivered each event of every order once, with one id and a valid signature', async () => {
       const accepted = [...shopper.orders.values()];
-      const wanted = accepted.flatMap((id) => promised.map((event) => `${event} ${id}`)).sort();
-      const told = () =>
+      const expected = accepted.flatMap((id) => promised.map((event) => `${event} ${id}`)).sort();
+      const received = () =>
         [
           ...new Set(receiver.deliveries.map(({ body }) => `${body.event} ${String(body.data.order_id)}`)),
         ].sort();
       await eventually(
-        () => (told().length >= wanted.length ? true : undefined),
+        () => (received().length >= expected.length ? true : undefined),
         settleTimeoutMs,
-        () => `${told().length} of ${wanted.length} events came`,
+        () => `${received().length} of ${expected.length} events came`,
       );
-      expect(told()).toEqual(wanted);
+      expect(received()).toEqual(expected);
       const ids = new Map<string, Set<string>>();
       for (const { body, headers } of receiver.deliveries) {
         const what = `${body.event} ${String(body.data.order_id)}`;
@@ -113,7 +113,7 @@ describe('the suite under continuous orders', () => {
         ids.set(what, (ids.get(what) ?? new Set()).add(name));
       }
       expect([...ids].filter(([, several]) => several.size !== 1)).toEqual([]);
-      expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(wanted.length);
+      expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(expected.length);
       expect(receiver.deliveries.every((delivery) => isValidSignature(delivery, secret))).toBe(true);
     });
 

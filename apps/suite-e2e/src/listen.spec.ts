@@ -33,10 +33,10 @@ describe('tools listen', () => {
   it('simulates a failing receiver, and prints the retried delivery', async () => {
     const running = await listener(['--token', merchant.store.token, '--fail', '1', '--status', '503']);
     await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
-    const [refused] = await running.printed(1);
-    expect(refused).toMatchObject({ attempt: 1, answered: 503 });
+    const [rejected] = await running.printed(1);
+    expect(rejected).toMatchObject({ attempt: 1, answered: 503 });
     const all = await running.printed(3);
-    expect(all).toContainEqual({ ...refused, attempt: 2, answered: 204 });
+    expect(all).toContainEqual({ ...rejected, attempt: 2, answered: 204 });
     expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
     await merchant.store.get(`${hooks}/${running.subscriptionId}`).expect(404);
   });

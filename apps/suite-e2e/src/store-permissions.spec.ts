@@ -46,7 +46,7 @@ const shipped = messages.fulfilmentShipped.make(
 );
 const publish = (type: string) => (channel: Channel) =>
   channel.publish(topology.factsExchange, type, Buffer.from(JSON.stringify(shipped)));
-const accessRefused = 403;
+const accessDenied = 403;
 
 /** External stores have one user for all services. */
 const describeOwn = process.env.RABBITMQ_URL || process.env.REDIS_URL ? describe.skip : describe;
@@ -61,7 +61,7 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
     'client.deleted',
     'catalogue.release_approved',
   ])('cannot publish %s', async (type) => {
-    expect(await rejection(user, publish(type))).toBe(accessRefused);
+    expect(await rejection(user, publish(type))).toBe(accessDenied);
   });
 
   it('can publish its own messages', async () => {
@@ -82,18 +82,18 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
       (channel) =>
         channel.publish(topology.deadLetterExchange('store-api.fulfilment'), name, Buffer.from('{}')),
     ];
-    for (const call of calls) expect(await rejection(user, call)).toBe(accessRefused);
+    for (const call of calls) expect(await rejection(user, call)).toBe(accessDenied);
   });
 
   it('cannot bind its queue to messages that it does not consume', async () => {
     const name = topology.queue('webhook-worker.clients');
     const bind = (channel: Channel) => channel.bindQueue(name, topology.factsExchange, 'creator.*');
-    expect(await rejection(user, bind)).toBe(accessRefused);
+    expect(await rejection(user, bind)).toBe(accessDenied);
   });
 
   it('cannot delete the facts exchange', async () => {
     expect(await rejection(user, (channel) => channel.deleteExchange(topology.factsExchange))).toBe(
-      accessRefused,
+      accessDenied,
     );
   });
 });
@@ -102,14 +102,14 @@ describeOwn('the RabbitMQ user of store-api', () => {
   it('can publish its events and deferred fulfilment events', async () => {
     expect(await rejection('store-api', publish('order.permission_test'))).toBeUndefined();
     expect(await rejection('store-api', publish('fulfilment.permission.test'))).toBeUndefined();
-    expect(await rejection('store-api', publish('creator.changed'))).toBe(accessRefused);
+    expect(await rejection('store-api', publish('creator.changed'))).toBe(accessDenied);
   });
 });
 
 describeOwn('the RabbitMQ user of the operator', () => {
   it('can publish messages of the warehouse but not of a service', async () => {
     expect(await rejection('operator', publish('fulfilment.permission.test'))).toBeUndefined();
-    expect(await rejection('operator', publish('creator.changed'))).toBe(accessRefused);
+    expect(await rejection('operator', publish('creator.changed'))).toBe(accessDenied);
   });
 });
 

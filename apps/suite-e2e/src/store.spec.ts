@@ -45,8 +45,8 @@ describe('the Store API', () => {
     const detailed = await merchant.store.get('/store/v1/releases?format=detailed').expect(200);
     expect(detailed.body.data[0].products[0]).toMatchObject({ id: product.sku, status: 'available' });
     for (const bad of ['limit=0', 'limit=101', 'limit=x', 'currency=XXX', 'format=all', 'cursor=forged.x']) {
-      const refused = await merchant.store.get(`/store/v1/releases?${bad}`).expect(400);
-      expect(fieldsOf(refused)).toEqual([bad.split('=')[0]]);
+      const rejected = await merchant.store.get(`/store/v1/releases?${bad}`).expect(400);
+      expect(fieldsOf(rejected)).toEqual([bad.split('=')[0]]);
     }
   });
 
@@ -132,7 +132,7 @@ describe('the Store API', () => {
   it('rejects lines that cannot be sold, with a detail for each', async () => {
     const rate = await quote(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const unknown = `prod_${'0'.repeat(26)}`;
-    const refused = await place(
+    const rejected = await place(
       orderBody(
         [
           { sku: product.sku, quantity: 1 },
@@ -142,8 +142,8 @@ describe('the Store API', () => {
         rate.id,
       ),
     ).expect(422);
-    expect(errorOf(refused).code).toBe('UNPROCESSABLE_ENTITY');
-    expect(errorOf(refused).details).toEqual([
+    expect(errorOf(rejected).code).toBe('UNPROCESSABLE_ENTITY');
+    expect(errorOf(rejected).details).toEqual([
       { field: 'items.1.sku', reason: 'unknown_sku' },
       { field: 'items.2.sku', reason: 'unknown_sku' },
     ]);

@@ -20,7 +20,7 @@ const dueIn = statement(
   'test.due_in',
   'SELECT extract(epoch FROM next_fetch_at - now())::float8 AS seconds FROM exchange_rate_source',
 );
-const forget = statement('test.forget_rates', 'TRUNCATE exchange_rates');
+const deleteRates = statement('test.delete_rates', 'TRUNCATE exchange_rates');
 
 describe('exchange rates from a URL', () => {
   let scratch: ScratchDatabase;
@@ -50,7 +50,7 @@ describe('exchange rates from a URL', () => {
     await scratch.drop();
   });
   beforeEach(async () => {
-    await database.run(forget);
+    await database.run(deleteRates);
     await database.run(due);
     source.requests = 0;
     source.respond = (_request, response: ServerResponse) => response.end(xml);

@@ -76,14 +76,14 @@ describe('dead letters', () => {
     eventually(async () => ((await letters.count(queue)) === count ? true : undefined), withinMs);
   const effects = async () =>
     (await stores.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
-  const refuse = async (...sent: Message[]) => {
+  const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
     await waiting(sent.length, 30_000);
   };
 
   it('show type, id and reason of a message, and no personal data', async () => {
     const message = cancelled();
-    await refuse(message);
+    await reject(message);
     const [letter, ...others] = await letters.list(queue);
     expect(letter).toEqual({
       queue,
@@ -100,7 +100,7 @@ describe('dead letters', () => {
 
   it('are all listed in order, however often', async () => {
     const sent = Array.from({ length: 5 }, cancelled);
-    await refuse(...sent);
+    await reject(...sent);
     await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
     await waiting(6);
     const first = await letters.list(queue);
@@ -112,7 +112,7 @@ describe('dead letters', () => {
   it('are listed in order and found by id when there are more than one page', async () => {
     const sent = Array.from({ length: 1_200 }, cancelled);
     const ids = sent.map(({ id }) => id);
-    await refuse(...sent);
+    await reject(...sent);
     const listed = async () => (await letters.list(queue)).map(({ id }) => id);
     for (let times = 0; times < 2; times += 1) expect(await listed()).toEqual(ids.slice(0, 1000));
     const last = ids.at(-1) ?? '';
@@ -128,7 +128,7 @@ describe('dead letters', () => {
 
   it('are all kept once after several concurrent, aborted listings', async () => {
     const sent = Array.from({ length: 8 }, cancelled);
-    await refuse(...sent);
+    await reject(...sent);
     const look = async () => {
       const queues = await DeadLetterQueues.open(broker);
       await queues.list(queue);
@@ -141,7 +141,7 @@ describe('dead letters', () => {
 
   it('are replayed with their ids to their own queue, one or all', async () => {
     const sent = Array.from({ length: 3 }, cancelled);
-    await refuse(...sent);
+    await reject(...sent);
     onHandle = () => undefined;
     const [one = ''] = sent.map(({ id }) => id);
     expect(await letters.replay(queue, one)).toEqual([one]);
@@ -155,7 +155,7 @@ describe('dead letters', () => {
   });
 
   it('return, and are listed once, when they are rejected again', async () => {
-    await refuse(cancelled(), cancelled());
+    await reject(cancelled(), cancelled());
     expect(await letters.replay(queue)).toHaveLength(2);
     await waiting(2);
     expect(await letters.list(queue)).toHaveLength(2);
@@ -163,7 +163,7 @@ describe('dead letters', () => {
 
   it('are neither lost nor applied twice when the command is killed during a replay', async () => {
     const sent = Array.from({ length: 10 }, cancelled);
-    await refuse(...sent);
+    await reject(...sent);
     const line = await flakyProxy(broker.url);
     let handled = 0;
     onHandle = () => {
@@ -182,7 +182,7 @@ describe('dead letters', () => {
 
   it('are deleted when they are discarded', async () => {
     const [one, other] = [cancelled(), cancelled()];
-    await refuse(one, other);
+    await reject(one, other);
     expect(await letters.discard(queue, one.id)).toEqual([one.id]);
     expect((await letters.list(queue)).map(({ id }) => id)).toEqual([other.id]);
     expect(await letters.discard(queue, one.id)).toEqual([]);

@@ -41,13 +41,13 @@ it('sends the age of the connection with its first request, and removes this hea
 
 it('overwrites every forwarding header of a client', async () => {
   const lies = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-prefix', 'x-real-ip'];
-  const [told] = await arriving({
+  const [headers] = await arriving({
     ...Object.fromEntries(lies.map((name) => [name, 'evil.example'])),
     'x-forwarded-proto': 'gopher',
     forwarded: 'host=evil.example',
   });
-  expect(JSON.stringify(told)).not.toMatch(/evil|gopher/);
-  expect(told).toMatchObject({
+  expect(JSON.stringify(headers)).not.toMatch(/evil|gopher/);
+  expect(headers).toMatchObject({
     host: new URL(gateway.url).host,
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',

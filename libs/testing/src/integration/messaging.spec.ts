@@ -137,24 +137,24 @@ describe('messaging', () => {
   });
 
   it('dead-letters a rejected message with its reason, logs it, and handles the rest', async () => {
-    const refused = stockSet(13);
+    const rejected = stockSet(13);
     onHandle = (message) => {
-      if (message.id === refused.id) throw new RejectedMessage('thirteen is not a stock');
+      if (message.id === rejected.id) throw new RejectedMessage('thirteen is not a stock');
     };
-    await broker.publish(stockSet(1), refused, stockSet(2));
+    await broker.publish(stockSet(1), rejected, stockSet(2));
     await effectsReach(2);
     const outcome = messageOutcomes(stores.database);
-    expect(await eventually(() => outcome(`/messages/${refused.id}`))).toEqual({
-      message_id: refused.id,
+    expect(await eventually(() => outcome(`/messages/${rejected.id}`))).toEqual({
+      message_id: rejected.id,
       outcome: 'refused',
       reason: 'thirteen is not a stock',
     });
     expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['thirteen is not a stock']);
 
     onHandle = () => undefined;
-    await broker.publish(refused); // an operator replays it
+    await broker.publish(rejected); // an operator replays it
     await effectsReach(3);
-    expect(await outcome(`/messages/${refused.id}`)).toMatchObject({ outcome: 'applied' });
+    expect(await outcome(`/messages/${rejected.id}`)).toMatchObject({ outcome: 'applied' });
   });
 
   it('dead-letters an unreadable message', async () => {

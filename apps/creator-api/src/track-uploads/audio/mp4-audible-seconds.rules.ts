@@ -13,7 +13,7 @@ export interface TrackSound {
 
 /**
  * Seconds that a player makes audible. AAC encoders add priming samples and pad the last frame. The edit list
- * (ISO/IEC 14496-12 §8.6.6), or else iTunes' tag, tells which. Neither can exceed the duration of the
+ * (ISO/IEC 14496-12 §8.6.6), or else the tag of iTunes, defines which. Neither can exceed the duration of the
  * samples.
  */
 export function audibleSeconds(sound: TrackSound): number {

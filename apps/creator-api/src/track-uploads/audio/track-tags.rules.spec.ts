@@ -14,8 +14,8 @@ describe('trackTags', () => {
     ['', null],
     [undefined, null],
     [7, null],
-  ])('converts the title %j to %j', (title, tidy) => {
-    expect(trackTags(title, null).title).toBe(tidy);
+  ])('converts the title %j to %j', (title, cleaned) => {
+    expect(trackTags(title, null).title).toBe(cleaned);
   });
 
   it.each([
@@ -28,8 +28,8 @@ describe('trackTags', () => {
     [Number.NaN, null],
     ['3', null],
     [null, null],
-  ])('converts the position %j to %j', (position, tidy) => {
-    expect(trackTags(null, position).position).toBe(tidy);
+  ])('converts the position %j to %j', (position, cleaned) => {
+    expect(trackTags(null, position).position).toBe(cleaned);
   });
 
   it('never returns unprintable characters or more than 200 characters', () => {

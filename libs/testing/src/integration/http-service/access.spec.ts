@@ -52,14 +52,14 @@ describe('access to an API', () => {
   });
 
   it('names the resource metadata in the challenge, and serves it (RFC 9728)', async () => {
-    const refused = await send('get', '/store/notes').expect(401);
-    expect(refused.body).toEqual({
+    const rejected = await send('get', '/store/notes').expect(401);
+    expect(rejected.body).toEqual({
       statusCode: 401,
       code: 'UNAUTHORIZED',
       error: 'Unauthorized',
       message: expect.any(String),
     });
-    expect(refused.headers['www-authenticate']).toBe(
+    expect(rejected.headers['www-authenticate']).toBe(
       `Bearer realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store"`,
     );
     const metadata = await request(api.url).get('/.well-known/oauth-protected-resource/store').expect(200);
@@ -78,11 +78,11 @@ describe('access to an API', () => {
   });
 
   it('names the missing scope in the challenge', async () => {
-    const refused = await send('get', '/store/notes', await maker.token({ scope: 'orders:create' })).expect(
+    const rejected = await send('get', '/store/notes', await maker.token({ scope: 'orders:create' })).expect(
       403,
     );
-    expect(refused.body.code).toBe('FORBIDDEN');
-    expect(refused.headers['www-authenticate']).toContain('error="insufficient_scope", scope="orders:read"');
+    expect(rejected.body.code).toBe('FORBIDDEN');
+    expect(rejected.headers['www-authenticate']).toContain('error="insufficient_scope", scope="orders:read"');
   });
 
   it('accepts the scheme in any case, and a token only from the header', async () => {
@@ -166,8 +166,8 @@ describe('access to an API', () => {
     it.each(Object.keys(attacks))('rejects %s', async (name) => {
       const token = (await attacks[name]?.()) ?? '';
       expect(token).not.toBe('');
-      const refused = await send('get', '/store/notes', token).expect(401);
-      expect(refused.body.code).toBe('UNAUTHORIZED');
+      const rejected = await send('get', '/store/notes', token).expect(401);
+      expect(rejected.body.code).toBe('UNAUTHORIZED');
     });
   });
 
@@ -178,11 +178,11 @@ describe('access to an API', () => {
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     await redis.set(revokedTokenKey(jti), '1', 'EX', 60);
     await redis.quit();
-    const refused = await eventually(async () => {
+    const rejected = await eventually(async () => {
       const answer = await send('get', '/store/notes', token);
       return answer.status === 401 ? answer : undefined;
     }, 1_000);
-    expect(refused.headers['www-authenticate']).toContain('error="invalid_token"');
+    expect(rejected.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
   it('rejects a token 5 s after its expiry, to tolerate clock skew, also if it is cached', async () => {
@@ -214,8 +214,8 @@ describe('access to an API', () => {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       await send('get', '/store/notes', 'nonsense', address).expect(401);
     }
-    const refused = await send('get', '/store/notes', undefined, address).expect(429);
-    expect(refused.headers['ratelimit-policy']).toBe('"anonymous";q=5;w=60');
+    const rejected = await send('get', '/store/notes', undefined, address).expect(429);
+    expect(rejected.headers['ratelimit-policy']).toBe('"anonymous";q=5;w=60');
     await send('get', '/store/notes', 'nonsense').expect(401);
     await send('get', '/store/notes', await maker.token({ scope: 'orders:read' }), address).expect(200);
   });

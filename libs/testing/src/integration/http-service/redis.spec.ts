@@ -25,7 +25,7 @@ describe('RedisConnection', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    const askers = Array.from({ length: 8 }, ask);
+    const callers = Array.from({ length: 8 }, ask);
     for (let time = 0; time < 10; time += 1) {
       if (time % 2 === 0) proxy.disconnect();
       else proxy.sever();
@@ -34,7 +34,7 @@ describe('RedisConnection', () => {
       await eventually(() => redis.tryCommand('test', (client) => client.ping()), 5_000);
     }
     asking = false;
-    await Promise.all(askers);
+    await Promise.all(callers);
     expect(slowest.ms).toBeLessThan(500);
     await redis.stop();
     await proxy.stop();

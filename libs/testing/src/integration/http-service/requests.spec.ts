@@ -198,19 +198,19 @@ describe('requests to an API', () => {
     expect(ready.body).toEqual({ status: 'ok', checks: { postgres: 'ok', rabbitmq: 'ok' } });
     expect(ready.headers['cache-control']).toBe('no-store');
     databaseIsUp = false;
-    const refused = await eventually(async () => {
+    const rejected = await eventually(async () => {
       const answer = await request(api.url).get('/store/health/ready');
       return answer.status === 503 ? answer : undefined;
     });
-    expect(refused.body).toEqual({
+    expect(rejected.body).toEqual({
       statusCode: 503,
       code: 'SERVICE_UNAVAILABLE',
       error: 'Service Unavailable',
       message: expect.any(String),
       details: [{ field: 'postgres', reason: 'unavailable' }],
     });
-    expect(refused.headers['retry-after']).toBe('1');
-    expect(refused.text).not.toContain('secret address');
+    expect(rejected.headers['retry-after']).toBe('1');
+    expect(rejected.text).not.toContain('secret address');
     await request(api.url).get('/store/health/live').expect(200, { status: 'ok' });
     databaseIsUp = true;
     await eventually(
@@ -260,8 +260,8 @@ describe('requests to an API', () => {
     expect(preflight.headers['access-control-allow-origin']).toBe('*');
     expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
     expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
-    const refused = await request(api.url).get('/store/notes').set('origin', 'https://shop.example');
-    expect(refused.headers['access-control-allow-origin']).toBe('*');
-    expect(refused.headers['access-control-expose-headers']).toContain('X-Request-Id');
+    const rejected = await request(api.url).get('/store/notes').set('origin', 'https://shop.example');
+    expect(rejected.headers['access-control-allow-origin']).toBe('*');
+    expect(rejected.headers['access-control-expose-headers']).toContain('X-Request-Id');
   });
 });

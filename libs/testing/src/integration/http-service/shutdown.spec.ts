@@ -37,14 +37,14 @@ describe('the shutdown of an API', () => {
     });
     await asked;
     const ended = api.stop();
-    const refused = () =>
+    const rejected = () =>
       request(api.url)
         .get('/health/live')
         .then(
           () => undefined,
           () => true,
         );
-    await eventually(refused);
+    await eventually(rejected);
     answer();
     const { statusCode } = (await inHand).resume();
     expect(statusCode).toBe(200);
