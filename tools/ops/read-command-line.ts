@@ -21,13 +21,13 @@ Commands for orders and products publish the messages of a warehouse, and return
 /** @throws Failure with one line that states the problem and the usage */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const from = args.findIndex((arg) => arg !== '--json');
-  const words = from === -1 ? args : [...args.slice(from), ...args.slice(0, from)]; // --json may come first
-  const command = commands.find(({ words }) => words.every((word, index) => words[index] === word));
+  const typed = from === -1 ? args : [...args.slice(from), ...args.slice(0, from)]; // --json may come first
+  const command = commands.find(({ words }) => words.every((word, index) => typed[index] === word));
   const isHelpRequest = args.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   if (isHelpRequest)
     return { help: command === undefined ? generalHelp : `${program} ${command.usage} [--json]` };
-  if (command === undefined) throw new Failure(unknownCommand(words));
-  return readArguments(command, words.slice(command.words.length));
+  if (command === undefined) throw new Failure(unknownCommand(typed));
+  return readArguments(command, typed.slice(command.words.length));
 }
 
 function unknownCommand(args: readonly string[]): string {
