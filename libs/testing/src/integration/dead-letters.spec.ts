@@ -90,6 +90,7 @@ describe('dead letters', () => {
       id: message.id,
       type: 'fulfilment.cancelled',
       reason: 'not now',
+      // words: name of a member
       refused_at: expect.stringMatching(/^\d{4}-.*Z$/),
       occurred_at: message.occurred_at,
       bytes: expect.any(Number),
