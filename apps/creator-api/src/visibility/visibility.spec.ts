@@ -142,52 +142,52 @@ describe('the visibility of rows to callers', () => {
     ]);
   });
 
-  describe.each<[string, (id: { creator: string; order: string; release: string; upload: string }) => SendRequest]>(
+  describe.each<
+    [string, (id: { creator: string; order: string; release: string; upload: string }) => SendRequest]
+  >([
     [
-      [
-        'GET order',
-        ({ order }) =>
-          (api, claims) =>
-            api.get(`/api/v1/orders/${order}`, claims),
-      ],
-      [
-        'GET orders',
-        ({ creator }) =>
-          (api, claims) =>
-            api.get(`/api/v1/orders?creator=${creator}`, claims),
-      ],
-      [
-        'GET sales',
-        ({ creator }) =>
-          (api, claims) =>
-            api.get(`/api/v1/creators/${creator}/stats/sales?period=2026-03`, claims),
-      ],
-      [
-        'GET royalties',
-        ({ creator }) =>
-          (api, claims) =>
-            api.get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`, claims),
-      ],
-      [
-        'POST release',
-        ({ creator }) =>
-          (api, claims) =>
-            api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator }),
-      ],
-      [
-        'POST track upload',
-        ({ release }) =>
-          (api, claims) =>
-            api.post(`/api/v1/releases/${release}/track-upload`, claims, upload),
-      ],
-      [
-        'GET track upload',
-        ({ upload: id }) =>
-          (api, claims) =>
-            api.get(`/api/v1/track-uploads/${id}`, claims),
-      ],
+      'GET order',
+      ({ order }) =>
+        (api, claims) =>
+          api.get(`/api/v1/orders/${order}`, claims),
     ],
-  )('%s', (_name, requestFor) => {
+    [
+      'GET orders',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/orders?creator=${creator}`, claims),
+    ],
+    [
+      'GET sales',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/creators/${creator}/stats/sales?period=2026-03`, claims),
+    ],
+    [
+      'GET royalties',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`, claims),
+    ],
+    [
+      'POST release',
+      ({ creator }) =>
+        (api, claims) =>
+          api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator }),
+    ],
+    [
+      'POST track upload',
+      ({ release }) =>
+        (api, claims) =>
+          api.post(`/api/v1/releases/${release}/track-upload`, claims, upload),
+    ],
+    [
+      'GET track upload',
+      ({ upload: id }) =>
+        (api, claims) =>
+          api.get(`/api/v1/track-uploads/${id}`, claims),
+    ],
+  ])('%s', (_name, requestFor) => {
     it('responds the same, after the same statements, to a foreign and to a missing resource', async () => {
       const theirs = {
         creator: foreign.id,
