@@ -6,7 +6,7 @@ import { newMerchant, newProduct } from './suite/merchant.js';
 import { type OperationRequest, operationsOf, requestsTo } from './suite/operation-requests.js';
 import { placeOrder } from './suite/orders.js';
 
-const requestsPerOperation = 25;
+const requestsPerOperation = 10;
 const idsShape = z.object({
   data: z.array(z.object({ id: z.string().optional(), uuid: z.string().optional() })),
 });
