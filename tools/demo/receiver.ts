@@ -15,21 +15,21 @@ export interface ShopReceiver {
 /** The webhook endpoint of the app. Stores verified events. */
 export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   const events: ReceivedEvent[] = [];
-  const refusals: string[] = [];
+  const errors: string[] = [];
   const { url, stop } = await openReceiver({
     secret,
     port: 0,
     answer: ({ verdict }) => {
       if ('event' in verdict) events.push(verdict.event);
-      else refusals.push(verdict.refusal);
+      else errors.push(verdict.error);
       return { status: 'event' in verdict ? 204 : 400, delayMs: 0 };
     },
   });
   return {
     url,
     find: (event, orderId) => {
-      const [refusal] = refusals;
-      if (refusal !== undefined) throw new Failure(`A delivery could not be verified: ${refusal}.`);
+      const [error] = errors;
+      if (error !== undefined) throw new Failure(`A delivery could not be verified: ${error}.`);
       return events.find((one) => one.event === event && one.data['order_id'] === orderId);
     },
     stop,

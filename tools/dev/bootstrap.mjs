@@ -6,8 +6,8 @@ import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Runs in a new clone without packages, with Node 20 or later. Installs the node modules if the lock file has changed, then
- * runs the TypeScript file with the installed Node 24.
+ * Runs in a new clone without packages, with Node 20 or later. Installs the node modules if the lock file has
+ * changed, then runs the TypeScript file with the installed Node 24.
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const modules = join(root, 'node_modules');
@@ -19,7 +19,8 @@ const oldestTypeScriptNode = [22, 18]; // the first version that strips types wi
 
 /**
  * @param {string} script a TypeScript file, relative to the root of the repository
- * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] whether modules of an older lock file do as well; whether it reads what `npm start` compiles
+ * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] whether modules of an older lock file
+ *   do as well; whether it reads what `npm start` compiles
  */
 export async function run(script, { evenIfStale = false, readsBuild = false } = {}) {
   checkNode();
@@ -93,17 +94,20 @@ function installNodeModules() {
   console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
 }
 
-/** Prevents concurrent installations. The lock contains its process id; the lock of an ended process is ignored. */
+/**
+ * Prevents concurrent installations. The lock contains its process id; the lock of an ended process is
+ * ignored.
+ */
 function lockInstallation() {
-  for (let told = false; ; told = true) {
+  for (let isLogged = false; ; isLogged = true) {
     if (createFile(lock)) return () => rmSync(lock, { force: true });
     if (isStale(lock)) removeStaleLock();
-    if (!told) console.log('Another command is installing the node modules; waiting …');
+    if (!isLogged) console.log('Another command is installing the node modules; waiting …');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   }
 }
 
-/** Only one waiting process may remove a stale lock, after it has checked again that the lock did not change. */
+/** Only one waiting process may remove a stale lock, after it has checked that the lock did not change. */
 function removeStaleLock() {
   const removing = `${lock}.removing`;
   if (!createFile(removing)) {
@@ -125,7 +129,7 @@ function createFile(file) {
   }
 }
 
-/** Whether its process has ended, has not written its pid, or is so old that the pid must have been reused. */
+/** Whether its process has ended or has no pid, or the lock is so old that the pid must have been reused. */
 function isStale(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));

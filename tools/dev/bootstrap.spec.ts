@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** Takes its time, tells of each call, and brings the Node of this test. */
+/** Takes its time, prints each call, and provides the Node of this test. */
 const slowNpm = `#!/bin/sh
 echo installed >> installations
 mkdir -p node_modules/.bin

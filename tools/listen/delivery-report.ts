@@ -13,7 +13,7 @@ export interface DeliveryReport {
   readonly attempt: number | null;
   readonly verified: boolean;
   /** Why the delivery is not verified. */
-  readonly refusal: string | null;
+  readonly refusal: string | null; // words: public member of the report
   readonly test: boolean;
   /** The status of the response. */
   readonly answered: number;
@@ -31,7 +31,7 @@ export function toReport({ at, headers, verdict }: Arrival, answered: number): D
     delivery: typeof delivery === 'string' ? delivery : null,
     attempt: Number.isSafeInteger(attempt) ? attempt : null,
     verified: event !== undefined,
-    refusal: 'refusal' in verdict ? verdict.refusal : null,
+    refusal: 'error' in verdict ? verdict.error : null, // words: public member of the report
     test: event !== undefined && isTestEvent(event),
     answered,
     data: event?.data ?? null,
@@ -42,15 +42,18 @@ const longestEvent = 'product.inventory_changed'.length;
 
 /** Time (UTC), event, id, delivery, attempt, verification result, response. */
 export function formatLine(report: DeliveryReport): string {
-  return [
-    report.at.slice(11, 23),
-    (report.event ?? '-').padEnd(longestEvent),
-    report.id ?? '-',
-    report.delivery ?? '-',
-    `attempt ${report.attempt ?? '-'}`,
-    report.verified ? 'verified' : `NOT VERIFIED (${report.refusal})`,
-    `responded ${report.answered}`,
-  ]
-    .map((cell) => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')) // untrusted headers must not affect the terminal
-    .join('  ');
+  return (
+    [
+      report.at.slice(11, 23),
+      (report.event ?? '-').padEnd(longestEvent),
+      report.id ?? '-',
+      report.delivery ?? '-',
+      `attempt ${report.attempt ?? '-'}`,
+      report.verified ? 'verified' : `NOT VERIFIED (${report.refusal})`, // words: public member
+      `responded ${report.answered}`,
+    ]
+      // Untrusted headers must not affect the terminal.
+      .map((cell) => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD'))
+      .join('  ')
+  );
 }

@@ -58,7 +58,7 @@ describe('the receiver', () => {
       delivery: 'whd_1',
       attempt: 2,
       verified: true,
-      refusal: null,
+      refusal: null, // words: public member of the report
       test: true,
       answered: 204,
       data: { order_id: 'ord_test_1' },
@@ -69,12 +69,13 @@ describe('the receiver', () => {
     ['wrong_signature', 'other', 0],
     ['too_old', secret, -400_000],
     ['too_new', secret, 400_000],
-  ])('tells of what is %s, and believes nothing it says', async (refusal, by, skewMs) => {
+  ])('reports a request as %s and uses nothing of its content', async (code, by, skewMs) => {
     const { url } = await open();
     await post(url, by, Date.now() + skewMs);
     const report = arrivals.map((arrival) => toReport(arrival, 204))[0];
-    expect(report).toMatchObject({ verified: false, refusal, event: null, id: null, data: null });
-    expect(report === undefined ? '' : formatLine(report)).toContain(`NOT VERIFIED (${refusal})`);
+    // words: `refusal` is a public member of the report
+    expect(report).toMatchObject({ verified: false, refusal: code, event: null, id: null, data: null });
+    expect(report === undefined ? '' : formatLine(report)).toContain(`NOT VERIFIED (${code})`);
   });
 
   it('answers as it is told', async () => {
@@ -111,7 +112,7 @@ describe('the line of a delivery', () => {
       delivery: 'whd_1',
       attempt: 1,
       verified: true,
-      refusal: null,
+      refusal: null, // words: public member of the report
       test: false,
       answered: 204,
       data: {},
@@ -131,7 +132,7 @@ describe('the line of a delivery', () => {
     const arrival = {
       at: new Date(),
       headers: { 'x-service-delivery': '\u001b[2J\u202e', 'x-service-attempt': 'NaN' },
-      verdict: { refusal: 'missing_signature' },
+      verdict: { error: 'missing_signature' },
     } as const;
     const line = formatLine(toReport(arrival, 204));
     expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);

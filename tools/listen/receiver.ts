@@ -12,7 +12,7 @@ import { Failure } from '../dev/failure.ts';
 export interface Arrival {
   readonly at: Date;
   readonly headers: IncomingHttpHeaders;
-  readonly verdict: { readonly event: ReceivedEvent } | { readonly refusal: WebhookVerificationErrorCode };
+  readonly verdict: { readonly event: ReceivedEvent } | { readonly error: WebhookVerificationErrorCode };
 }
 
 export interface Answer {
@@ -26,7 +26,7 @@ export interface Receiver {
 }
 
 /**
- * A webhook endpoint on this machine. What came is told before it is answered.
+ * A webhook endpoint on this machine. It reports each request before it responds.
  * @param port 0 takes a free one
  * @throws Failure when the port is taken
  */
@@ -70,7 +70,7 @@ function verdictOn(headers: IncomingHttpHeaders, body: Buffer, secret: string): 
   try {
     return { event: verifyWebhook({ headers, body }, { secrets: [secret] }) };
   } catch (error) {
-    if (error instanceof WebhookVerificationError) return { refusal: error.code };
+    if (error instanceof WebhookVerificationError) return { error: error.code };
     throw error;
   }
 }

@@ -108,10 +108,10 @@ describe.each(all)('ops $name', ({ name, command, args }) => {
         .map((first): [string[], string] => [[...command.words], `${first} is missing.`]),
     ];
     for (const [line, complaint] of wrongs) {
-      const told = complaintAbout([...line, ...json]);
-      expect(told).toContain(complaint);
-      expect(told).toContain(`Usage: npm run -s ops -- ${name}`);
-      expectOnePlainLine(told);
+      const message = complaintAbout([...line, ...json]);
+      expect(message).toContain(complaint);
+      expect(message).toContain(`Usage: npm run -s ops -- ${name}`);
+      expectOnePlainLine(message);
     }
   });
 
@@ -160,9 +160,9 @@ describe('an ops command line', () => {
     ['--nonsense', 'A command is missing.'],
     ['--json', 'A command is missing.'],
   ])('%s is answered in one plain line', (line, complaint) => {
-    const told = complaintAbout(line.split(' '));
-    expect(told).toContain(complaint);
-    expectOnePlainLine(told);
+    const message = complaintAbout(line.split(' '));
+    expect(message).toContain(complaint);
+    expectOnePlainLine(message);
   });
 
   it('without a command, or with --help, lists them all', () => {

@@ -4,17 +4,18 @@ import { command } from './command.ts';
 import { operate } from './operate.ts';
 import type { RunningSuite } from './running-suite.ts';
 
-const told = z.object({ told: z.number(), last_message_id: z.string().optional() });
+// words: `told` is a public member of the command's output
+const replayed = z.object({ told: z.number(), last_message_id: z.string().optional() });
 
 /**
  * Runs a replay and returns the number of messages.
  * @throws Failure when creator-api does not consume them
  */
 async function republish(suite: RunningSuite, service: string, what: string): Promise<number> {
-  const result = told.parse(await operate(suite, service, [what, 'republish']));
+  const result = replayed.parse(await operate(suite, service, [what, 'republish']));
   if (result.last_message_id !== undefined)
     await waitUntilApplied(suite, 'creator-api', result.last_message_id);
-  return result.told;
+  return result.told; // words: public member
 }
 
 const rebuilt = z.object({ rows: z.number(), differed: z.number() });

@@ -101,7 +101,7 @@ const deadLetters = z.object({
       id: z.string(),
       type: z.string().nullable(),
       reason: z.string(),
-      refused_at: z.string().nullable(),
+      refused_at: z.string().nullable(), // words: public member of the command's output
       about: z.record(z.string(), z.string()),
     }),
   ),
@@ -114,7 +114,7 @@ export function deadLetterTable(result: unknown): string {
     one.queue,
     one.id,
     one.type ?? '-',
-    one.refused_at ?? '-',
+    one.refused_at ?? '-', // words: public member
     Object.entries(one.about)
       .map(([name, id]) => `${name}=${id}`)
       .join(' ') || '-',

@@ -1,5 +1,5 @@
-// Writes a software bill of materials (CycloneDX, JSON) of the production packages, from the installed packages and the
-// lock file, without network access.
+// Writes a software bill of materials (CycloneDX, JSON) of the production packages, from the installed
+// packages and the lock file, without network access.
 //   npm run -s sbom > sbom.cdx.json
 import { spawnSync } from 'node:child_process';
 

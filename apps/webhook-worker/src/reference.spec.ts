@@ -78,7 +78,7 @@ describe('the API reference of webhooks', () => {
 
   it('describes the body and headers of each sent event', async () => {
     const receiver = await webhookReceiver();
-    const judge = new SchemaValidator(document);
+    const validator = new SchemaValidator(document);
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
       const client = await aClient(stores, worker);
       const id = await client.subscribe(receiver.url, [...webhookEvents]);
@@ -90,12 +90,12 @@ describe('the API reference of webhooks', () => {
     for (const { body, headers } of deliveries) {
       const operation = document.webhooks?.[body.event]?.post;
       const schema = operation?.requestBody?.content['application/json']?.schema ?? {};
-      expect([body.event, judge.faults(schema, body)]).toEqual([body.event, []]);
+      expect([body.event, validator.faults(schema, body)]).toEqual([body.event, []]);
       const documented = operation?.parameters ?? [];
       for (const { name, required, schema: shape } of documented) {
         const value = headers[name.toLowerCase()];
         if (value !== undefined || required === true)
-          expect([name, judge.faults(shape, value)]).toEqual([name, []]);
+          expect([name, validator.faults(shape, value)]).toEqual([name, []]);
       }
       const ours = Object.keys(headers).filter((name) => name.startsWith('x-service-'));
       const names = documented.map(({ name }) => name.toLowerCase());

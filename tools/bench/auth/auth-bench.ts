@@ -24,7 +24,7 @@ interface Side {
   readonly cpuMs: () => number | undefined;
 }
 
-/** The authorization server beside a bare oidc-provider, and beside itself with old rows in its storage. */
+/** Compares the authorization server with a bare oidc-provider, and with itself when it has old rows. */
 export async function benchAuth(site: BenchSite): Promise<readonly Figure[]> {
   const tokenCheck = await site.step('Token check', measureTokenCheck);
   const auth = await AuthProcess.create(site, 'bench_auth');
@@ -75,7 +75,7 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
   }
 }
 
-/** Beside another that is the same but for its old rows: first they lie there, then they are swept. */
+/** Compares it with a server that has old rows: first while they exist, then while they are deleted. */
 async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
   const auth = await AuthProcess.create(site, 'bench_auth_grown');
   const storage = await Storage.open(auth.databaseUrl);
@@ -91,7 +91,7 @@ async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
     const figures = await site.step('Beside old rows', async () => [
       ...(await measureBoth(site, sides, 'with old rows', 0.9)),
     ]);
-    // Started anew it sweeps at once.
+    // After a restart it deletes them at once.
     await storage.unblockCleanup();
     await auth.stop();
     await auth.start();

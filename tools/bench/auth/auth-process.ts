@@ -23,7 +23,7 @@ const exchanged = z.object({ refresh_token: z.string() });
  * not meet.
  */
 export class AuthProcess {
-  /** For what is put into it, or counted, beside the server. */
+  /** For rows that the benchmark inserts or counts. */
   readonly databaseUrl: string;
   private readonly environment: Readonly<Record<string, string>>;
   private readonly origin: string;

@@ -1,9 +1,9 @@
 import pg from 'pg';
 
-/** Lock of the clean-up job: while it is held, no expired row is deleted (tokens/delete-expired-records.ts). */
+/** Lock of the clean-up job: no row is deleted while it is held (tokens/delete-expired-records.ts). */
 const cleanupLock = 7391004;
 
-/** The storage of one auth-server, beside it. */
+/** Direct access to the storage of one auth-server. */
 export class Storage {
   private readonly client: pg.Client;
 

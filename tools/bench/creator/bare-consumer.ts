@@ -124,14 +124,14 @@ interface OrderMessage {
 /** The type, without looking. */
 const believe = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
 
-async function apply(told: readonly OrderMessage[]): Promise<void> {
-  const created = told.flatMap(({ type, data }) => (type === 'order.created' ? [data.order] : []));
-  const paid = told.flatMap(({ type, data }) => (type === 'order.processing' ? [data.order] : []));
+async function apply(received: readonly OrderMessage[]): Promise<void> {
+  const created = received.flatMap(({ type, data }) => (type === 'order.created' ? [data.order] : []));
+  const paid = received.flatMap(({ type, data }) => (type === 'order.processing' ? [data.order] : []));
   await client.query('BEGIN');
   await run(
     'inbox',
     inbox,
-    told.map(({ id }) => id),
+    received.map(({ id }) => id),
   );
   if (created.length > 0) {
     const lines = created.map((one) => ({ one, of: linesOf(one) }));

@@ -12,8 +12,8 @@ import { creatorDatabase, CreatorProcess } from './creator-process.ts';
 import { measureProjection, type Projector } from './projection.ts';
 
 /**
- * The Creator API beside a bare consumer that writes the same rows, and its figures of a creator with many
- * orders beside one with few.
+ * Compares the Creator API with a bare consumer that writes the same rows, and a creator with many orders
+ * with a creator with few.
  */
 export async function benchCreator(site: BenchSite): Promise<readonly Figure[]> {
   const creator = await site.step('creator-api', () => CreatorProcess.start(site, 'bench_creator'));
@@ -106,7 +106,7 @@ async function reading(site: BenchSite, creator: CreatorProcess, data: CreatorDa
   return figures;
 }
 
-/** p50 of one caller, of the big creator and beside the small one; they take turns. */
+/** p50 of one client, for the large and the small creator in alternation. */
 async function side(site: BenchSite, name: string, big: Caller, small: Caller): Promise<Figure[]> {
   const rounds: { big: number; small: number }[] = [];
   for (let round = -1; round < site.rounds; round += 1) {

@@ -56,7 +56,7 @@ export class CreatorData {
     return this.client.end();
   }
 
-  /** Orders with all that is kept beside them, as messages would have left them. */
+  /** Orders with their ledger rows, as the consumers would have written them. */
   async addOrders(creatorId: string, count: number): Promise<void> {
     await this.client.query(orders, [creatorId, count]);
     await this.client.query(counts, [creatorId]);

@@ -29,7 +29,7 @@ interface Side {
   readonly cpuMs: () => number | undefined;
 }
 
-/** The Store API beside a bare server that does the same SQL, and beside itself with many orders. */
+/** Compares the Store API with a bare server that runs the same SQL, and with itself with many orders. */
 export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
   const store = await site.step('Catalogue and orders', () => StoreProcess.create(site, 'bench_store'));
   try {
@@ -126,7 +126,7 @@ async function latency(
   return figure(`${name}, p99 at half of its own rate`, rounds, 'ms', { atMost });
 }
 
-/** Lists and placing with many orders of one creator, beside one who has few. */
+/** Lists and placing orders, for a creator with many orders and one with few. */
 async function grown(site: BenchSite, store: StoreProcess, requests: StoreRequests): Promise<Figure[]> {
   if (site.oldRows === 0) return [];
   const { creatorId } = store.data;

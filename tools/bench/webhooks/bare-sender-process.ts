@@ -8,7 +8,7 @@ import { ServedProcess } from '../served-process.ts';
 import { type DeliveringWorker, perPart, writtenEvents } from './delivering-worker.ts';
 import { portLine, type ReceiverProcess } from './receiver-process.ts';
 
-/** It sends more in a part than the worker does: processor time is told in steps of 10 ms. */
+/** It sends more in a part than the worker does: the system reports processor time in steps of 10 ms. */
 const perBarePart = 4 * perPart;
 
 /** The base line's process. */

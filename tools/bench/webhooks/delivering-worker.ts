@@ -145,9 +145,9 @@ export class DeliveringWorker {
     return { event: publicId('evt', id), path: this.subscriberAt(index).path };
   }
 
-  private async publish(told: readonly Message[]): Promise<void> {
+  private async publish(sent: readonly Message[]): Promise<void> {
     const queue = topologyOf(this.worker.name).queue('webhook-worker.events');
-    for (const message of told)
+    for (const message of sent)
       this.channel.publish('', queue, Buffer.from(JSON.stringify(message)), {
         persistent: true,
         mandatory: true,
@@ -172,7 +172,7 @@ export function writtenEvents(
   const envelope = anEnvelope.parse(JSON.parse(body));
   return Array.from({ length: count }, (_, index) => {
     const id = uuidv7();
-    const told = { ...envelope, id: publicId('evt', id) };
-    return { id, body: JSON.stringify(told), subscriber: subscriberAt(index) };
+    const event = { ...envelope, id: publicId('evt', id) };
+    return { id, body: JSON.stringify(event), subscriber: subscriberAt(index) };
   });
 }

@@ -57,7 +57,7 @@ export async function benchLatency(
 }
 
 /**
- * The same of a good subscription beside many whose receiver never answers, and which have a backlog. Leaves
+ * The same for a good subscription next to many with a backlog whose receiver never responds. Leaves
  * these behind.
  */
 export async function benchWithDeadReceivers(

@@ -6,7 +6,7 @@ import { subscriptionSecret } from './receiver-secret.ts';
  * The subscribers' server, a process of its own, so that no sender shares its processor time. POST /hook/N is
  * a delivery to subscription N, POST /dead/N one that never gets an answer. It keeps what comes and looks at
  * it only when it is asked, after the measurement: GET /when?count=N answers once so many came, GET
- * /deliveries tells and forgets them. Prints its port.
+ * /deliveries returns and deletes them. Prints its port.
  */
 interface Kept {
   readonly path: string;
@@ -32,7 +32,7 @@ function isSigned({ path, headers, body }: Kept): boolean {
   );
 }
 
-function told(one: Kept) {
+function describeDelivery(one: Kept) {
   const { path, arrivedAtMs, headers } = one;
   const envelope: unknown = JSON.parse(Buffer.concat(one.body).toString());
   return { path, arrivedAtMs, delivery: headers['x-service-delivery'], signed: isSigned(one), envelope };
@@ -62,7 +62,7 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
     waiting.push({ count: Number(url.slice('/when?count='.length)), response });
     return resolveWaiting();
   }
-  response.end(JSON.stringify(kept.map(told)));
+  response.end(JSON.stringify(kept.map(describeDelivery)));
   kept = [];
 });
 server.listen(0, '127.0.0.1', () => {

@@ -16,9 +16,9 @@ const timeoutMs = 30_000;
 const pollIntervalMs = 5;
 
 /**
- * The outbox relay, from rows that are committed to an outbox that is empty again, beside a publisher of the
- * same messages that has them in memory and waits for the confirms of each 100. Both publish to the same
- * exchange, behind which are the suite's quorum queues.
+ * Compares the outbox relay, from the commit of rows until the outbox is empty, with a publisher that has the
+ * same messages in memory and waits for the confirms of each 100. Both publish to the same exchange, which is
+ * bound to the suite's quorum queues.
  */
 export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
   const sender = await FactsSender.start(site, namespace, 'bench_relay');
@@ -49,8 +49,8 @@ const creatorId = '01900000-0000-7000-8000-000000000001';
 
 async function bare(channel: ConfirmChannel): Promise<Part> {
   const now = { occurredAt: new Date() };
-  const told = orders().map((order) => messages.orderCreated.make({ order }, now));
-  const bodies = told.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
+  const created = orders().map((order) => messages.orderCreated.make({ order }, now));
+  const bodies = created.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
   const startedAt = performance.now();
   const cpuBefore = ownCpuMs();
   for (let from = 0; from < bodies.length; from += bareBatch) {

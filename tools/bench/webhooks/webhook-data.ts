@@ -9,7 +9,7 @@ export interface Subscriber {
   readonly path: string;
 }
 
-/** An event that is already told: its body is what will be posted. */
+/** An event as it is stored: its body is what will be posted. */
 export interface WrittenEvent {
   readonly id: string;
   readonly body: string;

@@ -12,8 +12,8 @@ import { benchRelay } from './relay.ts';
 const partsUntilCompiled = 5;
 
 /**
- * webhook-worker beside bare undici, and beside itself with a history; how long events take at a fixed rate;
- * the outbox relay beside bare publisher confirms.
+ * Compares webhook-worker with bare undici, and with itself when it has a history. Measures latency at a
+ * fixed rate. Compares the outbox relay with bare publisher confirms.
  */
 export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]> {
   const connection = await connect(site.stores.rabbitmq);
