@@ -45,12 +45,25 @@ describe('a third-party relying party', () => {
     expect(next.refresh_token).not.toBe(tokens.refresh_token);
   });
 
-  it('binds its tokens to a key, so the APIs reject them as bearer tokens (RFC 9449 §7.2)', async () => {
+  it('uses tokens bound to its key at the APIs, which reject them as bearer tokens (RFC 9449 §7)', async () => {
     const app = await ThirdPartyApp.registered();
     const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
-    const tokens = await app.connect(merchant.owner, scopes, { DPoP });
-    expect(tokens.token_type).toBe('dpop');
+    const { token_type: type, access_token: token } = await app.connect(merchant.owner, scopes, { DPoP });
+    expect(type).toBe('dpop');
+    const fetchReleases = (options: client.DPoPOptions) =>
+      client.fetchProtectedResource(
+        app.configuration,
+        token,
+        new URL(`${suite.base_url}/store/v1/releases`),
+        'GET',
+        undefined,
+        undefined,
+        options,
+      );
+    expect((await fetchReleases({ DPoP })).status).toBe(200);
+    const otherKey = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
+    await expect(fetchReleases({ DPoP: otherKey })).rejects.toMatchObject({ status: 401 });
     for (const path of ['/store/v1/releases', '/store/v1/webhooks'])
-      await new ApiClient(tokens.access_token).get(path).expect(401);
+      await new ApiClient(token).get(path).expect(401);
   });
 });

@@ -123,6 +123,8 @@ describe('a delivery', () => {
     const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
     for (const secrets of [['old'], ['new 🎸'], ['new 🎸', 'old']])
       expect(verifyWebhook({ headers, body: rawBody }, { secrets }).event).toBe('order.created');
-    expect(() => verifyWebhook({ headers, body: rawBody }, { secrets: ['third'] })).toThrow(/No secret/);
+    expect(() => verifyWebhook({ headers, body: rawBody }, { secrets: ['third'] })).toThrow(
+      expect.objectContaining({ code: 'wrong_signature' }),
+    );
   });
 });
