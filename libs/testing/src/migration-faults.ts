@@ -6,8 +6,8 @@ import { scratchDatabase } from './scratch-database.js';
 
 type Migration = new () => MigrationInterface;
 
-/** Timeout of a read or write of the simulated services. */
-const trafficTimeout = '2s';
+/** Timeout of a read or write of the simulated services. Shorter waits may be those of a busy machine. */
+const trafficTimeout = '5s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
 const pollIntervalMs = 5;

@@ -70,7 +70,7 @@ describe('migrationFaults', () => {
       await runner.query("SET lock_timeout = '1500ms'");
     });
     expect(waitsForEver).toBe('Change1700000000001 waits for locks without a lock_timeout');
-    expect(others).toEqual(['Change1700000000001 blocks one for longer than 2s (55P03)']);
+    expect(others).toEqual(['Change1700000000001 blocks one for longer than 5s (55P03)']);
   }, 30_000);
 
   it('reports no fault for changes that hold their locks briefly', async () => {
