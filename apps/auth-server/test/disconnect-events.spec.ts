@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
 import { deleteExpiredRecords } from '../src/tokens/delete-expired-records.js';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
 import { Browser, formOf } from './browser.js';
 import { makeUser } from './make-user.js';
 import { serverWithOperator } from './operator.js';
 import { firstPartyRedirect, password } from './running-server.js';
+import { waitingForLocks as awaitLocks } from './waiting-for-locks.js';
 
 const given = serverWithOperator();
 
@@ -54,15 +54,7 @@ const lockTokens = statement(
   'test.lock-tokens',
   `SELECT 1 FROM oidc_model WHERE model = 'AccessToken' AND client_id = $1 FOR UPDATE`,
 );
-const waiting = statement(
-  'test.waiting',
-  `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-);
-/** Waits until this many statements wait for a lock. */
-const waitingForLocks = (count: number) =>
-  eventually(
-    async () => (await given.server.database.row<{ count: number }>(waiting))?.count === count || undefined,
-  );
+const waitingForLocks = (count: number) => awaitLocks(given.server.database, count);
 
 const disable = (email: string) => given.operator.run('user disable', { USER: email });
 const enable = (email: string) => given.operator.run('user enable', { USER: email });

@@ -5,6 +5,7 @@ import { App, register } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';
+import { waitingForLocks } from './waiting-for-locks.js';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -15,6 +16,10 @@ afterAll(() => server.stop());
 let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
   server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
+const lockRefreshToken = {
+  name: 'test.lock-refresh-token',
+  text: `SELECT 1 FROM oidc_model WHERE model = 'RefreshToken' AND client_id = $1 FOR UPDATE`,
+};
 const events = (clientId: string) => auditEventsOf(server, { clientId });
 
 /** Makes audit records of an event fail while the work runs. */
@@ -53,7 +58,13 @@ describe('audit records of token events', () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
-    const answers = await Promise.all([1, 2, 3].map(() => app.post('token', form)));
+    const sent: Promise<Response>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(lockRefreshToken, [app.clientId]);
+      sent.push(...[1, 2, 3].map(() => app.post('token', form)));
+      await waitingForLocks(server.database, 3); // all have arrived before the first response
+    });
+    const answers = await Promise.all(sent);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     const records = await auditRecords(server, { clientId: app.clientId });
     const family = records.find(({ event }) => event === 'token_issued')?.details['grant_id'];
