@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import type { Charge, FailedRefund, ProviderPayment, TimeRange } from './payment-gateway.js';
 import type { StripeChargeLookup } from './stripe-charge-lookup.js';
 import { isMissing } from './stripe-errors.rules.js';
+import { untilAborted } from './until-aborted.js';
 
 const limit = 100;
 
@@ -16,8 +17,9 @@ export class StripeLedger {
   async *payments(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
     const expand = ['data.latest_charge'];
     for (let last: string | undefined; ;) {
-      signal.throwIfAborted();
-      const { data, has_more } = await this.stripe.paymentIntents.list({ ...pageOf(range, last), expand });
+      const { data, has_more } = await untilAborted(signal, () =>
+        this.stripe.paymentIntents.list({ ...pageOf(range, last), expand }),
+      );
       yield data.flatMap(({ id, status, metadata, latest_charge }) => {
         const chargeId = metadata['charge_id'];
         if (status !== 'succeeded' || chargeId === undefined) return [];
@@ -41,8 +43,9 @@ export class StripeLedger {
 
   async *failedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
     for (let last: string | undefined; ;) {
-      signal.throwIfAborted();
-      const { data, has_more } = await this.stripe.refunds.list(pageOf(range, last));
+      const { data, has_more } = await untilAborted(signal, () =>
+        this.stripe.refunds.list(pageOf(range, last)),
+      );
       yield data.flatMap(({ id, status, payment_intent }) => {
         const payment = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id;
         const failed = status === 'failed' || status === 'canceled';

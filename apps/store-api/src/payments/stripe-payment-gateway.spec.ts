@@ -1,4 +1,9 @@
-import { PaymentMethodUnusable, PaymentProviderRejected } from './payment-gateway.js';
+import { eventually } from '@fulfilment/testing';
+import {
+  PaymentMethodUnusable,
+  PaymentProviderRejected,
+  PaymentProviderUnavailable,
+} from './payment-gateway.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
@@ -29,6 +34,22 @@ describe('the Stripe payment gateway', () => {
       'expand[0]': 'latest_charge',
     });
   });
+
+  it.each(['listPayments', 'listFailedRefunds'] as const)(
+    'ends %s when it is aborted, also during a request without a response',
+    async (list) => {
+      const path = list === 'listPayments' ? intentsPath : '/v1/refunds';
+      stripe.api.fail(path, 'silent');
+      const stopping = new AbortController();
+      const range = { from: new Date(0), to: new Date() };
+      const pages = stripe.gateway[list](range, stopping.signal)[Symbol.asyncIterator]();
+      const page = pages.next();
+      await eventually(() => stripe.requestsTo(path).length > 0 || undefined);
+      stopping.abort();
+      await expect(page).rejects.toThrow(PaymentProviderUnavailable);
+    },
+    5_000,
+  );
 
   const unknownMethod = () => stripe.request({ paymentMethod: 'pm_unknown' });
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import Stripe from 'stripe';
 import {
   type Charge,
@@ -9,7 +8,6 @@ import {
   type UnusableKey,
   type NotCharged,
   PaymentGateway,
-  PaymentProviderUnavailable,
   type ProviderPayment,
   type RefundOutcome,
   type RefundRequest,
@@ -32,6 +30,7 @@ import {
   isAlreadyRefunded,
   isUnusableKeyError,
 } from './stripe-outcome.rules.js';
+import { untilAborted } from './until-aborted.js';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -259,18 +258,4 @@ export class StripePaymentGateway extends PaymentGateway {
 
 function numberedKey(first: string, number: number): string {
   return number === 1 ? first : `${first}:${number}`;
-}
-
-/** Stripe's library takes no abort signal, and each received byte restarts its own timeout. */
-async function untilAborted<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-  signal.throwIfAborted();
-  const ended = new AbortController();
-  const aborted = once(signal, 'abort', { signal: ended.signal }).then(() => {
-    throw new PaymentProviderUnavailable('Stripe did not respond in time.');
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    ended.abort();
-  }
 }
