@@ -3,7 +3,7 @@ import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { measureOversold } from './catalogue/oversold-stock.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
-import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { IdempotencyKeys } from './orders/idempotency-keys.js';
 import { measureOrders } from './orders/measure-orders.js';
 import { redactOldAddresses } from './orders/redact-orders.js';
 import { deleteExpiredQuotes } from './shipping/delete-expired-quotes.js';

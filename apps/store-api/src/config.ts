@@ -1,8 +1,8 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
 import { flag, milliseconds, type RelaxedSetting } from '@fulfilment/runtime';
 import { z } from 'zod';
-import { isTestKey } from './payments/stripe-key.rules.js';
-import { faultPoints } from './orders/fault-point.rules.js';
+import { isTestKey } from './payments/stripe/stripe-key.rules.js';
+import { faultPoints } from './fault-points.js';
 
 export const storeApiSettings = apiSettings
   .extend({

@@ -15,11 +15,11 @@ import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
 import { Stock } from './catalogue/stock.js';
 import { migrations } from './migrations/index.js';
 import { replayOrders } from './orders/replay-orders.js';
-import { RechargeOrder } from './orders/recharge-order.js';
-import { rechargeOrders } from './orders/recharge-orders.js';
+import { RechargeOrder } from './billing/recharge-order.js';
+import { rechargeOrders } from './billing/recharge-orders.js';
 import { redactOrder } from './orders/redact-orders.js';
 import type { TimeRange } from './payments/payment-gateway.js';
-import { reconcilePayments } from './payments/reconcile-payments.js';
+import { reconcilePayments } from './billing/reconcile-payments.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Context = CommandContext<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;

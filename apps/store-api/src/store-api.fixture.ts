@@ -17,7 +17,7 @@ import request from 'supertest';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
-import { RefundCharges } from './orders/refund-charges.js';
+import { RefundCharges } from './billing/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { referenceDocument } from './reference-document.js';
 import { loadShipping } from './shipping/load-shipping.js';

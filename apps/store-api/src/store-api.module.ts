@@ -16,27 +16,27 @@ import { CONFIG, type StoreApiSettings } from './config.js';
 import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
 import { ReadCreator } from './connected-creator/read-creator.js';
 import { RecordCreator } from './connected-creator/record-creator.js';
-import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
-import { BACKGROUND_CHARGE_ORDER, ChargeOrder } from './orders/charge-order.js';
-import { FaultPoints } from './orders/fault-points.js';
-import { FulfilmentConsumer } from './orders/fulfilment.consumer.js';
-import { DeferredEvents } from './orders/deferred-events.js';
-import { TransitionOrder } from './orders/transition-order.js';
-import { PaymentMethods } from './orders/payment-methods.js';
+import { IdempotencyKeys } from './orders/idempotency-keys.js';
+import { BACKGROUND_CHARGE_ORDER, ChargeOrder } from './billing/charge-order.js';
+import { FaultPoints } from './fault-points.js';
+import { FulfilmentConsumer } from './fulfilment/fulfilment.consumer.js';
+import { DeferredEvents } from './fulfilment/deferred-events.js';
+import { TransitionOrder } from './fulfilment/transition-order.js';
+import { PaymentMethods } from './billing/payment-methods.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { PriceOrder } from './orders/price-order.js';
 import { ReadOrders } from './orders/read-orders.js';
-import { RefundCharges } from './orders/refund-charges.js';
-import { HandleFulfilmentEvent } from './orders/handle-fulfilment-event.js';
+import { RefundCharges } from './billing/refund-charges.js';
+import { HandleFulfilmentEvent } from './fulfilment/handle-fulfilment-event.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { BACKGROUND_SETTLE_ORDER, SettleOrder } from './orders/settle-order.js';
 import { WriteOrder } from './orders/write-order.js';
-import { ChargeCircuit } from './payments/charge-circuit.js';
+import { ChargeCircuit } from './billing/charge-circuit.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
-import { DailyReconciliation } from './payments/daily-reconciliation.js';
+import { DailyReconciliation } from './billing/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
-import { ReceiveStripeEvent } from './payments/receive-stripe-event.js';
-import { StripeWebhooksController } from './payments/stripe-webhooks.controller.js';
+import { ReceiveStripeEvent } from './payments/stripe/receive-stripe-event.js';
+import { StripeWebhooksController } from './payments/stripe/stripe-webhooks.controller.js';
 import { controllers } from './controllers.js';
 import { ShippingQuotes } from './shipping/shipping-quotes.js';
 import { QuoteRates } from './shipping/quote-rates.js';
@@ -89,7 +89,6 @@ export interface Infrastructure {
     RecordCreator,
     FulfilmentConsumer,
     CreatorsConsumer,
-    FaultPoints,
     {
       provide: BACKGROUND_CHARGE_ORDER,
       useFactory: (chargeOrder: ChargeOrder, background: Database) => chargeOrder.withDatabase(background),
@@ -114,6 +113,7 @@ export class StoreApiModule {
       controllers: config.STRIPE_WEBHOOK_SECRET === undefined ? [] : [StripeWebhooksController],
       providers: [
         { provide: CONFIG, useValue: config },
+        { provide: FaultPoints, useValue: new FaultPoints(config.FAULT_POINT) },
         { provide: LOGGER, useValue: logger },
         { provide: CLOCK, useValue: systemClock },
         { provide: Database, useValue: database },

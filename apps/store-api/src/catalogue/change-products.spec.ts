@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
-import { permutations } from '../orders/permutations.fixture.js';
+import { permutations } from '../fulfilment/permutations.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 const limit = statement(

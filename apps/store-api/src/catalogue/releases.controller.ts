@@ -1,9 +1,8 @@
 import { Operation } from '@fulfilment/api-reference';
 import { type Caller, EntityTag, Principal, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { CurrencyDto } from '../shipping/shipping.dto.js';
 import { ReadReleases } from './read-releases.js';
-import { ListReleasesDto } from './releases.dto.js';
+import { CurrencyDto, ListReleasesDto } from './releases.dto.js';
 import * as reference from './releases.reference.js';
 
 @Controller('v1/releases')

@@ -6,6 +6,10 @@ import { IsIn, IsOptional } from 'class-validator';
 export const releaseFormats = ['summary', 'detailed'] as const;
 export type ReleaseFormat = (typeof releaseFormats)[number];
 
+export class CurrencyDto {
+  @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
+}
+
 export class ListReleasesDto extends StorePageDto {
   @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { requirementsOf } from './address-requirements.js';
 import { type AddressParts, missingAddressParts } from './address.rules.js';
-import { countryCodes } from './country-code.js';
+import { countryCodes } from '../shipping/country-code.js';
 
 const fields = (address: AddressParts) =>
   missingAddressParts(address, requirementsOf(address.country_code)).map(({ field }) =>

@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { z } from 'zod';
-import { unresponsivePaymentMethod } from '../payments/fake-stripe.fixture.js';
+import { unresponsivePaymentMethod } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
 import { copyOrders } from './resume-orders.fixture.js';

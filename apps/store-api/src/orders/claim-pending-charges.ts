@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { openChargeColumns } from './open-charge.js';
+import { openChargeColumns } from '../billing/open-charge.js';
 
 /**
  * The condition is text so that the partial index of its name applies; as a parameter, it would be compared

@@ -6,7 +6,7 @@ import {
   fakeStripeKey,
   type FakeStripe,
   fakeStripe,
-} from '../payments/fake-stripe.fixture.js';
+} from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
 import { copyOrders } from './resume-orders.fixture.js';

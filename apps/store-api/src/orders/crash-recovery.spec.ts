@@ -11,9 +11,9 @@ import {
   type TestCreator,
 } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
-import type { FaultPoint } from './fault-point.rules.js';
+import type { FaultPoint } from '../fault-points.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
-import { RechargeOrder } from './recharge-order.js';
+import { RechargeOrder } from '../billing/recharge-order.js';
 
 const completionTimeoutMs = 15_000;
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');

@@ -2,7 +2,7 @@ import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { IntegerField, ObjectField, ObjectList, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
-import { IsCountryCode, UpperCaseCode } from './country-code.js';
+import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
 
 export class MoneyDto {
   @Description('In minor units of the currency: 2999 GBP is £29.99, 2999 JPY is ¥2999')

@@ -3,11 +3,11 @@ import { ResponseWithHeaders, type Caller, fingerprint, replayHeaders } from '@f
 import { Inject, Injectable } from '@nestjs/common';
 import { BecameLimited } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { type Claim, IdempotencyKeys, type PlacedOrder } from '../idempotency/idempotency-keys.js';
-import { ChargeOrder } from './charge-order.js';
-import { FaultPoints } from './fault-points.js';
+import { type Claim, IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
+import { ChargeOrder } from '../billing/charge-order.js';
+import { FaultPoints } from '../fault-points.js';
 import { ordersPlaced } from './measure-orders.js';
-import { type OpenCharge, openChargeColumns } from './open-charge.js';
+import { type OpenCharge, openChargeColumns } from '../billing/open-charge.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
 import { newPlacement, type Placement } from './placement.js';
 import { PriceOrder } from './price-order.js';

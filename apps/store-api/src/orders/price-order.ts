@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { rejectUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
 import { ShippingQuotes } from '../shipping/shipping-quotes.js';
 import { foreignCurrencies, orderTotal } from './order.rules.js';
-import { PaymentMethods } from './payment-methods.js';
+import { PaymentMethods } from '../billing/payment-methods.js';
 import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
 

@@ -11,7 +11,7 @@ import {
   type TestCreator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
-import { RechargeOrder } from './recharge-order.js';
+import { RechargeOrder } from '../billing/recharge-order.js';
 import { redactOldAddresses, redactOrder } from './redact-orders.js';
 
 const age = statement(

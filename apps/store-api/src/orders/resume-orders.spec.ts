@@ -6,11 +6,11 @@ import {
   fakeStripeKey,
   type FakeStripe,
   fakeStripe,
-} from '../payments/fake-stripe.fixture.js';
+} from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
-import { RefundCharges } from './refund-charges.js';
+import { RefundCharges } from '../billing/refund-charges.js';
 import { copyOrders } from './resume-orders.fixture.js';
 import { ResumeOrders } from './resume-orders.js';
 

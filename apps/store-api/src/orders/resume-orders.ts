@@ -2,10 +2,10 @@ import { BACKGROUND_DATABASE, Database, type Statement } from '@fulfilment/datab
 import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { ChargeCircuit } from '../payments/charge-circuit.js';
-import { BACKGROUND_CHARGE_ORDER, type ChargeOrder } from './charge-order.js';
+import { ChargeCircuit } from '../billing/charge-circuit.js';
+import { BACKGROUND_CHARGE_ORDER, type ChargeOrder } from '../billing/charge-order.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
-import type { OpenCharge } from './open-charge.js';
+import type { OpenCharge } from '../billing/open-charge.js';
 import { BACKGROUND_SETTLE_ORDER, type SettleOrder } from './settle-order.js';
 
 const pollIntervalMs = 2_000;

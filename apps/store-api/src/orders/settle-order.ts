@@ -4,11 +4,11 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
-import { IdempotencyKeys, type PlacedOrder } from '../idempotency/idempotency-keys.js';
-import type { ChargeResult } from '../payments/charge-circuit.js';
+import { IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
+import type { ChargeResult } from '../billing/charge-circuit.js';
 import type { ChargeOutcome } from '../payments/payment-gateway.js';
-import { FaultPoints } from './fault-points.js';
-import type { OpenCharge } from './open-charge.js';
+import { FaultPoints } from '../fault-points.js';
+import type { OpenCharge } from '../billing/open-charge.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 

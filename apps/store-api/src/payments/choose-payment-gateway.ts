@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import type { StoreApiSettings } from '../config.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
-import { StripePaymentGateway } from './stripe-payment-gateway.js';
+import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
 /** Creates the gateway of the configured provider. */
 export function choosePaymentGateway(config: StoreApiSettings, database: Database): PaymentGateway {

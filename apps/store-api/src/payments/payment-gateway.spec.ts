@@ -4,8 +4,8 @@ import { scratchDatabase } from '@fulfilment/testing';
 import { migrations } from '../migrations/index.js';
 import type { Charge, ChargeRequest, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
-import { StripePaymentGateway } from './stripe-payment-gateway.js';
-import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
+import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
+import { fakeStripeKey, fakeStripe } from './stripe/fake-stripe.fixture.js';
 
 interface LedgerEntry {
   readonly amount: number;

@@ -3,7 +3,8 @@ import { BodyLimit, type Caller, Principal, RateLimit, Scopes } from '@fulfilmen
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { QuoteRates } from './quote-rates.js';
 import { ReadServices } from './read-services.js';
-import { CurrencyDto, QuoteRatesDto } from './shipping.dto.js';
+import { CurrencyDto } from '../catalogue/releases.dto.js';
+import { QuoteRatesDto } from './shipping.dto.js';
 import * as reference from './shipping.reference.js';
 
 @Controller('v1')

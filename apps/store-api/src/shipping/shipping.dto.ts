@@ -1,12 +1,7 @@
 import { Description, Field } from '@fulfilment/api-reference';
-import { currencies, type Currency } from '@fulfilment/contracts';
 import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
-import { IsIn, IsOptional } from 'class-validator';
-import { UpperCaseCode } from '../orders/country-code.js';
-
-export class CurrencyDto {
-  @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
-}
+import { IsOptional } from 'class-validator';
+import { UpperCaseCode } from './country-code.js';
 
 export class QuoteItemDto {
   @Description('The product: the `id` of one of the `products` of a release')

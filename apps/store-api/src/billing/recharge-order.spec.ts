@@ -4,9 +4,9 @@ import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
-import { SettleOrder } from './settle-order.js';
+import { SettleOrder } from '../orders/settle-order.js';
 
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
 const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');

@@ -10,3 +10,16 @@ export const faultPoints = [
   'refunded', // by the provider, not yet in our tables
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];
+
+/**
+ * Points at which a test kills the process, to prove that another one completes its work. The settings reject
+ * them in production.
+ */
+export class FaultPoints {
+  constructor(private readonly fatal: FaultPoint | undefined) {}
+
+  /** Kills the process at the configured point, as a power cut would: no handler runs. */
+  pass(point: FaultPoint): void {
+    if (point === this.fatal) process.kill(process.pid, 'SIGKILL');
+  }
+}

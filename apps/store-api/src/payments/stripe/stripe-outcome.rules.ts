@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { ChargeOutcome, ChargeRequest, ChargeUnderWay, RefundOutcome } from './payment-gateway.js';
+import type { ChargeOutcome, ChargeRequest, ChargeUnderWay, RefundOutcome } from '../payment-gateway.js';
 
 /** @throws when the PaymentIntent is of another amount */
 export function outcomeOf(

@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 

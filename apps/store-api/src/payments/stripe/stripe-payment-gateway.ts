@@ -12,7 +12,7 @@ import {
   type RefundOutcome,
   type RefundRequest,
   type TimeRange,
-} from './payment-gateway.js';
+} from '../payment-gateway.js';
 import { StripeChargeLookup } from './stripe-charge-lookup.js';
 import {
   classifyStripeError,

@@ -3,7 +3,7 @@ import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentGateway, type RefundRequest } from '../payments/payment-gateway.js';
-import { FaultPoints } from './fault-points.js';
+import { FaultPoints } from '../fault-points.js';
 
 const pollIntervalMs = 2_000;
 const slots = 10;

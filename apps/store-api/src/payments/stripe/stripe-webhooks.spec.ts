@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { createHmac, randomBytes } from 'node:crypto';
 import request from 'supertest';
-import { type StripeOrders, stripeOrders } from '../orders/stripe-orders.fixture.js';
+import { type StripeOrders, stripeOrders } from '../../billing/stripe-orders.fixture.js';
 
 const chargeOf = statement(
   'test.charge-of',

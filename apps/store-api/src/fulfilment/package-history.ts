@@ -1,4 +1,4 @@
-import type { PackageRow } from './order-row.js';
+import type { PackageRow } from '../orders/order-row.js';
 import type { PackageEvent } from './package.rules.js';
 
 /** What earlier versions stored for each package instead of its events. */

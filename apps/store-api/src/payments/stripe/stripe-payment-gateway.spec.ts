@@ -3,7 +3,7 @@ import {
   PaymentMethodUnusable,
   PaymentProviderRejected,
   PaymentProviderUnavailable,
-} from './payment-gateway.js';
+} from '../payment-gateway.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 

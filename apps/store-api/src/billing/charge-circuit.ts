@@ -7,7 +7,7 @@ import {
   PaymentMethodUnusable,
   PaymentProviderRejected,
   PaymentProviderUnavailable,
-} from './payment-gateway.js';
+} from '../payments/payment-gateway.js';
 import { type ChargeRequestOutcome, chargeRequests, circuitOpen } from './payment-metrics.js';
 
 /** The outcome of a charge, or why there is none yet. */

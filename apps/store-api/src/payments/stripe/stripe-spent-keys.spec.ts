@@ -1,4 +1,4 @@
-import type { ChargeRequest } from './payment-gateway.js';
+import type { ChargeRequest } from '../payment-gateway.js';
 import {
   hourMs,
   intentsPath,

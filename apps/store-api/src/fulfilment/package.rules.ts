@@ -1,4 +1,4 @@
-import type { PackageRow } from './order-row.js';
+import type { PackageRow } from '../orders/order-row.js';
 
 type Tracking = Pick<PackageRow, 'carrier' | 'tracking_number' | 'tracking_url'>;
 

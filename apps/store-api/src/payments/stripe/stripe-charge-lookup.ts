@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Charge, ChargeRequest } from './payment-gateway.js';
+import type { Charge, ChargeRequest } from '../payment-gateway.js';
 import { pickConclusive } from './stripe-outcome.rules.js';
 
 /**

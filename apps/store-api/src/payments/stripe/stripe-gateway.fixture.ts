@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import type { ChargeRequest, RefundRequest } from './payment-gateway.js';
+import type { ChargeRequest, RefundRequest } from '../payment-gateway.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
 import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
 

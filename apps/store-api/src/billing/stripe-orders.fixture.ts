@@ -1,9 +1,9 @@
 import { messages } from '@fulfilment/contracts';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
-import { fakeStripe, fakeStripeKey } from '../payments/fake-stripe.fixture.js';
+import { fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
-import { orderDesk } from './order-desk.fixture.js';
+import { orderDesk } from '../orders/order-desk.fixture.js';
 
 /** A store-api that charges at a fake Stripe, with helpers for tests of both. */
 export async function stripeOrders(environment: Readonly<Record<string, string>> = {}) {

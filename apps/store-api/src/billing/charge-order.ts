@@ -3,9 +3,9 @@ import { Database, statement } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { type ChargeResult, ChargeCircuit } from '../payments/charge-circuit.js';
+import { type ChargeResult, ChargeCircuit } from './charge-circuit.js';
 import { PaymentGateway } from '../payments/payment-gateway.js';
-import { FaultPoints } from './fault-points.js';
+import { FaultPoints } from '../fault-points.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
 
 const saveReference = statement(

@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import type { PaymentGateway, ProviderPayment, TimeRange } from './payment-gateway.js';
+import type { PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
 
 export type FindingKind =
   /** The provider has a payment without a paid charge of ours. */

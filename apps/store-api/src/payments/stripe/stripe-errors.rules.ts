@@ -3,7 +3,7 @@ import {
   PaymentMethodUnusable,
   PaymentProviderRejected,
   PaymentProviderUnavailable,
-} from './payment-gateway.js';
+} from '../payment-gateway.js';
 
 /** What Stripe's error means for a charge. */
 export type StripeErrorClass =

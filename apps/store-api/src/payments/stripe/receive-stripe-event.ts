@@ -3,7 +3,7 @@ import { RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
 import { RateLimiter } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type StoreApiSettings } from '../config.js';
+import { CONFIG, type StoreApiSettings } from '../../config.js';
 import { hintOf, isSignedByStripe, type StripeHint } from './stripe-event.rules.js';
 
 // Without an attempt yet, the request that placed the order, or the completer, is about to charge.

@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import { PaymentProviderRejected } from './payment-gateway.js';
+import { PaymentProviderRejected } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
 /** Checks once, before the first charge, that Stripe's mode is that of the key's prefix. */

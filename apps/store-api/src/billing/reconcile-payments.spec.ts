@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
-import { type StripeOrders, stripeOrders } from '../orders/stripe-orders.fixture.js';
+import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
-import { PaymentGateway } from './payment-gateway.js';
+import { PaymentGateway } from '../payments/payment-gateway.js';
 import { reconcilePayments } from './reconcile-payments.js';
 
 const chargeOf = statement(

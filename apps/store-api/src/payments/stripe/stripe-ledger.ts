@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Charge, FailedRefund, ProviderPayment, TimeRange } from './payment-gateway.js';
+import type { Charge, FailedRefund, ProviderPayment, TimeRange } from '../payment-gateway.js';
 import type { StripeChargeLookup } from './stripe-charge-lookup.js';
 import { isMissing } from './stripe-errors.rules.js';
 import { untilAborted } from './until-aborted.js';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { PaymentProviderUnavailable } from './payment-gateway.js';
+import { PaymentProviderUnavailable } from '../payment-gateway.js';
 
 /** Stripe's library takes no abort signal, and each received byte restarts its own timeout. */
 export async function untilAborted<Result>(

@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
 import { type OpenCharge, openChargeColumns } from './open-charge.js';
-import { SettleOrder } from './settle-order.js';
+import { SettleOrder } from '../orders/settle-order.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 /** The timers that Jest must not fake when only the date is fake. */
