@@ -181,7 +181,7 @@ describe('browsers', () => {
       text: `SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
              WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
     };
-    const before = await server.database.rows(sessions, [email]);
+    const before = await server.database.rows<Record<string, unknown>>(sessions, [email]);
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
     for (const row of before) {
       await server.database.run(

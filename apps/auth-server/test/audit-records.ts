@@ -18,7 +18,7 @@ export function auditRecords(
   { database }: Pick<RunningServer, 'database'>,
   { email, clientId, event }: Of,
 ): Promise<AuditRecord[]> {
-  return database.rows<AuditRecord & Record<string, unknown>>(
+  return database.rows<AuditRecord>(
     {
       name: 'test.audit-records',
       text: `SELECT log.event, users.email, log.details

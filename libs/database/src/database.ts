@@ -99,17 +99,11 @@ export class Database implements Sql {
     await this.pool.query('SELECT 1');
   }
 
-  async rows<Row extends QueryResultRow>(
-    statement: Statement,
-    values: readonly unknown[] = [],
-  ): Promise<Row[]> {
+  async rows<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     return rows<Row>(this.pool, statement, values);
   }
 
-  async row<Row extends QueryResultRow>(
-    statement: Statement,
-    values: readonly unknown[] = [],
-  ): Promise<Row | undefined> {
+  async row<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row | undefined> {
     return (await rows<Row>(this.pool, statement, values))[0];
   }
 
@@ -121,7 +115,7 @@ export class Database implements Sql {
    * Like `rows`, with a timeout shorter than that of the pool. One round trip.
    * @throws an outage error on timeout
    */
-  async rowsWithTimeout<Row extends QueryResultRow>(
+  async rowsWithTimeout<Row>(
     statementTimeoutMs: number,
     statement: Statement,
     values: readonly unknown[] = [],
@@ -283,19 +277,20 @@ function transactionOn(
       finalStatements.push(...statements);
     },
     rows: (statement, values = []) => rows(client, statement, values),
-    row: async <Row extends QueryResultRow>(statement: Statement, values: readonly unknown[] = []) =>
+    row: async <Row>(statement: Statement, values: readonly unknown[] = []) =>
       (await rows<Row>(client, statement, values))[0],
     run: (statement, values = []) => run(client, statement, values),
     afterCommit: (callback) => callbacks.push(callback),
   };
 }
 
-async function rows<Row extends QueryResultRow>(
+async function rows<Row>(
   queryable: Queryable,
   { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  return (await queryable.query<Row>({ name, text, values: values.map(arrayParameter) })).rows;
+  return (await queryable.query<Row & QueryResultRow>({ name, text, values: values.map(arrayParameter) }))
+    .rows;
 }
 
 async function run(

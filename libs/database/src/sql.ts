@@ -1,5 +1,3 @@
-import type { QueryResultRow } from 'pg';
-
 /** A named SQL text. Because of its name, PostgreSQL parses and plans it once per connection. */
 export interface Statement {
   readonly name: string;
@@ -13,12 +11,9 @@ export function statement(name: string, text: string): Statement {
 
 /** Runs statements: on the pool, or inside one transaction. */
 export interface Sql {
-  rows<Row extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  rows<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
   /** Returns the first row, if there is one. */
-  row<Row extends QueryResultRow>(
-    statement: Statement,
-    values?: readonly unknown[],
-  ): Promise<Row | undefined>;
+  row<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>;
   /** Returns the number of affected rows. */
   run(statement: Statement, values?: readonly unknown[]): Promise<number>;
 }

@@ -106,7 +106,7 @@ export async function createUser(
 
 /** Returns undefined when a user with this e-mail address was created concurrently. */
 async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
-  const row = await tx.row<StoredUser & Record<string, unknown>>(insertUser, [
+  const row = await tx.row<StoredUser>(insertUser, [
     uuidv7(),
     user.email,
     user.name ?? null,
@@ -126,7 +126,7 @@ async function keepExisting(
   user: NewUser,
   revoked: RevokedToken[],
 ): Promise<StoredUser | undefined> {
-  const existing = await tx.row<ExistingUser & Record<string, unknown>>(findUser, [user.email]);
+  const existing = await tx.row<ExistingUser>(findUser, [user.email]);
   if (existing === undefined) return undefined;
   if (!isAsGiven(existing, user)) throw new Error('A user with this e-mail address already exists.');
   if (!(await verifyPassword(user.password, existing.password_hash))) {

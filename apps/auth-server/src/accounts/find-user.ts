@@ -17,9 +17,7 @@ const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1
 /** @param user UUID or e-mail address, case-insensitive @throws Error for an unknown user */
 export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
   const id = user.trim().toLowerCase();
-  const found = await sql.row<NamedUser & Record<string, unknown>>(isUuid(id) ? byId : byEmail, [
-    isUuid(id) ? id : user.trim(),
-  ]);
+  const found = await sql.row<NamedUser>(isUuid(id) ? byId : byEmail, [isUuid(id) ? id : user.trim()]);
   if (found === undefined) throw new Error(`The user ${user} does not exist.`);
   return found;
 }
@@ -27,7 +25,7 @@ export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
 /** Like `findUser`, with a row lock. */
 export async function lockUser(tx: Transaction, user: string): Promise<NamedUser> {
   const { id } = await findUser(tx, user);
-  const locked = await tx.row<NamedUser & Record<string, unknown>>(lock, [id]);
+  const locked = await tx.row<NamedUser>(lock, [id]);
   if (locked === undefined) throw new Error(`The user ${user} does not exist.`);
   return locked;
 }

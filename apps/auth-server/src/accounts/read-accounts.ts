@@ -25,7 +25,7 @@ export interface EmailLookup {
   readonly user: Credentials | undefined;
 }
 
-interface NamedRow extends Record<string, unknown> {
+interface NamedRow {
   readonly canonical: string;
   readonly id: string | null;
   readonly password_hash: string | null;
@@ -129,7 +129,7 @@ export class ReadAccounts {
   }
 
   credentials(userId: string): Promise<Credentials | undefined> {
-    return this.database.row<Credentials & Record<string, unknown>>(findCredentials, [userId]);
+    return this.database.row<Credentials>(findCredentials, [userId]);
   }
 
   /** @param signedInAt in seconds since 1970 */
@@ -148,7 +148,7 @@ export class ReadAccounts {
 
   /** Returns the creators of the user's organisations, the oldest first. */
   creators(userId: string): Promise<VisibleCreator[]> {
-    return this.database.rows<VisibleCreator & Record<string, unknown>>(listCreators, [userId]);
+    return this.database.rows<VisibleCreator>(listCreators, [userId]);
   }
 
   async seesCreator(userId: string, creatorId: string): Promise<boolean> {

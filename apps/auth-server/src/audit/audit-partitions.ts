@@ -5,7 +5,7 @@ const monthsAhead = 3;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_005;
 
-interface Month extends Record<string, unknown> {
+interface Month {
   readonly name: string;
 }
 

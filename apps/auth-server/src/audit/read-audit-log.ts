@@ -40,7 +40,7 @@ export interface AuditPage {
   readonly before: AuditKey | null;
 }
 
-interface Row extends AuditRecord, Record<string, unknown> {
+interface Row extends AuditRecord {
   readonly key: AuditKey;
 }
 

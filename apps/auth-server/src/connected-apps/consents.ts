@@ -69,6 +69,6 @@ export class Consents {
   }
 
   list(userId: string, clientId: string): Promise<Consent[]> {
-    return this.database.rows<Consent & Record<string, unknown>>(list, [userId, clientId]);
+    return this.database.rows<Consent>(list, [userId, clientId]);
   }
 }

@@ -41,6 +41,6 @@ export class ReadConnectedApps {
 
   /** Returns the newest connection first. */
   list(userId: string): Promise<ConnectedApp[]> {
-    return this.database.rows<ConnectedApp & Record<string, unknown>>(list, [userId]);
+    return this.database.rows<ConnectedApp>(list, [userId]);
   }
 }

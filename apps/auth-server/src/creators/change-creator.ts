@@ -56,7 +56,7 @@ export async function changeCreator(
 ): Promise<ChangedCreator> {
   const uuid = creatorUuid(creator);
   return database.transaction(async (tx) => {
-    const row = await tx.row<CreatorRow & Record<string, unknown>>(change, [
+    const row = await tx.row<CreatorRow>(change, [
       uuid,
       changes.name,
       changes.paymentMethod !== undefined,

@@ -33,13 +33,11 @@ export async function redactCreator(
   const uuid = creatorUuid(creator);
   const id = publicId('crt', uuid);
   return database.transaction(async (tx) => {
-    const known = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'> & Record<string, unknown>>(lock, [
-      uuid,
-    ]);
+    const known = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'>>(lock, [uuid]);
     if (known === undefined) throw noSuchCreator(creator);
     if (known.name === null && known.payment_method === null)
       return { uuid, id, redacted: true, message_id: null };
-    const row = await tx.row<CreatorRow & Record<string, unknown>>(redact, [uuid]);
+    const row = await tx.row<CreatorRow>(redact, [uuid]);
     if (row === undefined) throw noSuchCreator(creator);
     const audit = { changed: ['name', 'paymentMethod'], redacted: true };
     const { message_id } = await publishChange(tx, outbox, { row, audit });

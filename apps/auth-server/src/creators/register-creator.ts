@@ -80,7 +80,7 @@ export async function registerCreator(
 
 async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<CreatorRow> {
   const id = creator.id ?? uuidv7();
-  const inserted = await tx.row<CreatorRow & Record<string, unknown>>(insert, [
+  const inserted = await tx.row<CreatorRow>(insert, [
     id,
     creator.organisation,
     creator.name,
@@ -91,7 +91,7 @@ async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<Creat
   ]);
   const details = { creator: id, organisation: creator.organisation };
   if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });
-  const row = inserted ?? (await tx.row<CreatorRow & Record<string, unknown>>(find, [id]));
+  const row = inserted ?? (await tx.row<CreatorRow>(find, [id]));
   if (row === undefined) throw new Error('The creator was not stored.');
   return row;
 }

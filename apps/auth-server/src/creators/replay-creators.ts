@@ -17,7 +17,7 @@ export async function* replayCreators(
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
   for (let after = firstId; ;) {
-    const page = await database.rows<CreatorRow & Record<string, unknown>>(readPage, [after, pageSize]);
+    const page = await database.rows<CreatorRow>(readPage, [after, pageSize]);
     const occurredAt = clock();
     yield page.map((row) => messages.replayCreator.make({ creator: creatorSnapshot(row) }, { occurredAt }));
     const last = page.at(-1);

@@ -111,11 +111,7 @@ async function resealBatch(
   after: string,
 ): Promise<Resealed & { readonly last: string | undefined }> {
   const { newestKeyId } = secrets;
-  const rows = await tx.rows<Sealed & Record<string, unknown>>(lock, [
-    after,
-    newestKeyId.length,
-    newestKeyId,
-  ]);
+  const rows = await tx.rows<Sealed>(lock, [after, newestKeyId.length, newestKeyId]);
   const replacements = rows.flatMap(({ id, sealed }) =>
     reseal(secrets, sealed, ownerOf(id), legacyOwnerOf?.(id)).map((resealed) => ({ id, resealed })),
   );

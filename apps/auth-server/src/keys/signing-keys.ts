@@ -166,7 +166,7 @@ export class SigningKeys {
 
   /** Returns active keys first. */
   async list(): Promise<readonly ListedKey[]> {
-    return this.database.rows<ListedKey & Record<string, unknown>>(listKeys);
+    return this.database.rows<ListedKey>(listKeys);
   }
 
   /** Cheap, for frequent polling. */

@@ -30,7 +30,7 @@ const page = statement(
 
 /** Lists clients by id. @param limit 1 to 1000 */
 export async function listClients(database: Database, after: string, limit: number): Promise<ClientPage> {
-  const rows = await database.rows<ListedClient & Record<string, unknown>>(page, [after, limit + 1]);
+  const rows = await database.rows<ListedClient>(page, [after, limit + 1]);
   const clients = rows.slice(0, limit);
   return { clients, next: rows.length > limit ? (clients.at(-1)?.client_id ?? null) : null };
 }

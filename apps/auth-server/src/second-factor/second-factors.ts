@@ -228,7 +228,7 @@ export class SecondFactors {
     sql: Sql,
     userId: string,
   ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
-    const row = await sql.row<StoredFactor & Record<string, unknown>>(find, [userId]);
+    const row = await sql.row<StoredFactor>(find, [userId]);
     if (row === undefined) return undefined;
     const secret = this.settings.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
     return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };

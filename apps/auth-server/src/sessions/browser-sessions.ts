@@ -55,7 +55,7 @@ export class BrowserSessions {
 
   /** Returns the newest sign-in first. */
   list(userId: string): Promise<BrowserSession[]> {
-    return this.database.rows<BrowserSession & Record<string, unknown>>(list, [userId]);
+    return this.database.rows<BrowserSession>(list, [userId]);
   }
 
   /** Deletes a batch of sessions that have ended. Returns whether there may be more. */

@@ -3,7 +3,7 @@ import type { GuessCount } from './guess-limits.rules.js';
 
 export type Ending = 'right' | 'wrong' | 'unknown';
 
-interface CountRow extends Record<string, unknown> {
+interface CountRow {
   readonly subject: string;
   readonly failed: number;
   readonly trying: number;

@@ -165,7 +165,9 @@ export async function readAllRows(database: Database, creators: readonly Creator
   expect(await database.rows(trueCounts, ids)).toEqual(counts);
   expect(await database.rows(wrongTotals, ids)).toEqual([]);
   expect(await database.rows(wrongPostings, ids)).toEqual([]);
-  const releases = (await database.rows(orderedReleases)).map(({ release_id }) => release_id);
+  const releases = (await database.rows<{ release_id: string }>(orderedReleases)).map(
+    ({ release_id }) => release_id,
+  );
   return { releases, creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts };
 }
 

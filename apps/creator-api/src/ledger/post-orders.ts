@@ -86,7 +86,7 @@ const deleteWaiting = statement(
 );
 
 /** A row that was inserted into the ledger. */
-interface PostedRow extends Record<string, unknown> {
+interface PostedRow {
   item_id: string;
   order_id: string;
 }

@@ -57,7 +57,7 @@ interface Measured {
 
 /** Sets the gauges of pending orders, due refunds and deferred events. */
 export async function measureOrders(database: Database): Promise<void> {
-  const measured = await database.row<Measured & Record<string, unknown>>(measure);
+  const measured = await database.row<Measured>(measure);
   pendingOldest.set(measured?.pending_oldest ?? 0);
   refundsOwed.set(measured?.refunds ?? 0);
   refundsOldest.set(measured?.refunds_oldest ?? 0);

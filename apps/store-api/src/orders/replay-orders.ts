@@ -30,9 +30,9 @@ export async function* replayOrders(
 ): AsyncGenerator<Message[]> {
   for (let after = lowestId; ;) {
     const page = await database.transaction(async (tx) => {
-      const orders = await tx.rows<OrderRow & Record<string, unknown>>(readPage, [after, pageSize]);
+      const orders = await tx.rows<OrderRow>(readPage, [after, pageSize]);
       const ids = orders.map((order) => order.id);
-      return { orders, items: await tx.rows<ItemOfOrder & Record<string, unknown>>(readItems, [ids]) };
+      return { orders, items: await tx.rows<ItemOfOrder>(readItems, [ids]) };
     });
     const itemsOf = Map.groupBy(page.items, (item) => item.order_id);
     const occurredAt = clock();

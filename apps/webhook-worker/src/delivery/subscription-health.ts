@@ -39,7 +39,7 @@ export async function lockSubscriptions(
   tx: Transaction,
   ids: readonly string[],
 ): Promise<LockedSubscriptions> {
-  const rows = await tx.rows<HealthRow & Record<string, unknown>>(lockHealth, [ids]);
+  const rows = await tx.rows<HealthRow>(lockHealth, [ids]);
   const locked = new Set(rows.map(({ id }) => id));
   const subscriptions = new Map(
     rows

@@ -96,7 +96,7 @@ export class RecoverDeliveries {
     await tx.rows(serialise, [subscriptionId]);
     const id = uuidv7();
     const span = [subscriptionId, input.since, input.until, input.statuses];
-    const found = await tx.row<Counted & Record<string, unknown>>(count, span);
+    const found = await tx.row<Counted>(count, span);
     if (found === undefined) throw new Error('PostgreSQL returned no count.');
     const { matched, mayBeMore, countedAt } = found;
     if (matched > 0 || mayBeMore) await tx.run(begin, [...span, id, countedAt]);

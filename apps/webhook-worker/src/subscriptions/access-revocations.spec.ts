@@ -32,7 +32,8 @@ const readSubscriptions = statement(
   `SELECT creator_id, deleted_reason, secret = '' AND previous_secret IS NULL AS erased FROM webhook_subscriptions
    WHERE client_id = $1 ORDER BY id`,
 );
-const subscriptionsOf = (clientId: string) => given.stores.database.rows(readSubscriptions, [clientId]);
+const subscriptionsOf = (clientId: string) =>
+  given.stores.database.rows<{ deleted_reason: string | null }>(readSubscriptions, [clientId]);
 const countPerTransaction = statement(
   'test.deleted-per-transaction',
   `SELECT count(*) AS count FROM webhook_subscriptions WHERE client_id = $1 GROUP BY deleted_at ORDER BY deleted_at`,

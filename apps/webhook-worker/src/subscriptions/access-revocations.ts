@@ -95,7 +95,7 @@ export async function isRevoked(
  * locked.
  */
 export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
-  return tx.row<AccessRevocation & Record<string, unknown>>(lockUnfinished);
+  return tx.row<AccessRevocation>(lockUnfinished);
 }
 
 /** Marks that all subscriptions of the revoked access are deleted. */

@@ -63,12 +63,7 @@ export async function listSubscriptions(
   database: Database,
   { creator, client, after = firstId, deleted = false, limit }: SubscriptionQuery,
 ): Promise<SubscriptionPage> {
-  const rows = await database.rows<Row & Record<string, unknown>>(deleted ? listAll : list, [
-    creator,
-    client,
-    after,
-    limit + 1,
-  ]);
+  const rows = await database.rows<Row>(deleted ? listAll : list, [creator, client, after, limit + 1]);
   const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
     id: publicId('whk', id),
     creator: publicId('crt', creatorId),

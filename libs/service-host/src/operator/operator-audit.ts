@@ -105,11 +105,7 @@ export async function readOperatorAudit(
   },
 ): Promise<{ records: OperatorRecord[]; before: string | null }> {
   const { operator, before, limit } = query;
-  const rows = await database.rows<OperatorRecord & Record<string, unknown>>(page, [
-    before ?? null,
-    operator ?? null,
-    limit + 1,
-  ]);
+  const rows = await database.rows<OperatorRecord>(page, [before ?? null, operator ?? null, limit + 1]);
   const records = rows.slice(0, limit).reverse();
   return { records, before: rows.length > limit ? (records[0]?.position ?? null) : null };
 }

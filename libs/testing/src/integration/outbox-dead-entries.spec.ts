@@ -33,7 +33,7 @@ class ObservedDatabase extends Database {
 
   private async buffersOf(tx: Transaction, text: string, values?: readonly unknown[]): Promise<number> {
     const explain = statement('test.explain', `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
-    const [plan] = await tx.rows<Plan & Record<string, unknown>>(explain, values);
+    const [plan] = await tx.rows<Plan>(explain, values);
     const { Plan: root } = plan?.['QUERY PLAN'][0] ?? {};
     return (root?.['Shared Hit Blocks'] ?? Infinity) + (root?.['Shared Read Blocks'] ?? Infinity);
   }
