@@ -1,4 +1,3 @@
-import { samplingFrequencies } from './aac-decoder.rules.js';
 import { broken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 import { isTrailer } from './file-kind.rules.js';
@@ -16,15 +15,13 @@ export function measureAdts(file: ByteSource, start: number): Measured {
       if (isTrailer(file, at)) break;
       return broken('The file contains data that is not an audio frame.');
     }
-    const frameRate = samplingFrequencies[(head.readUInt8(2) >>> 2) & 15];
+    const frameRate = head.readUInt8(2) & 0x3c;
     const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
     rate ??= frameRate;
-    if (frameRate === undefined || frameRate !== rate || bytes < headerBytes)
-      return broken('An audio frame is invalid.');
+    if (frameRate !== rate || bytes < headerBytes) return broken('An audio frame is invalid.');
     if (at + bytes > file.size) broken('The file is truncated: it ends within an audio frame.');
     blocks += (head.readUInt8(6) & 3) + 1;
     at += bytes;
   }
-  if (rate === undefined) return broken('The file contains no audio.');
-  return { seconds: (blocks * samplesPerBlock) / rate, sampleRate: rate };
+  return { samples: blocks * samplesPerBlock };
 }

@@ -18,7 +18,7 @@ export const audioFacts = z.object({
     .min(0)
     .max(maxTrackSeconds)
     .describe(
-      'Audible duration, to the millisecond. It is counted from the audio data; the padding of the encoder is excluded if the file states it',
+      'Audible duration, to the millisecond. The padding of the encoder is excluded if the file states it',
     ),
   loudness: z
     .object({

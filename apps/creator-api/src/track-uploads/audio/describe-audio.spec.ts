@@ -4,7 +4,6 @@ import {
   id3v1,
   id3v2,
   m4aWith,
-  m4aWithEdit,
   m4aWithGaps,
   rejectionCode,
 } from './audio-files.fixture.js';
@@ -79,45 +78,26 @@ describe('describeAudio', () => {
   });
 
   it.each([
-    ['signalled first', '2d8c080000'],
-    ['signalled after the configuration', '158856e5c0'],
-  ])('counts 2048 samples per frame of HE-AAC in M4A, %s', async (_where, configuration) => {
-    const heAac = m4aWith({ configuration, delta: 2048 });
-    expect((await describeFile(heAac)).audio).toMatchObject({
-      ...m4a,
-      sample_rate: 16_000,
-      duration_seconds: 24.192,
-    });
-  });
-
-  it('describes M4A with frames of 960 samples', async () => {
-    const short = m4aWith({ configuration: '140c000000', delta: 960 });
-    expect((await describeFile(short)).audio.duration_seconds).toBe(11.34);
-  });
+    ['in stereo', '141056e500', 2],
+    ['in HE-AAC', '2d8c080000', 1],
+    ['without a channel configuration', '140056e500', 2], // of its sound description
+  ])(
+    'reads the channels of M4A %s from its decoder configuration',
+    async (_what, configuration, channels) => {
+      expect((await describeFile(m4aWith({ configuration }))).audio).toMatchObject({ ...m4a, channels });
+    },
+  );
 
   it.each([
-    ['has no edit list and no tag', m4aWith({}), 12.096],
-    ['has the tag of iTunes', m4aWithGaps(m4aWith({}), 0x400, 0x200), 12],
+    ['has no edit list and no tag', m4aWith({}), 12.064],
+    ['has the tag of iTunes', m4aWithGaps(m4aWith({}), 0x400, 0x200), 11.968],
     [
       'has the tag of iTunes and an edit list, which takes precedence',
       m4aWithGaps(sample('tone.m4a'), 0x800, 0x800),
       12,
     ],
-    ['has an edit list of more than it holds', m4aWithEdit({ ticks: 1_000_000, from: 1024 }), 12.032],
-    ['has an edit list to its end', m4aWithEdit({ ticks: 0, from: 1024 }), 12.032],
-    ['has an edit list of silence', m4aWithEdit({ ticks: 12_000, from: -1 }), 'too_short'],
-    [
-      'has an edit list that starts after its end',
-      m4aWithEdit({ ticks: 12_000, from: 2 ** 31 - 1 }),
-      'too_short',
-    ],
-    ['declares nearly all of it inaudible', m4aWithGaps(m4aWith({}), 0xffffffff, 0), 'too_short'],
-  ])('counts the audible seconds of an M4A file that %s', async (_what, bytes, heard) => {
-    const result =
-      typeof heard === 'string'
-        ? rejectionCode(bytes)
-        : describeFile(bytes).then(({ audio }) => audio.duration_seconds);
-    expect(await result).toBe(heard);
+  ])('reports the audible seconds of an M4A file that %s', async (_what, bytes, seconds) => {
+    expect((await describeFile(bytes)).audio.duration_seconds).toBe(seconds);
   });
 
   it.each(['short.mp3', 'short.m4a'])(

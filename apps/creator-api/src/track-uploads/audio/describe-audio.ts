@@ -3,16 +3,15 @@ import { isNativeError } from 'node:util/types';
 import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
 import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
-import { measureAiff } from './aiff.rules.js';
 import { type AudioFacts, audioFacts } from './audio-facts.js';
 import { InvalidAudio, broken } from './invalid-audio.js';
-import { type ByteSource, FileBytes, type Measured } from './byte-source.js';
+import { ByteSource, type Measured } from './byte-source.js';
 import { type FileKind, detectFileKind } from './file-kind.rules.js';
 import { measureFlac } from './flac.rules.js';
 import { measureMp4 } from './mp4.rules.js';
 import { measureMp3 } from './mpeg.rules.js';
 import { type TrackTags, trackTags } from './track-tags.rules.js';
-import { measureWave } from './wave.rules.js';
+import { measureAiff, measureWave } from './pcm.rules.js';
 
 const minSeconds = 10;
 /** Tags with pictures are read as a whole, in memory that the heap limit does not count. */
@@ -46,31 +45,33 @@ export interface DescribedAudio extends TrackTags {
 }
 
 /**
- * Analyses an open file. First verifies that it is complete audio, since music-metadata trusts the headers;
- * then reads its format and tags. Reads synchronously, so run it in a worker thread.
+ * Analyses an open file. First verifies that it is complete, since music-metadata trusts the headers; then
+ * reads its format and tags. Reads synchronously, so run it in a worker thread.
  * @throws InvalidAudio
  */
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
-  const file = new FileBytes(fd, size);
-  const { kind, seconds: counted, ...measured } = measure(file);
-  const microseconds = Math.round(counted * 1_000_000); // so that rounding errors do not make 10 s shorter
-  const seconds = microseconds / 1_000_000;
-  if (seconds < minSeconds)
+  const { kind, samples, codec, channels } = measure(new ByteSource(fd, size));
+  const { format, common } = await parseMetadata(fd, kind);
+  const stated = kind === 'M4A' ? format.duration : undefined; // of the sound track, not of the movie
+  const seconds = Math.min(stated ?? Infinity, samples / (format.sampleRate ?? 0));
+  // Rounding errors do not make 10 s shorter.
+  const milliseconds = Math.floor(Math.round(seconds * 1_000_000) / 1000);
+  if (milliseconds < minSeconds * 1000)
     throw new InvalidAudio(
       'too_short',
-      `The track lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${minSeconds} s.`,
+      `The track lasts ${Math.floor(milliseconds / 10) / 100} s; the minimum is ${minSeconds} s.`,
     );
-  if (seconds > maxTrackSeconds) broken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
-  const { format, common } = await parseMetadata(fd, kind);
+  if (milliseconds > maxTrackSeconds * 1000)
+    broken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
   const gain = finite(common.replaygain_track_gain?.dB ?? format.trackGain);
   const peak = finite(common.replaygain_track_peak?.ratio ?? format.trackPeakLevel);
   const audio = audioFacts.safeParse({
     container: kind,
-    codec: measured.codec ?? format.codec,
-    sample_rate: Math.round(measured.sampleRate),
+    codec: codec ?? format.codec,
+    sample_rate: Math.round(format.sampleRate ?? 0),
     bit_depth: (withBitDepth.has(kind) ? format.bitsPerSample : undefined) ?? null,
-    channels: measured.channels ?? format.numberOfChannels ?? null,
-    duration_seconds: Math.floor(microseconds / 1000) / 1000,
+    channels: channels ?? format.numberOfChannels ?? null,
+    duration_seconds: milliseconds / 1000,
     loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
   });
   if (!audio.success) return broken('The audio format of the file is invalid.');

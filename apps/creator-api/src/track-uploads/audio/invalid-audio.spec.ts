@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { changed, id3v2, m4aWithSharedChunks, m4aWith, rejectionCode } from './audio-files.fixture.js';
+import { changed, id3v2, m4aWith, rejectionCode } from './audio-files.fixture.js';
 import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
 
 describe('invalid audio', () => {
@@ -36,11 +36,6 @@ describe('invalid audio', () => {
     ['AIFF-C in ima4', aiff({ compression: 'ima4' }), 'unsupported_codec'],
     ['FLAC that claims more', changed(tone, (copy) => copy.writeUInt32BE(8000 * 3600, 22)), 'broken'],
     [
-      'FLAC with a flipped bit',
-      changed(tone, (copy) => copy.writeUInt8((copy[30_000] ?? 0) ^ 1, 30_000)),
-      'broken',
-    ],
-    [
       'MP3 that claims more',
       changed(cbr, (copy) => copy.writeUInt32BE(100_000, copy.indexOf('Info') + 8)),
       'broken',
@@ -61,38 +56,11 @@ describe('invalid audio', () => {
     ],
     ['a video', changed(m4a, (copy) => copy.write('vide', copy.indexOf('soun'))), 'not_audio'],
     [
-      'M4A that claims more',
-      changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('mdhd') + 20)),
-      'broken',
-    ],
-    ['M4A that counts its times by the second', m4aWith({ timescale: 1 }), 'broken'],
-    ['M4A whose frames last 1000 times as long', m4aWith({ delta: 1_024_000 }), 'broken'],
-    ['M4A whose frames last for ages', m4aWith({ delta: 0xffffffff, timescale: 1 }), 'broken'],
-    ['M4A whose frames last no time', m4aWith({ delta: 0 }), 'broken'],
-    ['M4A at 1 Hz', m4aWith({ configuration: '1780000088', delta: 1024, timescale: 1 }), 'broken'],
-    ['M4A at 8 kHz that becomes 96 kHz', m4aWith({ configuration: '2d880800', delta: 2048 }), 'broken'],
-    ['M4A with two chunks of the same bytes', m4aWithSharedChunks(), 'broken'],
-    [
-      'M4A with samples of no bytes',
-      changed(m4a, (copy) => copy.writeUInt32BE(0, copy.indexOf('stsz') + 16)),
-      'broken',
-    ],
-    [
       'MP3 in MPEG-4',
       changed(m4a, (copy) => copy.writeUInt8(0x6b, copy.indexOf('0480808017', 0, 'hex') + 5)),
       'unsupported_codec',
     ],
     ['M4A in a codec of speech', m4aWith({ configuration: '440856e500' }), 'unsupported_codec'],
-    [
-      'M4A whose samples lie elsewhere',
-      changed(m4a, (copy) => copy.writeUInt32BE(0x7fffffff, copy.indexOf('stco') + 12)),
-      'broken',
-    ],
-    [
-      'M4A with an edit list of 4 G entries',
-      changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('elst') + 8)),
-      'broken',
-    ],
     [
       'M4A with a table of 4 G entries',
       changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('stsz') + 12)),

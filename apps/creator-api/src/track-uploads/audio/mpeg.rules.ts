@@ -74,7 +74,7 @@ export function measureMp3(file: ByteSource, start: number): Measured {
   }
   if (claimed !== undefined && claimed > frames) broken('The file is shorter than its header states.');
   const samples = Math.max(0, frames * first.samples - inaudibleSamples(file, start, first));
-  return { seconds: samples / first.rate, sampleRate: first.rate };
+  return { samples };
 }
 
 /** Checks the sync word first, to avoid searching for trailers after every frame. */
