@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
+import { apiPage } from './api-page.ts';
 import { configurationReference } from './configuration.ts';
 import { messagesReference } from './messages.ts';
 import { creatorReference, storeReference } from './openapi.ts';
@@ -16,13 +17,16 @@ const withNotice = (text: string): string => `${generatedNotice}\n\n${text}`;
  */
 async function main(): Promise<void> {
   const check = process.argv.includes('--check');
+  const [store, creator] = [await storeReference(), await creatorReference()];
   const files = {
     'messages.md': withNotice(messagesReference()),
     'configuration.md': withNotice(await configurationReference()),
     'permissions.md': withNotice(permissionsReference()),
     // JSON has no place for the notice.
-    'store.openapi.json': await storeReference(),
-    'creator.openapi.json': await creatorReference(),
+    'store.openapi.json': `${JSON.stringify(store, null, 2)}\n`,
+    'creator.openapi.json': `${JSON.stringify(creator, null, 2)}\n`,
+    'store.md': withNotice(apiPage(store)),
+    'creator.md': withNotice(apiPage(creator)),
   };
   const stale = Object.entries(files).filter(
     ([name, text]) => !settle(join(root, 'docs', 'reference', name), text, check),

@@ -1,6 +1,6 @@
 import { messageQueues, messages } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { fieldRows } from './schema-table.ts';
+import { fieldTable } from './schema-table.ts';
 
 type Kind = (typeof messages)[keyof typeof messages];
 
@@ -9,7 +9,7 @@ export function messagesReference(): string {
   const kinds = Object.values(messages);
   // Several messages share a shape; each shape is listed once.
   const shapes = Map.groupBy<string, Kind>(kinds, ({ schema }) =>
-    fieldRows(z.toJSONSchema(schema, { io: 'input' })).join('\n'),
+    fieldTable(z.toJSONSchema(schema, { io: 'input' })),
   );
   return [
     '# Messages',
@@ -39,12 +39,10 @@ export function messagesReference(): string {
     '',
     '## Data',
     '',
-    ...[...shapes].flatMap(([rows, of]) => [
+    ...[...shapes].flatMap(([fields, of]) => [
       `### ${of.map(({ type }) => type).join(', ')}`,
       '',
-      '| Field | Type | Notes |',
-      '| --- | --- | --- |',
-      rows,
+      fields,
       '',
     ]),
   ].join('\n');

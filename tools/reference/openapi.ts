@@ -1,4 +1,4 @@
-import { apiDocument, type ApiPart, apiPartShape } from '@fulfilment/api-reference';
+import { apiDocument, type ApiPart, apiPartShape, type OpenApiDocument } from '@fulfilment/api-reference';
 import { storeScopes } from '@fulfilment/contracts';
 import { serviceReference } from '@fulfilment/http-service/service-reference';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { creatorDescription } from './creator-description.ts';
 import { storeDescription } from './store-description.ts';
 
 /** The OpenAPI document of the Store API, composed of the parts of the two services that serve it. */
-export async function storeReference(): Promise<string> {
-  const document = apiDocument({
+export async function storeReference(): Promise<OpenApiDocument> {
+  return apiDocument({
     info: {
       title: 'Store API',
       version: '1.0.0',
@@ -25,12 +25,11 @@ export async function storeReference(): Promise<string> {
       serviceReference({ api: 'store', name: 'Store API', scopes: Object.keys(storeScopes) }),
     ],
   });
-  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** The OpenAPI document of the Creator API, which creator-api alone serves. */
-export async function creatorReference(): Promise<string> {
-  const document = apiDocument({
+export async function creatorReference(): Promise<OpenApiDocument> {
+  return apiDocument({
     info: {
       title: 'Creator API',
       version: '1.0.0',
@@ -44,7 +43,6 @@ export async function creatorReference(): Promise<string> {
       serviceReference({ api: 'creator', name: 'Creator API', scopes: [] }),
     ],
   });
-  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** The part of the API document that a compiled service exports. */

@@ -1,64 +1,99 @@
 import { z } from 'zod';
+import { table } from './markdown.ts';
 
 /** The part of JSON Schema that our shapes use. */
 const node = z.object({
+  $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
   format: z.string().optional(),
-  enum: z.array(z.string()).optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  default: z.unknown().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   minLength: z.number().optional(),
   maxLength: z.number().optional(),
+  minItems: z.number().optional(),
+  maxItems: z.number().optional(),
+  pattern: z.string().optional(),
   required: z.array(z.string()).default([]),
   properties: z.record(z.string(), z.unknown()).default({}),
-  additionalProperties: z.unknown().optional(),
   propertyNames: z.unknown().optional(),
+  additionalProperties: z.unknown().optional(),
   items: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
 });
 type Node = z.infer<typeof node>;
 
-/** A table row for each field of an object schema, nested ones by their path. */
-export function fieldRows(schema: unknown, path = ''): string[] {
+/** A table of the fields of an object schema, nested ones by their path. */
+export function fieldTable(schema: unknown): string {
+  return table(['Field', 'Type', 'Notes'], fieldRows(schema, ''));
+}
+
+function fieldRows(schema: unknown, path: string): string[][] {
   const { properties, required } = node.parse(schema);
-  return Object.entries(properties).flatMap(([name, child]) => {
-    const { inner, nullable } = withoutNull(node.parse(child));
-    const field = `${path}${name}`;
-    const presence = [required.includes(name) ? '' : 'optional', nullable ? 'nullable' : ''].filter(
-      (word) => word !== '',
-    );
-    const notes = [...presence, bounds(inner), inner.description ?? '']
-      .filter((note) => note !== '')
-      .join('; ');
-    return [`| \`${field}\` | ${typeName(inner)} | ${notes} |`, ...nested(inner, field)];
-  });
+  return Object.entries(properties).flatMap(([name, child]) => [
+    [`\`${path}${name}\``, typeName(child), notes(child, required.includes(name))],
+    ...nested(withoutNull(child).inner, `${path}${name}`),
+  ]);
 }
 
-function nested(schema: Node, field: string): string[] {
-  if (schema.type === 'array') return fieldRows(schema.items, `${field}[].`);
-  return schema.type === 'object' ? fieldRows(schema, `${field}.`) : [];
+function nested(schema: Node, path: string): string[][] {
+  return schema.type === 'array' ? fieldRows(schema.items, `${path}[].`) : fieldRows(schema, `${path}.`);
 }
 
-function withoutNull(schema: Node): { inner: Node; nullable: boolean } {
-  if (Array.isArray(schema.type)) {
-    const [type] = schema.type.filter((name) => name !== 'null');
-    return { inner: { ...schema, type }, nullable: schema.type.includes('null') };
+function withoutNull(schema: unknown): { inner: Node; nullable: boolean } {
+  const outer = node.parse(schema);
+  if (Array.isArray(outer.type)) {
+    const [type] = outer.type.filter((name) => name !== 'null');
+    return { inner: { ...outer, type }, nullable: outer.type.includes('null') };
   }
-  const choices = (schema.anyOf ?? []).map((choice) => node.parse(choice));
+  const choices = (outer.anyOf ?? []).map((choice) => node.parse(choice));
   const inner = choices.find(({ type }) => type !== 'null');
-  return inner === undefined ? { inner: schema, nullable: false } : { inner, nullable: choices.length > 1 };
+  if (inner === undefined) return { inner: outer, nullable: false };
+  const description = outer.description ?? inner.description;
+  return { inner: { ...inner, description }, nullable: choices.some(({ type }) => type === 'null') };
 }
 
-function typeName({ type = 'any', format }: Node): string {
+/** The name of a schema's type, as a link to the section of a named schema. */
+export function typeName(schema: unknown): string {
+  const { $ref, type = 'any', format, items } = withoutNull(schema).inner;
+  const name = $ref?.replace(/^.*\//, '');
+  if (name !== undefined) return `[${name}](#schema-${name})`;
+  if (items !== undefined) return `array of ${typeName(items)}`;
   return format === undefined ? String(type) : `${String(type)} (${format})`;
 }
 
-function bounds({ enum: values, minimum, maximum, minLength, maxLength, propertyNames }: Node): string {
-  if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ');
-  if (propertyNames !== undefined) return `by ${bounds(node.parse(propertyNames))}`;
-  if (minimum !== undefined || maximum !== undefined) return `${minimum ?? ''} to ${maximum ?? ''}`;
-  if (minLength !== undefined || maxLength !== undefined)
-    return `${minLength ?? 0} to ${maxLength ?? 'any'} characters`;
-  return '';
+/** Presence, bounds and description of a value. */
+export function notes(schema: unknown, isRequired: boolean): string {
+  const { inner, nullable } = withoutNull(schema);
+  const presence = [isRequired ? '' : 'optional', nullable ? 'nullable' : ''];
+  return [...presence, ...bounds(inner), inner.description ?? ''].filter((note) => note !== '').join('; ');
+}
+
+function bounds(schema: Node): string[] {
+  const { enum: values, const: value, default: byDefault, format, pattern, items, propertyNames } = schema;
+  const code = (given: unknown): string => `\`${String(given)}\``;
+  if (propertyNames !== undefined) return bounds(node.parse(propertyNames)).map((bound) => `by ${bound}`);
+  return [
+    ...(values === undefined ? [] : [values.map(code).join(', ')]),
+    ...(value === undefined ? [] : [code(value)]),
+    ...span(schema.minimum, schema.maximum, ''),
+    ...span(schema.minLength, schema.maxLength, ' characters'),
+    ...span(schema.minItems, schema.maxItems, ' items'),
+    ...(pattern === undefined || format !== undefined ? [] : [patternNote(pattern)]),
+    ...(byDefault === undefined ? [] : [`default ${code(JSON.stringify(byDefault))}`]),
+    ...(items === undefined ? [] : bounds(node.parse(items))),
+  ];
+}
+
+function span(min: number | undefined, max: number | undefined, unit: string): string[] {
+  if (min === undefined && max === undefined) return [];
+  if (min === undefined) return [`at most ${max}${unit}`];
+  return [max === undefined ? `at least ${min}${unit}` : `${min} to ${max}${unit}`];
+}
+
+function patternNote(pattern: string): string {
+  return /\\u2028|\\p\{Cc\}/.test(pattern) ? 'no control characters' : `pattern \`${pattern}\``;
 }

@@ -7,7 +7,6 @@ import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './consumers/facts.consumer.js';
 import { cleanupJob } from './cleanup-job.js';
 import { migrations } from './migrations/index.js';
-import { referenceDocument } from './reference-document.js';
 import { replayConsumer } from './consumers/replay.consumer.js';
 import { WaitingOrders } from './ledger/post-waiting-orders.js';
 import { closeMonths } from './ledger/close-months.js';
@@ -47,7 +46,7 @@ const app = await startApi({
   api: 'creator',
   resourceName: 'Creator API',
   scopes: [],
-  reference: referenceDocument,
+  servesReference: true,
   module: CreatorApiModule.with(parts),
 });
 await service.run(app, async () => {

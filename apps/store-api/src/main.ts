@@ -9,7 +9,6 @@ import { RefundCharges } from './billing/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
 import { DailyReconciliation } from './billing/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
-import { referenceDocument } from './reference-document.js';
 import { StoreApiModule } from './store-api.module.js';
 import { CleanupJob } from './cleanup.job.js';
 
@@ -26,7 +25,7 @@ const app = await startApi({
   api: 'store',
   resourceName: 'Store API',
   scopes: Object.keys(storeScopes),
-  reference: referenceDocument,
+  servesReference: true,
   module: StoreApiModule.with({ config, ...service }),
 });
 const resumeOrders = app.get(ResumeOrders);

@@ -19,7 +19,6 @@ import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { RefundCharges } from './billing/refund-charges.js';
 import { ResumeOrders } from './orders/resume-orders.js';
-import { referenceDocument } from './reference-document.js';
 import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
 
@@ -124,7 +123,7 @@ export async function startStoreApi(
     api: 'store',
     resourceName: 'Store API',
     scopes: Object.keys(storeScopes),
-    reference: referenceDocument,
+    servesReference: true,
     settings: config,
     module: StoreApiModule.with({
       config,

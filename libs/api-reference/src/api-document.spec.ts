@@ -1,6 +1,6 @@
 import { NotFound } from '@fulfilment/error-envelope';
 import { z } from 'zod';
-import { apiDocument, withAddresses } from './api-document.js';
+import { apiDocument } from './api-document.js';
 import { apiPart } from './api-part.js';
 import type { OperationDoc } from './operation.js';
 import type { Route } from './route.js';
@@ -83,17 +83,5 @@ describe('the document of an API', () => {
     expect(responseOf(document, given).headers?.['Retry-After']).toEqual({
       $ref: '#/components/headers/Retry-After',
     });
-  });
-
-  it('contains the addresses of the suite that serves it', () => {
-    const served = withAddresses(documentOf(partOf({})), {
-      baseUrl: 'https://api.example',
-      authUrl: 'https://auth.example',
-    });
-    expect(served.servers).toEqual([{ url: 'https://api.example/notes' }]);
-    expect(JSON.stringify(served.components.securitySchemes)).toContain(
-      'https://auth.example/api/auth/oauth2/token',
-    );
-    expect(JSON.stringify(served)).not.toContain('localhost');
   });
 });

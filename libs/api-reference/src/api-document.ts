@@ -1,9 +1,9 @@
 import { issuer } from '@fulfilment/contracts';
 import { type ApiPart, UniqueNames } from './api-part.js';
 import { accessTokenScheme } from './describe-route.js';
-import { documentShape, type OpenApiDocument, type PathItem } from './document.js';
+import type { OpenApiDocument, PathItem } from './document.js';
 import { errorShape } from './errors.js';
-import { type Addresses, localAddresses } from './local-addresses.js';
+import { localAddresses } from './local-addresses.js';
 import type { Schema } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
 import { shareResponses } from './share.js';
@@ -67,14 +67,4 @@ function accessTokens(scopes: Readonly<Record<string, string>>) {
       },
     },
   };
-}
-
-/** Replaces the local addresses of a committed document by those of the suite that serves it. */
-export function withAddresses(document: OpenApiDocument, { baseUrl, authUrl }: Addresses): OpenApiDocument {
-  const authAt = `${issuer(localAddresses.authUrl)}/`;
-  const replaced: unknown = JSON.parse(JSON.stringify(document), (_name, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    return value.replaceAll(authAt, `${issuer(authUrl)}/`).replaceAll(localAddresses.baseUrl, baseUrl);
-  });
-  return documentShape.parse(replaced);
 }

@@ -59,19 +59,11 @@ const oauthFlowShape = z.strictObject({
   refreshUrl: z.string(),
   scopes: z.record(z.string(), z.string()),
 });
-const securitySchemeShape = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('oauth2'),
-    description: z.string(),
-    flows: z.strictObject({ authorizationCode: oauthFlowShape }),
-  }),
-  z.strictObject({
-    type: z.literal('http'),
-    scheme: z.string(),
-    bearerFormat: z.string(),
-    description: z.string(),
-  }),
-]);
+const securitySchemeShape = z.strictObject({
+  type: z.literal('oauth2'),
+  description: z.string(),
+  flows: z.strictObject({ authorizationCode: oauthFlowShape }),
+});
 
 export const tagShape = z.strictObject({ name: z.string(), description: z.string() });
 

@@ -1,4 +1,4 @@
-export { apiDocument, withAddresses } from './api-document.js';
+export { apiDocument } from './api-document.js';
 export { apiPart, apiPartShape, type ApiPart } from './api-part.js';
 export { accessTokenScheme, type Quota } from './describe-route.js';
 export { type Addresses, localAddresses } from './local-addresses.js';

@@ -25,8 +25,8 @@ export interface ApiOptions extends Omit<
   readonly api: 'store' | 'creator';
   readonly resourceName: string;
   readonly scopes: readonly string[];
-  /** The committed OpenAPI document, for a service that serves the API's reference. */
-  readonly reference?: URL;
+  /** Whether this service serves the API's reference. */
+  readonly servesReference?: boolean;
 }
 
 /** An HTTP service that takes access tokens: 401 → 429 → 403, then the body, then the DTO. */
@@ -67,9 +67,9 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
         response.set('Cache-Control', 'public, max-age=300').json(metadata);
       });
       app.use(routes);
-      if (options.reference !== undefined) {
+      if (options.servesReference === true) {
         const { BASE_URL: baseUrl, AUTH_URL: authUrl } = settings;
-        app.use(`/${api}`, referenceRoutes(options.reference, { baseUrl, authUrl }));
+        app.use(`/${api}`, referenceRoutes(api, options.resourceName, { baseUrl, authUrl }));
       }
     },
   });

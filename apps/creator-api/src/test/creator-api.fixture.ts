@@ -22,7 +22,6 @@ import { factsConsumer } from '../consumers/facts.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { projectOrders } from '../orders/project-orders.js';
-import { referenceDocument } from '../reference-document.js';
 import { replayConsumer } from '../consumers/replay.consumer.js';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
 import { ReadAudio } from '../track-uploads/audio/read-audio.js';
@@ -92,7 +91,7 @@ export async function creatorApi(
     api: 'creator',
     resourceName: 'Creator API',
     scopes: [],
-    reference: referenceDocument,
+    servesReference: true,
     readiness: { postgres: () => database.ping() },
   });
   messaging.start();

@@ -1,11 +1,13 @@
-import { type Addresses, documentShape, withAddresses } from '@fulfilment/api-reference';
+import { type Addresses, localAddresses } from '@fulfilment/api-reference';
+import { issuer } from '@fulfilment/contracts';
 import { type Request, type Response, Router } from 'express';
+import { marked } from 'marked';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { referencePage } from './page/reference-page.js';
-import { styleHash } from './page/style.js';
+import { style } from './style.js';
 
+const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 const pageHeaders = {
   'Content-Security-Policy': `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'X-Content-Type-Options': 'nosniff',
@@ -18,19 +20,40 @@ const documentHeaders = {
 const cacheControl = 'public, max-age=300';
 
 /**
- * Serves `/openapi.json` and `/docs` of an API, rendered once from the committed document with this suite's
- * addresses. They need no token, have no quota and do not depend on another service.
- * @param file the committed document
+ * Serves `/openapi.json` and `/docs` of an API, from the committed files with this suite's addresses. They
+ * need no token, have no quota and do not depend on another service.
  */
-export function referenceRoutes(file: string | URL, addresses: Addresses): Router {
-  const document = withAddresses(documentShape.parse(JSON.parse(readFileSync(file, 'utf8'))), addresses);
+export function referenceRoutes(api: string, title: string, addresses: Addresses): Router {
+  const read = (extension: string): string => {
+    const file = new URL(`../../../../docs/reference/${api}.${extension}`, import.meta.url);
+    return withAddresses(readFileSync(file, 'utf8'), addresses);
+  };
+  const page = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} reference</title>
+<style>${style}</style>
+</head>
+<body>
+${marked.parse(read('md'), { async: false })}
+</body>
+</html>`;
   const router = Router({ caseSensitive: true, strict: true });
   router.get(
     '/openapi.json',
-    rendered('application/json; charset=utf-8', JSON.stringify(document), documentHeaders),
+    rendered('application/json; charset=utf-8', read('openapi.json'), documentHeaders),
   );
-  router.get('/docs', rendered('text/html; charset=utf-8', referencePage(document), pageHeaders));
+  router.get('/docs', rendered('text/html; charset=utf-8', page, pageHeaders));
   return router;
+}
+
+/** Replaces the local addresses of a committed file by those of the suite that serves it. */
+function withAddresses(text: string, { baseUrl, authUrl }: Addresses): string {
+  return text
+    .replaceAll(`${issuer(localAddresses.authUrl)}/`, `${issuer(authUrl)}/`)
+    .replaceAll(localAddresses.baseUrl, baseUrl);
 }
 
 /** A weak ETag, because the same page is sent plain and compressed. */

@@ -1,0 +1,42 @@
+import { readDocument } from '@fulfilment/testing/reference';
+import { apiPage } from './api-page.ts';
+
+const document = readDocument('store');
+
+describe('the reference page of the Store API', () => {
+  const page = apiPage(document);
+  const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id);
+
+  it('has one target for each of its links', () => {
+    const targets = [...page.matchAll(/(?:href="|\]\()#([^")]+)/g)].map(([, id = '']) => id);
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('shows every operation, event, schema, scope, bound and error code', () => {
+    const operations = [...Object.values(document.paths), ...Object.values(document.webhooks ?? {})];
+    const names = operations.flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    const schemas = Object.keys(document.components.schemas).map((name) => `schema-${name}`);
+    expect(ids).toEqual(expect.arrayContaining([...names, ...schemas]));
+    for (const text of [
+      'orders:create',
+      '0 to 9007199254740991',
+      'insufficient_stock',
+      'UNPROCESSABLE_ENTITY',
+      'X-Service-Signature',
+    ]) {
+      expect(page).toContain(text);
+    }
+  });
+
+  it('shows a curl command for an operation', () => {
+    expect(page).toContain("curl -X POST 'https://localhost:8443/store/v1/orders'");
+    expect(page).toContain('-H "Authorization: Bearer $TOKEN"');
+  });
+
+  it('escapes all text of the document', () => {
+    const bad = '<script>alert(1)</script>';
+    const info = { ...document.info, title: bad, summary: bad, description: `### ${bad}\n\n- ${bad}` };
+    expect(apiPage({ ...document, info })).not.toContain('<script');
+  });
+});

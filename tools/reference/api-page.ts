@@ -1,0 +1,206 @@
+import {
+  type DocumentedOperation,
+  type Example,
+  headerOf,
+  methods,
+  type OpenApiDocument,
+  responseOf,
+} from '@fulfilment/api-reference';
+import { anchor, fence, heading, table, text } from './markdown.ts';
+import { fieldTable, notes, typeName } from './schema-table.ts';
+
+interface PlacedOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: DocumentedOperation;
+}
+
+/** The reference of an API as Markdown. The services render it as HTML. */
+export function apiPage(document: OpenApiDocument): string {
+  const { info, tags, components, servers, webhooks = {} } = document;
+  const events = Object.values(webhooks).flatMap(({ post }) => post ?? []);
+  const body = blocks([
+    `# ${text(info.title)} ${info.version}`,
+    text(info.summary),
+    `Base URL: \`${servers[0]?.url}\`. This reference is also available as [OpenAPI 3.1](${servers[0]?.url}/openapi.json).`,
+    heading(2, 'about', 'About'),
+    text(info.description).replaceAll(/^### (.+)$/gm, (_, title: string) => heading(3, anchor(title), title)),
+    ...authentication(document),
+    heading(3, 'response-headers', 'Response headers'),
+    table(
+      ['Header', 'Type', 'Notes'],
+      Object.entries(components.headers).map(([name, { description, schema }]) => [
+        `\`${name}\``,
+        typeName(schema),
+        notes({ ...schema, description }, true),
+      ]),
+    ),
+    ...tags.flatMap(({ name, description }) => [
+      heading(2, `tag-${anchor(name)}`, name),
+      text(description),
+      ...operationsOf(document, name).flatMap((placed) => operationSection(placed, document)),
+    ]),
+    ...eventSections(events, document),
+    heading(2, 'schemas', 'Schemas'),
+    ...Object.entries(components.schemas).flatMap(([name, schema]) => [
+      heading(3, `schema-${name}`, name),
+      text(schema.description ?? ''),
+      fieldTable(schema),
+      ...examples(schema.examples === undefined ? {} : { example: { value: schema.examples[0] } }),
+    ]),
+  ]);
+  const contents = [...body.matchAll(/^(##+) <a id="(\S+)" .*?>(.+)<\/a>$/gm)].map(
+    ([, marks = '', id, title]) => `${'  '.repeat(marks.length - 2)}- [${title}](#${id})`,
+  );
+  return blocks(['<nav aria-label="Contents">', contents.join('\n'), '</nav>', '<main>', body, '</main>']);
+}
+
+function blocks(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function operationsOf({ paths }: OpenApiDocument, tag: string): PlacedOperation[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      return operation?.tags?.includes(tag) === true ? [{ method, path, operation }] : [];
+    }),
+  );
+}
+
+function authentication({ components }: OpenApiDocument): string[] {
+  return Object.values(components.securitySchemes).flatMap(({ description, flows }) => {
+    const { authorizationUrl, tokenUrl, scopes } = flows.authorizationCode;
+    return [
+      heading(3, 'authentication', 'Authentication'),
+      text(description),
+      `Authorization endpoint: \`${authorizationUrl}\`. Token endpoint: \`${tokenUrl}\`.`,
+      table(
+        ['Scope', 'Grants'],
+        Object.entries(scopes).map(([scope, grants]) => [`\`${scope}\``, grants]),
+      ),
+    ];
+  });
+}
+
+function operationSection({ method, path, operation }: PlacedOperation, document: OpenApiDocument): string[] {
+  const { requestBody, responses } = operation;
+  const url = `${(operation.servers ?? document.servers)[0]?.url}${path}`;
+  const body = requestBody?.content['application/json'];
+  const bodies = Object.values<Example>(body?.examples ?? { none: { value: undefined } });
+  return [
+    heading(3, operation.operationId, operation.summary),
+    `**${method.toUpperCase()}** \`${path}\``,
+    text(operation.description ?? ''),
+    access(operation),
+    parameterTable(operation),
+    body === undefined
+      ? ''
+      : `Body: ${typeName(body.schema)}${requestBody?.required === true ? '' : ' (optional)'}`,
+    ...bodies.flatMap(({ summary = 'Request', value }) => [
+      `${text(summary)}:`,
+      fence('sh', curlCommand(operation, method, url, value)),
+    ]),
+    responseTable(operation, document),
+    ...Object.entries(responses).flatMap(([status, given]) => {
+      const media = responseOf(document, given).content?.['application/json'];
+      if (!status.startsWith('2') || media === undefined) return [];
+      return [fieldTable(media.schema), ...examples(media.examples)];
+    }),
+  ];
+}
+
+/** The sections of events. Their headers and responses are the same. */
+function eventSections(events: readonly DocumentedOperation[], document: OpenApiDocument): string[] {
+  const [first] = events;
+  if (first === undefined) return [];
+  return [
+    heading(2, 'events', 'Events'),
+    'The requests that are sent to the URL of a subscription, with these headers:',
+    parameterTable(first),
+    'Your response:',
+    responseTable(first, document),
+    ...events.flatMap(({ operationId, summary, description = '', requestBody }) => {
+      const body = requestBody?.content['application/json'];
+      return [
+        heading(3, operationId, summary),
+        text(description),
+        fieldTable(body?.schema ?? {}),
+        ...examples(body?.examples),
+      ];
+    }),
+  ];
+}
+
+function access({ security = [], 'x-rate-limit': limit }: DocumentedOperation): string {
+  if (limit === undefined) return 'Requires no access token and has no rate limit.';
+  const scopes = security.flatMap((scheme) => Object.values(scheme).flat()).map((scope) => `\`${scope}\``);
+  const scope = scopes.length === 0 ? '' : ` with the scope ${scopes.join(' ')}`;
+  return (
+    `Requires an access token${scope}. ` +
+    `Quota \`${limit.quota}\`: ${limit.requests} requests per ${limit.window_seconds} s by default.`
+  );
+}
+
+function parameterTable({ parameters = [] }: DocumentedOperation): string {
+  return table(
+    ['Parameter', 'In', 'Type', 'Notes'],
+    parameters.map(({ name, in: place, schema, description, required = false, example }) => [
+      `\`${name}\``,
+      place,
+      typeName(schema),
+      `${notes({ ...schema, description }, required)}${example === undefined ? '' : `; example \`${exampleText(example)}\``}`,
+    ]),
+  );
+}
+
+function responseTable({ responses }: DocumentedOperation, document: OpenApiDocument): string {
+  return table(
+    ['Response', 'Body', 'Meaning', 'Headers'],
+    Object.entries(responses).map(([status, given]) => {
+      const { description, content = {}, headers = {} } = responseOf(document, given);
+      const [schema] = Object.values(content).map((media) => media.schema);
+      const code = schema?.allOf?.[1]?.properties?.['code']?.const;
+      const names = Object.entries(headers).map(
+        ([name, header]) => `\`${name}\`${headerOf(document, header).required === true ? '' : ' (optional)'}`,
+      );
+      const body = typeof code === 'string' ? `\`${code}\`` : schema === undefined ? '' : typeName(schema);
+      return [status, body, description, names.join(', ')];
+    }),
+  );
+}
+
+function examples(given: Readonly<Record<string, Example>> = {}): string[] {
+  return Object.values(given).flatMap(({ summary = 'Example', value }) => [
+    `${text(summary)}:`,
+    fence('json', JSON.stringify(value, null, 2)),
+  ]);
+}
+
+/** A curl command with the examples of the required parameters. */
+function curlCommand(operation: DocumentedOperation, method: string, url: string, body: unknown): string {
+  const { parameters = [], security = [] } = operation;
+  const given = (place: string) =>
+    parameters.filter(
+      ({ name, in: where, required }) => where === place && (required === true || name === 'idempotency-key'),
+    );
+  const filled = given('path').reduce(
+    (path, { name, example }) => path.replace(`{${name}}`, exampleText(example)),
+    url,
+  );
+  const query = given('query').map(
+    ({ name, example }) => `${name}=${encodeURIComponent(exampleText(example))}`,
+  );
+  const json = JSON.stringify(body, null, 2)?.replaceAll("'", String.raw`'\''`);
+  return [
+    `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${[filled, ...query].join('?')}'`,
+    ...(security.length > 0 ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...given('header').map(({ name, example }) => `-H '${name}: ${exampleText(example)}'`),
+    ...(json === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${json}'`]),
+  ].join(' \\\n  ');
+}
+
+/** An example of a parameter in its text form. */
+function exampleText(example: unknown): string {
+  return typeof example === 'string' ? example : JSON.stringify(example);
+}
