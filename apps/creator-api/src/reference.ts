@@ -1,11 +1,9 @@
-import { apiPart } from '@fulfilment/api-reference';
-import { defaultQuotas, routesOf } from '@fulfilment/http-service';
+import type { ServiceReference } from '@fulfilment/api-reference';
+import { routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
 
 /** The whole Creator API; no other service serves a part of it. */
-export const reference = apiPart({
-  api: 'creator',
-  quotas: defaultQuotas,
+export const reference: ServiceReference = {
   routes: routesOf(controllers),
   tags: [
     { name: 'Creators', description: 'The creators that are visible to you.' },
@@ -14,4 +12,4 @@ export const reference = apiPart({
     { name: 'Releases', description: 'Creation of releases for the Store.' },
     { name: 'Track uploads', description: 'Registration and analysis of the audio of tracks.' },
   ],
-});
+};

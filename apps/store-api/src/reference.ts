@@ -1,11 +1,9 @@
-import { apiPart } from '@fulfilment/api-reference';
-import { defaultQuotas, routesOf } from '@fulfilment/http-service';
+import type { ServiceReference } from '@fulfilment/api-reference';
+import { routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
 
 /** The part of the Store API that this service owns; webhook-worker owns the subscriptions. */
-export const reference = apiPart({
-  api: 'store',
-  quotas: defaultQuotas,
+export const reference: ServiceReference = {
   routes: routesOf(controllers),
   tags: [
     { name: 'Orders', description: 'Placing and reading orders.' },
@@ -17,4 +15,4 @@ export const reference = apiPart({
     { name: 'Shipping', description: 'Shipping rates and shipping services.' },
     { name: 'Creator', description: 'The creator that the access token is authorised for.' },
   ],
-});
+};

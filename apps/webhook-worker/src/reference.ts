@@ -1,12 +1,10 @@
-import { apiPart } from '@fulfilment/api-reference';
-import { defaultQuotas, routesOf } from '@fulfilment/http-service';
+import type { ServiceReference } from '@fulfilment/api-reference';
+import { routesOf } from '@fulfilment/http-service';
 import { controllers } from './controllers.js';
 import { eventReference } from './fan-out/events.reference.js';
 
 /** The part of the Store API that this service owns: everything below `/v1/webhooks`, and the events. */
-export const reference = apiPart({
-  api: 'store',
-  quotas: defaultQuotas,
+export const reference: ServiceReference = {
   routes: routesOf(controllers),
   tags: [
     { name: 'Webhooks', description: 'Webhook subscriptions.' },
@@ -16,4 +14,4 @@ export const reference = apiPart({
     },
   ],
   ...eventReference(),
-});
+};

@@ -1,7 +1,6 @@
 import { NotFound } from '@fulfilment/error-envelope';
 import { z } from 'zod';
 import { apiDocument } from './api-document.js';
-import { apiPart } from './api-part.js';
 import type { OperationDoc } from './operation.js';
 import type { Route } from './route.js';
 import { responseOf } from './share.js';
@@ -22,37 +21,35 @@ const route: Route = {
   path: '/notes/{id}',
   status: 200,
   operation: readNote,
-  access: { scopes: ['notes:read'], quota: 'default' },
+  access: {
+    scopes: ['notes:read'],
+    rateLimit: { quota: 'default', requests: 10, window_seconds: 60 },
+  },
   headers: [],
 };
-const quotas = { default: { requests: 10, windowSeconds: 60 } };
-const partOf = (changed: Partial<Route>) =>
-  apiPart({
-    api: 'store',
-    tags: [{ name: 'Notes', description: 'Notes.' }],
-    routes: [{ ...route, ...changed }],
-    quotas,
-  });
-const documentOf = (...parts: ReturnType<typeof partOf>[]) =>
+const documentOf = (...changed: Partial<Route>[]) =>
   apiDocument({
+    api: 'store',
     info: { title: 'Notes', version: '1', summary: 'Notes.', description: 'Notes.' },
-    prefix: 'notes',
     scopes: { 'notes:read': 'Read notes' },
-    parts,
+    services: changed.map((change) => ({
+      tags: [{ name: 'Notes', description: 'Notes.' }],
+      routes: [{ ...route, ...change }],
+    })),
   });
 
 describe('the document of an API', () => {
   it('lists the errors of access, quota and input for every operation', () => {
-    const { responses = {} } = partOf({}).paths['/notes/{id}']?.get ?? {};
+    const { responses = {} } = documentOf({}).paths['/notes/{id}']?.get ?? {};
     expect(Object.keys(responses)).toEqual(['200', '401', '403', '404', '429', '500', '503']);
     const withBody =
-      partOf({ method: 'post', bodyLimitBytes: 4096 }).paths['/notes/{id}']?.post?.responses ?? {};
+      documentOf({ method: 'post', bodyLimitBytes: 4096 }).paths['/notes/{id}']?.post?.responses ?? {};
     expect(Object.keys(withBody)).toEqual(expect.arrayContaining(['400', '413', '415']));
     expect(withBody['413']).toMatchObject({ description: 'The body is larger than 4 KiB.' });
   });
 
   it('requires no token for public operations', () => {
-    const { security, responses } = partOf({ access: 'public' }).paths['/notes/{id}']?.get ?? {};
+    const { security, responses } = documentOf({ access: 'public' }).paths['/notes/{id}']?.get ?? {};
     expect(security).toEqual([]);
     expect(Object.keys(responses ?? {})).toEqual(['200', '404', '500', '503']);
   });
@@ -60,24 +57,25 @@ describe('the document of an API', () => {
   it.each([
     ['a path parameter without a description', { operation: { ...readNote, path: {} } }],
     ['a path that may lead nowhere without a 404', { operation: { ...readNote, errors: [] } }],
-    ['a quota that there is none of', { access: { scopes: [], quota: 'other' } }],
     [
       'a response without an example',
       { operation: { ...readNote, answer: { description: 'It.', shape: z.object({ a: z.string() }) } } },
     ],
   ] as const)('cannot be made of %s', (_what, changed) => {
-    expect(() => partOf(changed)).toThrow();
+    expect(() => documentOf(changed)).toThrow(/has/);
   });
 
-  it('rejects parts that define one name differently', () => {
-    expect(() => documentOf(partOf({}), partOf({ access: 'public' }))).toThrow('two paths named /notes/{id}');
+  it('rejects services that define one operation or schema differently', () => {
+    expect(() => documentOf({}, { access: 'public' })).toThrow('There are two get /notes/{id}.');
+    const other = z.object({ title: z.string() }).meta({ id: 'Note', examples: [{ title: 'Hello' }] });
+    const answer = { description: 'It.', shape: other };
+    expect(() => documentOf({}, { method: 'put', operation: { ...readNote, answer } })).toThrow(
+      'There are two schemas Note.',
+    );
   });
 
   it('turns responses that several operations share into components', () => {
-    const document = documentOf(
-      partOf({}),
-      partOf({ path: '/other/{id}', operation: { ...readNote, id: 'readOther' } }),
-    );
+    const document = documentOf({}, { path: '/other/{id}', operation: { ...readNote, id: 'readOther' } });
     const given = document.paths['/other/{id}']?.get?.responses['429'] ?? { $ref: '' };
     expect(given).toEqual({ $ref: '#/components/responses/TooManyRequests' });
     expect(responseOf(document, given).headers?.['Retry-After']).toEqual({

@@ -1,48 +1,57 @@
 import { issuer } from '@fulfilment/contracts';
-import { type ApiPart, UniqueNames } from './api-part.js';
-import { accessTokenScheme } from './describe-route.js';
+import { accessTokenScheme, describeRoute } from './describe-route.js';
 import type { OpenApiDocument, PathItem } from './document.js';
 import { errorShape } from './errors.js';
-import { localAddresses } from './local-addresses.js';
-import type { Schema } from './schema.js';
+import { localAddresses } from './headers.js';
+import type { Api, ServiceReference } from './route.js';
+import type { Schema, Schemas } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
-import { shareResponses } from './share.js';
+import { shareResponses, sorted } from './share.js';
 
 export interface DocumentOptions {
+  readonly api: Api;
   readonly info: OpenApiDocument['info'];
-  /** First path segment of the API. */
-  readonly prefix: string;
   readonly scopes: Readonly<Record<string, string>>;
-  readonly parts: readonly ApiPart[];
+  readonly services: readonly ServiceReference[];
 }
 
 /**
- * Merges the parts of several services into one document.
- * @throws Error when two parts define a name differently
+ * The document of an API, of the parts of its services.
+ * @throws Error when documentation is missing, or two operations or schemas share a name
  */
-export function apiDocument({ info, prefix, scopes, parts }: DocumentOptions): OpenApiDocument {
-  const paths = new UniqueNames<PathItem>('paths');
-  const webhooks = new UniqueNames<PathItem>('webhooks');
-  const schemas = new UniqueNames<Schema>('shapes');
-  schemas.addAll(shapeSchema(errorShape).schemas);
-  for (const part of parts) {
-    paths.addAll(part.paths);
-    webhooks.addAll(part.webhooks);
-    schemas.addAll(part.schemas);
+export function apiDocument({ api, info, scopes, services }: DocumentOptions): OpenApiDocument {
+  const paths: Record<string, PathItem> = {};
+  const schemas: Record<string, Schema> = {};
+  const add = (named: Schemas = {}): void => {
+    for (const [name, schema] of Object.entries(named)) {
+      const known = (schemas[name] ??= schema);
+      if (JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`There are two schemas ${name}.`);
+    }
+  };
+  add(shapeSchema(errorShape).schemas);
+  for (const service of services) {
+    add(service.schemas);
+    for (const route of service.routes) {
+      const described = describeRoute(route, api);
+      const item = (paths[route.path] ??= {});
+      if (item[route.method] !== undefined) throw new Error(`There are two ${route.method} ${route.path}.`);
+      item[route.method] = described.operation;
+      add(described.schemas);
+    }
   }
-  const events = webhooks.inOrder();
-  const shared = shareResponses(paths.inOrder());
+  const webhooks = services.reduce((all, service) => ({ ...all, ...service.webhooks }), {});
+  const shared = shareResponses(paths);
   return {
     openapi: '3.1.1',
     info,
-    servers: [{ url: `${localAddresses.baseUrl}/${prefix}` }],
+    servers: [{ url: `${localAddresses.baseUrl}/${api}` }],
     security: [{ [accessTokenScheme]: [] }],
-    tags: parts.flatMap(({ tags }) => tags),
-    paths: shared.paths,
-    ...(Object.keys(events).length > 0 && { webhooks: events }),
+    tags: services.flatMap(({ tags }) => tags),
+    paths,
+    ...(Object.keys(webhooks).length > 0 && { webhooks }),
     components: {
-      schemas: schemas.sorted(),
-      ...shared.components,
+      schemas: sorted(schemas),
+      ...shared,
       securitySchemes: { [accessTokenScheme]: accessTokens(scopes) },
     },
   };

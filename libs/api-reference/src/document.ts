@@ -10,18 +10,18 @@ const mediaShape = z.strictObject({
 });
 const contentShape = z.record(z.string(), mediaShape);
 
-export const headerShape = z.strictObject({
+const headerShape = z.strictObject({
   description: z.string(),
   required: z.boolean().optional(),
   schema: schemaShape,
   example: z.unknown().optional(),
 });
-export const parameterShape = headerShape.extend({
+const parameterShape = headerShape.extend({
   name: z.string(),
   in: z.enum(['path', 'query', 'header']),
 });
 const referenceShape = z.strictObject({ $ref: z.string() });
-export const responseShape = z.strictObject({
+const responseShape = z.strictObject({
   description: z.string(),
   headers: z.record(z.string(), z.union([referenceShape, headerShape])).optional(),
   content: contentShape.optional(),
@@ -34,9 +34,9 @@ const rateLimitShape = z.strictObject({
   window_seconds: z.number(),
 });
 
-const serverShape = z.strictObject({ url: z.string(), description: z.string().optional() });
+const serverShape = z.strictObject({ url: z.string() });
 
-export const operationShape = z.strictObject({
+const operationShape = z.strictObject({
   operationId: z.string(),
   tags: z.array(z.string()).optional(),
   summary: z.string(),
@@ -51,7 +51,7 @@ export const operationShape = z.strictObject({
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
-export const pathItemShape = z.partialRecord(z.enum(methods), operationShape);
+const pathItemShape = z.partialRecord(z.enum(methods), operationShape);
 
 const oauthFlowShape = z.strictObject({
   authorizationUrl: z.string(),
@@ -65,7 +65,7 @@ const securitySchemeShape = z.strictObject({
   flows: z.strictObject({ authorizationCode: oauthFlowShape }),
 });
 
-export const tagShape = z.strictObject({ name: z.string(), description: z.string() });
+const tagShape = z.strictObject({ name: z.string(), description: z.string() });
 
 export const documentShape = z.strictObject({
   openapi: z.literal('3.1.1'),
@@ -96,3 +96,5 @@ export type Response = z.infer<typeof responseShape>;
 export type Header = z.infer<typeof headerShape>;
 export type Reference = z.infer<typeof referenceShape>;
 export type Example = z.infer<typeof exampleShape>;
+export type RateLimitPolicy = z.infer<typeof rateLimitShape>;
+export type Tag = z.infer<typeof tagShape>;

@@ -32,7 +32,7 @@ class UnknownCheckDto {
 
 describe('the schema of a DTO', () => {
   it('contains the checks of its decorators, with its own members first', () => {
-    const { schema, holds } = dtoSchema(OuterDto);
+    const { schema, schemas } = dtoSchema(OuterDto);
     expect(schema).toEqual({
       type: 'object',
       properties: {
@@ -43,7 +43,7 @@ describe('the schema of a DTO', () => {
       required: ['inner'],
     });
     expect(Object.keys(schema.properties ?? {})).toEqual(['inner', 'word', 'page']);
-    expect(holds).toEqual([InnerDto]);
+    expect(Object.keys(schemas)).toEqual(['InnerRequest']);
   });
 
   it('rejects a member without a description', () => {

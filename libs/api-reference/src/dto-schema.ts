@@ -1,58 +1,49 @@
 import { getMetadataStorage } from 'class-validator';
 import { z } from 'zod';
-import { type Class, descriptionOf, objectsOf } from './field.js';
-import { componentRef, type Schema, schemaShape } from './schema.js';
+import { type Class, documentationOf } from './field.js';
+import { componentRef, type NamedSchemas, type Schema, schemaShape } from './schema.js';
 
 type Check = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
-/** Schema of a DTO, and the DTOs of its members. */
-export interface DtoSchema {
-  readonly schema: Schema;
-  readonly holds: readonly Class[];
-}
-
 /**
- * The JSON Schema of a DTO, from the decorators that validate it.
+ * The JSON Schema of a DTO, from the decorators that validate it, and the schemas of the DTOs in it.
  * @throws Error for a member without a description or with an unknown check
  */
-export function dtoSchema(dto: Class): DtoSchema {
-  const checks = Map.groupBy(
+export function dtoSchema(dto: Class): NamedSchemas {
+  const members = Map.groupBy(
     getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false),
     ({ propertyName }) => propertyName,
   );
-  const defaults = new Map(Object.entries(new dto()));
-  const holds: Class[] = [];
+  // Inherited members last, so that a list's own parameters come before those of the page.
+  const isInherited = ([, [first]]: [string, Check[]]): number => Number(first?.target !== dto);
+  const defaults = new dto();
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
-  for (const [name, given] of [...checks].sort(byPlaceIn(dto))) {
-    const described = descriptionOf(dto, name);
+  const schemas: Record<string, Schema> = {};
+  for (const [name, checks] of [...members].sort((one, other) => isInherited(one) - isInherited(other))) {
+    const { described, inner } = documentationOf(defaults, name);
     if (described === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
-    const inner = objectsOf(dto, name);
-    if (inner !== undefined) holds.push(inner);
-    const byDefault: unknown = defaults.get(name);
+    if (inner !== undefined) Object.assign(schemas, dtoComponents(inner));
+    const byDefault: unknown = Reflect.get(defaults, name);
     properties[name] = {
-      ...memberSchema(given, inner, `${dto.name}.${name}`),
+      ...memberSchema(checks, inner, `${dto.name}.${name}`),
       description: described.text,
-      ...(byDefault === undefined ? {} : { default: byDefault }),
-      ...(described.example === undefined ? {} : { examples: [described.example] }),
+      ...(byDefault !== undefined && { default: byDefault }),
+      ...(described.example !== undefined && { examples: [described.example] }),
     };
-    if (byDefault === undefined && !given.some(isOptional)) required.push(name);
+    if (byDefault === undefined && !checks.some(isOptional)) required.push(name);
   }
-  return {
-    schema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) },
-    holds,
-  };
+  return { schema: { type: 'object', properties, ...(required.length > 0 && { required }) }, schemas };
 }
 
-/** Component name of a DTO. */
+/** The schemas of a DTO and of the DTOs in it, by their component names. */
+export function dtoComponents(dto: Class): Record<string, Schema> {
+  const { schema, schemas } = dtoSchema(dto);
+  return { [dtoName(dto)]: schema, ...schemas };
+}
+
 export function dtoName(dto: Class): string {
   return dto.name.replace(/Dto$/, 'Request');
-}
-
-/** Inherited members last, so that a list's own parameters come before those of the page. */
-function byPlaceIn(dto: Class) {
-  const place = ([, [first]]: [string, Check[]]): number => (first?.target === dto ? 0 : 1);
-  return (one: [string, Check[]], other: [string, Check[]]): number => place(one) - place(other);
 }
 
 function isOptional({ name, type }: Check): boolean {
@@ -61,11 +52,13 @@ function isOptional({ name, type }: Check): boolean {
 
 function memberSchema(checks: readonly Check[], inner: Class | undefined, member: string): Schema {
   const held = inner === undefined ? undefined : componentRef(dtoName(inner));
-  const together = (some: readonly Check[]): Schema =>
-    some.reduce<Schema>((sum, check) => ({ ...sum, ...checkSchema(check, member) }), {});
-  const whole = together(checks.filter(({ each }) => !each));
+  const schemaOf = (each: boolean): Schema =>
+    checks
+      .filter((check) => Boolean(check.each) === each)
+      .reduce<Schema>((sum, check) => ({ ...sum, ...checkSchema(check, member) }), {});
+  const whole = schemaOf(false);
   if (whole.type !== 'array') return held ?? whole;
-  return { ...whole, items: held ?? { ...whole.items, ...together(checks.filter(({ each }) => each)) } };
+  return { ...whole, items: held ?? { ...whole.items, ...schemaOf(true) } };
 }
 
 /** class-validator's own checks that our DTOs use. Our own checks define their schema in `Field`. */
@@ -84,10 +77,10 @@ const known: Readonly<Record<string, (constraint: unknown) => Schema>> = {
 
 function checkSchema(check: Check, member: string): Schema {
   const name = isOptional(check) ? 'isOptional' : (check.name ?? check.type);
+  const constraint: unknown = check.constraints?.[0];
   const rule = known[name];
-  const constraints: readonly unknown[] = check.constraints ?? [];
-  if (rule !== undefined) return rule(constraints[0]);
-  const said = schemaShape.safeParse(constraints[0]);
-  if (said.success) return said.data;
+  if (rule !== undefined) return rule(constraint);
+  const own = schemaShape.safeParse(constraint);
+  if (own.success) return own.data;
   throw new Error(`${member} is checked by ${name}, which has no schema.`);
 }

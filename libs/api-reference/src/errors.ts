@@ -1,7 +1,6 @@
 import {
   type ErrorCode,
   errorCodes,
-  type ErrorDetail,
   type ErrorEnvelope,
   Forbidden,
   PayloadTooLarge,
@@ -15,8 +14,7 @@ import {
 import { z } from 'zod';
 import type { Example, Header, Response } from './document.js';
 import { dtoSchema } from './dto-schema.js';
-import { optional, standardHeaders } from './headers.js';
-import { localAddresses } from './local-addresses.js';
+import { localAddresses, optional, standardHeaders } from './headers.js';
 import type { ErrorDoc } from './operation.js';
 import type { Api, Route } from './route.js';
 import { componentRef } from './schema.js';
@@ -46,94 +44,84 @@ export const errorShape = z
     id: 'Error',
     description: 'The envelope of all error responses.',
     examples: [
-      envelopeOf(
+      toErrorResponse(
         new ValidationFailed([{ field: 'items.0.quantity', reason: 'must be an integer from 1 to 1000' }]),
-      ),
+      ).body,
     ],
   });
 
-/** The challenge of an API with local addresses. */
-function challengeOf(api: Api): string {
-  return `Bearer realm="api", resource_metadata="${localAddresses.baseUrl}/.well-known/oauth-protected-resource/${api}"`;
-}
-
-/** Errors of authentication and quotas, before the operation runs. */
-function errorsOfAccess({ access, retryOnlyWithKey }: Route, challenge: string): ErrorDoc[] {
+/** Errors that follow from the access, input and body of a route, and those of the operation itself. */
+function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
+  const { access, bodyLimitBytes, retryOnlyWithKey, operation } = route;
+  const scope = access === 'public' ? '' : access.scopes.join(' ');
   const onlyWithKey =
     retryOnlyWithKey === true
       ? ' Retry only if the request had an `idempotency-key`; otherwise there is no `Retry-After`.'
       : '';
-  const always: ErrorDoc[] = [
+  const when = (condition: boolean, ...docs: ErrorDoc[]): ErrorDoc[] => (condition ? docs : []);
+  return [
+    ...when(hasInput(route), {
+      when: 'The request does not have the documented shape; `details` names the invalid members, parameters or headers.',
+      example: invalidInput(route),
+    }),
+    ...when(
+      bodyLimitBytes !== undefined,
+      {
+        when: `The body is larger than ${(bodyLimitBytes ?? 0) / 1024} KiB.`,
+        example: new PayloadTooLarge(bodyLimitBytes ?? 0),
+      },
+      {
+        when: 'The `Content-Type` of the body is not JSON, or the body is compressed.',
+        example: new UnsupportedMediaType(),
+      },
+    ),
+    ...when(
+      access !== 'public',
+      {
+        when: 'The access token is missing, malformed, expired, revoked or not for this API.',
+        example: new Unauthorized(
+          'The access token is malformed, expired, revoked or not for this API.',
+          challenge,
+        ),
+      },
+      {
+        when: `The quota is exceeded. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
+        example: new RateLimited(1),
+      },
+    ),
+    ...when(scope !== '', {
+      when: `The access token lacks the scope \`${scope}\`.`,
+      example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
+    }),
     { when: 'An unexpected error on the server.', example: new InternalError() },
     {
       when: `A dependency is unavailable, or the service is starting. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
       example: new ServiceUnavailable(),
     },
-  ];
-  if (access === 'public') return always;
-  const scope = access.scopes.join(' ');
-  return [
-    {
-      when: 'The access token is missing, malformed, expired, revoked or not for this API.',
-      example: new Unauthorized(
-        'The access token is malformed, expired, revoked or not for this API.',
-        challenge,
-      ),
-    },
-    ...(scope === ''
-      ? []
-      : [
-          {
-            when: `The access token lacks the scope \`${scope}\`.`,
-            example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
-          },
-        ]),
-    {
-      when: `The quota is exceeded. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
-      example: new RateLimited(1),
-    },
-    ...always,
+    ...(operation.errors ?? []),
   ];
 }
 
-const malformed = new ValidationFailed(
-  [{ field: 'body', reason: 'malformed_json' }],
-  'The request body is not valid JSON.',
-);
-
-/** Errors of the form of a request. */
-function errorsOfInput({ bodyLimitBytes, body, query, params, headers }: Route): ErrorDoc[] {
-  const checked = [body, query, params].some((dto) => dto !== undefined) || headers.length > 0;
-  if (!checked && bodyLimitBytes === undefined) return [];
-  const bad: ErrorDoc = {
-    when: 'The request does not have the documented shape; `details` names the invalid members, parameters or headers.',
-    example:
-      bodyLimitBytes === undefined ? new ValidationFailed([wrongParameter({ query, params })]) : malformed,
-  };
-  if (bodyLimitBytes === undefined) return [bad];
-  return [
-    bad,
-    {
-      when: `The body is larger than ${bodyLimitBytes / 1024} KiB.`,
-      example: new PayloadTooLarge(bodyLimitBytes),
-    },
-    {
-      when: 'The `Content-Type` of the body is not JSON, or the body is compressed.',
-      example: new UnsupportedMediaType(),
-    },
-  ];
+function hasInput({ bodyLimitBytes, body, query, params, headers }: Route): boolean {
+  return [bodyLimitBytes, body, query, params, headers[0]].some((input) => input !== undefined);
 }
 
-/** Example error detail of the first parameter that can be invalid. */
-function wrongParameter({ query, params }: Pick<Route, 'query' | 'params'>): ErrorDetail {
+/** Example of a 400: malformed JSON, or the first parameter that can be invalid. */
+function invalidInput({ bodyLimitBytes, query, params }: Route): ValidationFailed {
+  if (bodyLimitBytes !== undefined) {
+    const detail = { field: 'body', reason: 'malformed_json' };
+    return new ValidationFailed([detail], 'The request body is not valid JSON.');
+  }
   const members = [query, params].flatMap((dto) =>
     dto === undefined ? [] : Object.entries(dtoSchema(dto).schema.properties ?? {}),
   );
   for (const [field, { type, minimum, maximum, format }] of members) {
-    if (type === 'integer') return { field, reason: `must be an integer from ${minimum} to ${maximum}` };
-    if (format === 'uuid') return { field, reason: 'must be a UUID' };
+    if (type === 'integer') {
+      return new ValidationFailed([{ field, reason: `must be an integer from ${minimum} to ${maximum}` }]);
+    }
+    if (format === 'uuid') return new ValidationFailed([{ field, reason: 'must be a UUID' }]);
   }
-  return { field: 'limit', reason: 'must be an integer from 1 to 100' };
+  return new ValidationFailed([{ field: 'limit', reason: 'must be an integer from 1 to 100' }]);
 }
 
 /**
@@ -141,58 +129,43 @@ function wrongParameter({ query, params }: Pick<Route, 'query' | 'params'>): Err
  * @throws Error when the path has parameters and no 404 is documented
  */
 export function errorResponses(route: Route, api: Api): Record<string, Response> {
-  const challenge = challengeOf(api);
-  const docs = [
-    ...errorsOfInput(route),
-    ...errorsOfAccess(route, challenge),
-    ...(route.operation.errors ?? []),
-  ];
-  const byStatus = Map.groupBy(docs, ({ example }) => String(toErrorResponse(example).status));
-  if (route.path.includes('{') && !byStatus.has('404')) {
+  const challenge = `Bearer realm="api", resource_metadata="${localAddresses.baseUrl}/.well-known/oauth-protected-resource/${api}"`;
+  const byStatus = Map.groupBy(errorsOf(route, challenge), ({ example }) => toErrorResponse(example).status);
+  if (route.path.includes('{') && !byStatus.has(404)) {
     throw new Error(`${route.operation.id} has a path parameter but documents no 404.`);
   }
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([one], [other]) => Number(one) - Number(other))
-      .map(([status, of]) => [status, response(of, challenge, route.retryOnlyWithKey === true)]),
-  );
-}
-
-function response(docs: readonly ErrorDoc[], challenge: string, retryOnlyWithKey: boolean): Response {
-  const envelopes = docs.map(({ example }) => envelopeOf(example));
-  const [{ statusCode, code } = envelopeOf(new InternalError())] = envelopes;
-  return {
-    description: docs.map(({ when }) => when).join('\n\n'),
-    headers: errorHeaders(statusCode, code, challenge, retryOnlyWithKey),
-    content: {
-      'application/json': {
-        schema: {
-          allOf: [
-            componentRef('Error'),
-            { properties: { statusCode: { const: statusCode }, code: { const: code } } },
-          ],
-        },
-        examples: namedExamples(envelopes),
-      },
-    },
-  };
+  const responses = [...byStatus].map(([status, docs]) => {
+    const envelopes = docs.map(({ example }) => toErrorResponse(example).body);
+    const code = envelopes[0]?.code;
+    const members = { properties: { statusCode: { const: status }, code: { const: code } } };
+    const content = {
+      schema: { allOf: [componentRef('Error'), members] },
+      examples: namedExamples(envelopes),
+    };
+    const response = {
+      description: docs.map(({ when }) => when).join('\n\n'),
+      headers: errorHeaders(status, code, challenge, route.retryOnlyWithKey === true),
+      content: { 'application/json': content },
+    };
+    return [status, response] as const;
+  });
+  return Object.fromEntries(responses);
 }
 
 function errorHeaders(
   status: number,
-  code: ErrorCode,
+  code: ErrorCode | undefined,
   challenge: string,
   retryOnlyWithKey: boolean,
 ): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
   const challenged = { ...rest['WWW-Authenticate'], example: challenge };
+  const isTransient = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE';
   return {
     'X-Request-Id': rest['X-Request-Id'],
     ...(status === 401 && { 'WWW-Authenticate': challenged }),
     ...(status === 403 && { 'WWW-Authenticate': optional(challenged) }),
-    ...((code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE') && {
-      'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter,
-    }),
+    ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
     ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
   };
@@ -210,10 +183,6 @@ function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Exam
     });
   }
   return Object.fromEntries(names);
-}
-
-function envelopeOf(problem: unknown): ErrorEnvelope {
-  return toErrorResponse(problem).body;
 }
 
 /** Unexpected errors become the 500. */

@@ -1,4 +1,6 @@
 import { registerDecorator } from 'class-validator';
+import 'reflect-metadata';
+import { z } from 'zod';
 import type { Schema } from './schema.js';
 
 export type Class = new () => object;
@@ -26,52 +28,25 @@ export function Field({ name, schema, holds, reason }: FieldRule): PropertyDecor
   };
 }
 
-export interface FieldDescription {
-  readonly text: string;
-  readonly example?: unknown;
-}
-
-const descriptions = new WeakMap<object, Map<string, FieldDescription>>();
-const objects = new WeakMap<object, Map<string, () => Class>>();
+const descriptionKey = 'reference:description';
+const objectsKey = 'reference:objects';
+const description = z.object({ text: z.string(), example: z.unknown() }).optional();
+const objects = z.custom<() => Class>((value) => typeof value === 'function').optional();
 
 /** Describes a member of a DTO. Required: without it the reference cannot be generated. */
 export function Description(text: string, example?: unknown): PropertyDecorator {
-  return (target, property) => keep(descriptions, target.constructor, String(property), { text, example });
+  return Reflect.metadata(descriptionKey, { text, example });
 }
 
 /** Names the DTO of a member's object or list. */
 export function Objects(type: () => Class): PropertyDecorator {
-  return (target, property) => keep(objects, target.constructor, String(property), type);
+  return Reflect.metadata(objectsKey, type);
 }
 
-export function descriptionOf(dto: Class, property: string): FieldDescription | undefined {
-  return find(descriptions, dto, property);
-}
-
-export function objectsOf(dto: Class, property: string): Class | undefined {
-  return find(objects, dto, property)?.();
-}
-
-function keep<Said>(
-  place: WeakMap<object, Map<string, Said>>,
-  dto: object,
-  property: string,
-  said: Said,
-): void {
-  place.set(dto, new Map([...(place.get(dto) ?? []), [property, said]]));
-}
-
-/** The metadata of a member, from the class or a base class. */
-function find<Said>(
-  place: WeakMap<object, Map<string, Said>>,
-  dto: Class,
-  property: string,
-): Said | undefined {
-  let current: unknown = dto;
-  while (typeof current === 'function') {
-    const said = place.get(current)?.get(property);
-    if (said !== undefined) return said;
-    current = Object.getPrototypeOf(current);
-  }
-  return undefined;
+/** The description of a member, and the DTO of its objects. */
+export function documentationOf(dto: object, property: string) {
+  return {
+    described: description.parse(Reflect.getMetadata(descriptionKey, dto, property)),
+    inner: objects.parse(Reflect.getMetadata(objectsKey, dto, property))?.(),
+  };
 }

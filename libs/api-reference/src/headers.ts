@@ -1,6 +1,18 @@
 import type { Header, Parameter } from './document.js';
 import type { ResponseHeader } from './operation.js';
 
+/** Public addresses of a suite. */
+export interface Addresses {
+  readonly baseUrl: string;
+  readonly authUrl: string;
+}
+
+/** Addresses of a local suite, which the committed documents contain. */
+export const localAddresses: Addresses = {
+  baseUrl: 'https://localhost:8443',
+  authUrl: 'https://localhost:8443',
+};
+
 const rateLimitItem = String.raw`"[a-z-]+"`;
 
 /** Headers that depend on the kind of response, not on the operation. */

@@ -1,6 +1,7 @@
+import type { Method, OpenApiDocument, Parameter, RateLimitPolicy, Tag } from './document.js';
 import type { Class } from './field.js';
-import type { Method, Parameter } from './document.js';
 import type { OperationDoc } from './operation.js';
+import type { Schemas } from './schema.js';
 
 /** The two APIs, by the first segment of their paths. */
 export type Api = 'store' | 'creator';
@@ -13,7 +14,7 @@ export interface Route {
   /** Status of the success response. */
   readonly status: number;
   readonly operation: OperationDoc;
-  readonly access: 'public' | { readonly scopes: readonly string[]; readonly quota: string };
+  readonly access: 'public' | { readonly scopes: readonly string[]; readonly rateLimit: RateLimitPolicy };
   /** Maximum size of the JSON body; undefined when none is read. */
   readonly bodyLimitBytes?: number;
   /** Whether error responses have `Retry-After` only when the request had an `idempotency-key`. */
@@ -29,4 +30,13 @@ export interface Route {
   readonly extraHeaders?: readonly 'Cache-Control'[];
   /** Path of a route outside the API's prefix. */
   readonly server?: string;
+}
+
+/** One service's part of the document of an API. */
+export interface ServiceReference {
+  readonly tags: readonly Tag[];
+  readonly routes: readonly Route[];
+  readonly webhooks?: OpenApiDocument['webhooks'];
+  /** Named schemas of the webhooks. */
+  readonly schemas?: Schemas;
 }

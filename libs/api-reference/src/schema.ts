@@ -9,7 +9,6 @@ const list = z.array(z.unknown());
 export const schemaShape = z.strictObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
-  title: z.string().optional(),
   description: z.string().optional(),
   format: z.string().optional(),
   pattern: z.string().optional(),
@@ -23,7 +22,6 @@ export const schemaShape = z.strictObject({
   maxLength: z.number().optional(),
   minItems: z.number().optional(),
   maxItems: z.number().optional(),
-  uniqueItems: z.boolean().optional(),
   required: z.array(z.string()).optional(),
   get properties() {
     return z.record(z.string(), schemaShape).optional();
@@ -46,7 +44,13 @@ export type Schema = z.infer<typeof schemaShape>;
 /** Named schemas of a document. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
-const componentPrefix = '#/components/schemas/';
+/** A schema and the named schemas that it references. */
+export interface NamedSchemas {
+  readonly schema: Schema;
+  readonly schemas: Schemas;
+}
+
+export const componentPrefix = '#/components/schemas/';
 
 export function componentRef(name: string): Schema {
   return { $ref: `${componentPrefix}${name}` };
@@ -55,20 +59,4 @@ export function componentRef(name: string): Schema {
 /** Name of the referenced component, if a schema is a reference. */
 export function referredName({ $ref }: Schema): string | undefined {
   return $ref?.startsWith(componentPrefix) === true ? $ref.slice(componentPrefix.length) : undefined;
-}
-
-/** Applies a change to a schema and all schemas in it, the innermost first. */
-export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
-  const inner = (child: Schema): Schema => mapSchema(child, change);
-  const { properties, additionalProperties, items, anyOf, allOf } = schema;
-  return change({
-    ...schema,
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, inner(child)])),
-    }),
-    ...(typeof additionalProperties === 'object' && { additionalProperties: inner(additionalProperties) }),
-    ...(items && { items: inner(items) }),
-    ...(anyOf && { anyOf: anyOf.map(inner) }),
-    ...(allOf && { allOf: allOf.map(inner) }),
-  });
 }

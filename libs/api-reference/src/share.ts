@@ -1,86 +1,64 @@
 import { STATUS_CODES } from 'node:http';
-import type {
-  DocumentedOperation,
-  Header,
-  OpenApiDocument,
-  PathItem,
-  Reference,
-  Response,
-} from './document.js';
+import type { Header, OpenApiDocument, Reference, Response } from './document.js';
 
-type Paths = OpenApiDocument['paths'];
 type Shared = Pick<OpenApiDocument['components'], 'headers' | 'responses'>;
 
 const headersAt = '#/components/headers/';
 const responsesAt = '#/components/responses/';
 
-/** Turns headers, and responses that occur more than once, into components. */
-export function shareResponses(paths: Paths): { paths: Paths; components: Shared } {
-  const headers = new Map<string, Header>();
-  const withHeaders = mapResponses(paths, (_status, response) => shareHeaders(response, headers));
-  const counts = new Map<string, number>();
-  mapResponses(withHeaders, (status, response) => {
-    const key = `${status} ${JSON.stringify(response)}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-    return response;
-  });
-  const responses = new Map<string, Response>();
-  const shared = mapResponses(withHeaders, (status, response) => {
-    const name = (STATUS_CODES[status] ?? status).replace(/\W/g, '');
-    const isFirst = !responses.has(name) || JSON.stringify(responses.get(name)) === JSON.stringify(response);
-    if ((counts.get(`${status} ${JSON.stringify(response)}`) ?? 0) < 2 || !isFirst) return response;
-    responses.set(name, response);
-    return { $ref: `${responsesAt}${name}` };
-  });
-  return { paths: shared, components: { headers: sorted(headers), responses: sorted(responses) } };
+/** Replaces headers, and responses that occur more than once, by references to components. */
+export function shareResponses(paths: OpenApiDocument['paths']): Shared {
+  const headers: Record<string, Header> = {};
+  const responses: Record<string, Response> = {};
+  const all = Object.values(paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap(({ responses: byStatus }) =>
+      Object.entries(byStatus).flatMap(([status, given]) => {
+        if ('$ref' in given) return [];
+        const response = withSharedHeaders(given, headers);
+        byStatus[status] = response;
+        return [{ byStatus, status, response }];
+      }),
+    );
+  for (const same of Map.groupBy(all, ({ status, response }) => status + JSON.stringify(response)).values()) {
+    for (const { byStatus, status, response } of same) {
+      const name = (STATUS_CODES[status] ?? status).replace(/\W/g, '');
+      if (same.length > 1 && isSame((responses[name] ??= response), response)) {
+        byStatus[status] = { $ref: responsesAt + name };
+      }
+    }
+  }
+  return { headers: sorted(headers), responses: sorted(responses) };
 }
 
-function shareHeaders({ headers, ...response }: Response, known: Map<string, Header>): Response {
-  if (headers === undefined) return response;
-  const share = (name: string, header: Header | Reference): Header | Reference => {
-    if ('$ref' in header) return header;
-    const first = known.get(name) ?? header;
-    known.set(name, first);
-    return JSON.stringify(first) === JSON.stringify(header) ? { $ref: `${headersAt}${name}` } : header;
-  };
-  return {
-    ...response,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, share(name, header)])),
-  };
-}
-
-function mapResponses(
-  paths: Paths,
-  change: (status: string, response: Response) => Response | Reference,
-): Paths {
-  const operation = (given: DocumentedOperation): DocumentedOperation => ({
-    ...given,
-    responses: Object.fromEntries(
-      Object.entries(given.responses).map(([status, response]) => [
-        status,
-        '$ref' in response ? response : change(status, response),
-      ]),
-    ),
+function withSharedHeaders({ headers = {}, ...response }: Response, known: Record<string, Header>): Response {
+  const shared = Object.entries(headers).map(([name, header]) => {
+    const isShared = '$ref' in header || isSame((known[name] ??= header), header);
+    return [name, isShared ? { $ref: headersAt + name } : header] as const;
   });
-  const item = (given: PathItem): PathItem =>
-    Object.fromEntries(Object.entries(given).map(([method, it]) => [method, operation(it)]));
-  return Object.fromEntries(Object.entries(paths).map(([path, given]) => [path, item(given)]));
+  return { ...response, headers: Object.fromEntries(shared) };
 }
 
-function sorted<Thing>(things: ReadonlyMap<string, Thing>): Record<string, Thing> {
-  return Object.fromEntries([...things].sort(([one], [other]) => (one < other ? -1 : 1)));
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+export function sorted<Thing>(things: Readonly<Record<string, Thing>>): Record<string, Thing> {
+  return Object.fromEntries(Object.entries(things).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Resolves a response that may be a reference. */
 export function responseOf({ components }: OpenApiDocument, given: Response | Reference): Response {
-  const response = '$ref' in given ? components.responses[given.$ref.slice(responsesAt.length)] : given;
-  if (response === undefined) throw new Error('The document refers to a response that it does not have.');
-  return response;
+  return '$ref' in given ? component(components.responses, given) : given;
 }
 
 /** Resolves a header that may be a reference. */
 export function headerOf({ components }: OpenApiDocument, given: Header | Reference): Header {
-  const header = '$ref' in given ? components.headers[given.$ref.slice(headersAt.length)] : given;
-  if (header === undefined) throw new Error('The document refers to a header that it does not have.');
-  return header;
+  return '$ref' in given ? component(components.headers, given) : given;
+}
+
+function component<Thing>(components: Readonly<Record<string, Thing>>, { $ref }: Reference): Thing {
+  const found = components[$ref.replace(/^.*\//, '')];
+  if (found === undefined) throw new Error(`The document has no ${$ref}.`);
+  return found;
 }

@@ -44,4 +44,4 @@ export { UuidField } from './dto/uuids.js';
 export { BodyCheckedBy, type BodyCheck } from './dto/body-check.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
 export { Html, html, type Part } from './html.js';
-export { defaultQuotas, routesOf } from './reference/routes.js';
+export { routesOf } from './reference/routes.js';

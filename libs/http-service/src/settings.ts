@@ -42,7 +42,9 @@ export const operationQuotaSettings = {
 };
 type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?: Quota };
 
-export function quotasOf(settings: ApiSettings & OperationQuotas): Quotas {
+type ApiQuotas = Pick<ApiSettings, 'RATE_LIMIT_DEFAULT' | 'RATE_LIMIT_ANONYMOUS'>;
+
+export function quotasOf(settings: ApiQuotas & OperationQuotas): Quotas {
   const { RATE_LIMIT_DEFAULT: byDefault } = settings;
   return {
     default: byDefault,

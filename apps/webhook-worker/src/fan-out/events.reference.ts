@@ -1,10 +1,4 @@
-import {
-  type ApiPart,
-  type Parameter,
-  type Schema,
-  type Schemas,
-  shapeSchema,
-} from '@fulfilment/api-reference';
+import { type Parameter, type Schema, type ServiceReference, shapeSchema } from '@fulfilment/api-reference';
 import { webhookEnvelopeShape, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { sampleData } from '../history/sample-event.rules.js';
@@ -90,7 +84,7 @@ const sampleId = '019aa5d6-3a40-7000-8000-000000000001';
  * Describes every event for OpenAPI's `webhooks`. The examples are rendered by the code that renders
  * deliveries.
  */
-export function eventReference(): { webhooks: ApiPart['webhooks']; schemas: Schemas } {
+export function eventReference(): Pick<ServiceReference, 'webhooks' | 'schemas'> {
   const described = webhookEvents.map((event) => ({ event, ...bodyOf(event) }));
   return {
     webhooks: Object.fromEntries(
@@ -100,7 +94,7 @@ export function eventReference(): { webhooks: ApiPart['webhooks']; schemas: Sche
   };
 }
 
-function bodyOf(event: WebhookEvent): { schema: Schema; schemas: Schemas } {
+function bodyOf(event: WebhookEvent): ReturnType<typeof shapeSchema> {
   return shapeSchema(
     webhookEnvelopeShape.safeExtend({
       event: z.literal(event).describe('Name of the event'),

@@ -1,4 +1,10 @@
-import { type Api, type ApiPart, apiPart, localAddresses, type Route } from '@fulfilment/api-reference';
+import {
+  type Api,
+  localAddresses,
+  type OperationDoc,
+  type Route,
+  type ServiceReference,
+} from '@fulfilment/api-reference';
 import { audiences, issuer, dpopSigningAlgorithms } from '@fulfilment/contracts';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { z } from 'zod';
@@ -50,102 +56,9 @@ const document = z
   .looseObject({ openapi: z.literal('3.1.1').describe('Version of the OpenAPI specification') })
   .meta({ id: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' });
 
-const open = {
-  method: 'get',
-  status: 200,
-  access: 'public',
-  headers: [],
-  extraHeaders: ['Cache-Control'],
-} as const;
-
 /** The operations of every API that have no controller, since `startApi` serves them. */
-export function serviceReference(options: {
-  readonly api: Api;
-  readonly name: string;
-  readonly scopes: readonly string[];
-}): ApiPart {
-  const routes: Route[] = [
-    {
-      ...open,
-      path: '/health/live',
-      operation: {
-        id: 'readLiveness',
-        tag: serviceTag.name,
-        summary: 'Check liveness',
-        answer: { description: 'The process is running.', shape: live },
-      },
-    },
-    {
-      ...open,
-      path: '/health/ready',
-      operation: {
-        id: 'readReadiness',
-        tag: serviceTag.name,
-        summary: 'Check readiness',
-        answer: { description: 'The service can handle requests.', shape: ready },
-        errors: [
-          {
-            when: 'The service is starting, or dependencies are unavailable; `details` has one element for each.',
-            example: new ServiceUnavailable('The service is not ready.', [
-              { field: 'postgres', reason: 'unavailable' },
-            ]),
-          },
-        ],
-      },
-    },
-    {
-      ...open,
-      path: protectedResourcePath(options.api),
-      server: localAddresses.baseUrl,
-      operation: {
-        id: 'readProtectedResourceMetadata',
-        tag: serviceTag.name,
-        summary: 'Read the protected resource metadata',
-        description:
-          'Names the authorization server of this API. `resource_metadata` in the challenge of every 401 is its URL (RFC 9728).',
-        answer: {
-          description: 'The metadata.',
-          shape: metadata,
-          examples: { example: { value: metadataExample(options) } },
-        },
-      },
-    },
-    {
-      ...open,
-      path: '/openapi.json',
-      operation: {
-        id: 'readOpenApiDocument',
-        tag: serviceTag.name,
-        summary: 'Read this reference as OpenAPI',
-        answer: {
-          description: 'The OpenAPI 3.1 document of this API.',
-          shape: document,
-          headers: ['ETag'],
-          examples: { example: { summary: 'The first member', value: { openapi: '3.1.1' } } },
-        },
-      },
-    },
-    {
-      ...open,
-      path: '/docs',
-      contentType: 'text/html',
-      operation: {
-        id: 'readReferencePage',
-        tag: serviceTag.name,
-        summary: 'Read this reference as a page',
-        answer: { description: 'An HTML page without scripts.', shape: z.string(), headers: ['ETag'] },
-      },
-    },
-  ];
-  return apiPart({ api: options.api, tags: [serviceTag], routes, quotas: {} });
-}
-
-function metadataExample({
-  api,
-  name,
-  scopes,
-}: Parameters<typeof serviceReference>[0]): z.input<typeof metadata> {
-  return {
+export function serviceReference(api: Api, name: string, scopes: readonly string[]): ServiceReference {
+  const metadataExample = {
     resource: audiences(localAddresses.baseUrl)[api],
     resource_name: name,
     authorization_servers: [issuer(localAddresses.authUrl)],
@@ -153,5 +66,73 @@ function metadataExample({
     dpop_signing_alg_values_supported: [...dpopSigningAlgorithms],
     dpop_bound_access_tokens_required: false,
     scopes_supported: [...scopes],
+  } satisfies z.input<typeof metadata>;
+  const notReady = new ServiceUnavailable('The service is not ready.', [
+    { field: 'postgres', reason: 'unavailable' },
+  ]);
+  return {
+    tags: [serviceTag],
+    routes: [
+      openRoute('/health/live', {
+        id: 'readLiveness',
+        summary: 'Check liveness',
+        answer: { description: 'The process is running.', shape: live },
+      }),
+      openRoute('/health/ready', {
+        id: 'readReadiness',
+        summary: 'Check readiness',
+        answer: { description: 'The service can handle requests.', shape: ready },
+        errors: [
+          {
+            when: 'The service is starting, or dependencies are unavailable; `details` has one element for each.',
+            example: notReady,
+          },
+        ],
+      }),
+      {
+        ...openRoute(protectedResourcePath(api), {
+          id: 'readProtectedResourceMetadata',
+          summary: 'Read the protected resource metadata',
+          description:
+            'Names the authorization server of this API. `resource_metadata` in the challenge of every 401 is its URL (RFC 9728).',
+          answer: {
+            description: 'The metadata.',
+            shape: metadata,
+            examples: { example: { value: metadataExample } },
+          },
+        }),
+        server: localAddresses.baseUrl,
+      },
+      openRoute('/openapi.json', {
+        id: 'readOpenApiDocument',
+        summary: 'Read this reference as OpenAPI',
+        answer: {
+          description: 'The OpenAPI 3.1 document of this API.',
+          shape: document,
+          headers: ['ETag'],
+          examples: { example: { summary: 'The first member', value: { openapi: '3.1.1' } } },
+        },
+      }),
+      {
+        ...openRoute('/docs', {
+          id: 'readReferencePage',
+          summary: 'Read this reference as a page',
+          answer: { description: 'An HTML page without scripts.', shape: z.string(), headers: ['ETag'] },
+        }),
+        contentType: 'text/html',
+      },
+    ],
+  };
+}
+
+function openRoute(path: string, operation: Omit<OperationDoc, 'tag'>): Route {
+  return {
+    method: 'get',
+    path,
+    status: 200,
+    access: 'public',
+    headers: [],
+    extraHeaders: ['Cache-Control'],
+    operation: { ...operation, tag: serviceTag.name },
   };
 }

@@ -1,4 +1,4 @@
-import { mapSchema, type OpenApiDocument, referredName, type Schema } from '@fulfilment/api-reference';
+import { type OpenApiDocument, referredName, type Schema } from '@fulfilment/api-reference';
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
@@ -43,5 +43,21 @@ function prepared(schema: Schema): Schema {
       ...(name !== undefined && { $ref: `${base}#/$defs/${name}` }),
       ...(isOpen && { additionalProperties: false }),
     };
+  });
+}
+
+/** Applies a change to a schema and all schemas in it, the innermost first. */
+function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
+  const inner = (child: Schema): Schema => mapSchema(child, change);
+  const { properties, additionalProperties, items, anyOf, allOf } = schema;
+  return change({
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, inner(child)])),
+    }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: inner(additionalProperties) }),
+    ...(items && { items: inner(items) }),
+    ...(anyOf && { anyOf: anyOf.map(inner) }),
+    ...(allOf && { allOf: allOf.map(inner) }),
   });
 }
