@@ -2,6 +2,7 @@ import type { Connection, Pool, PoolClient, QueryResult, QueryResultRow } from '
 import type { DataSource } from 'typeorm';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import {
   type OpenTransaction,
   type Sql,
@@ -13,6 +14,7 @@ import {
 import { arrayParameter } from './array-parameter.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
+import { isConnectionFailure, rethrow } from './driver-errors.js';
 
 interface NamedQuery {
   readonly name: string;
@@ -50,14 +52,6 @@ export interface TransactionOptions {
   readonly statementTimeoutMs?: number;
 }
 
-/** The service has not reached its database since it started. */
-class DatabaseNotConnected extends Error {
-  readonly code = 'ECONNREFUSED'; // isOutage classifies it as temporary by this code
-  constructor() {
-    super('The database is not connected yet.');
-  }
-}
-
 /** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
 class TransactionRolledBack extends Error {
   constructor() {
@@ -84,36 +78,37 @@ export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
  */
 export class Database implements Sql {
   private cachedPool: Pool | undefined;
+  private readonly single: Queryable = { query: (config) => this.pool.query(config).catch(rethrow) };
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @throws an outage error before the first connection; clients get a 503 */
+  /** @throws DependencyUnavailable before the first connection */
   private get pool(): Pool {
-    if (!this.dataSource.isInitialized) throw new DatabaseNotConnected();
+    if (!this.dataSource.isInitialized) throw new DependencyUnavailable('The database is not connected yet.');
     this.cachedPool ??= poolOf(this.dataSource);
     return this.cachedPool;
   }
 
   /** For the readiness probe. */
   async ping(): Promise<void> {
-    await this.pool.query('SELECT 1');
+    await this.pool.query('SELECT 1').catch(rethrow);
   }
 
   async rows<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    return rows<Row>(this.pool, statement, values);
+    return rows<Row>(this.single, statement, values);
   }
 
   async row<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row | undefined> {
-    return (await rows<Row>(this.pool, statement, values))[0];
+    return (await rows<Row>(this.single, statement, values))[0];
   }
 
   async run(statement: Statement, values: readonly unknown[] = []): Promise<number> {
-    return run(this.pool, statement, values);
+    return run(this.single, statement, values);
   }
 
   /**
    * Like `rows`, with a timeout shorter than that of the pool. One round trip.
-   * @throws an outage error on timeout
+   * @throws DependencyUnavailable on timeout
    */
   async rowsWithTimeout<Row>(
     statementTimeoutMs: number,
@@ -166,7 +161,7 @@ export class Database implements Sql {
    *   `snapshot` as in `transaction`
    */
   async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch(rethrow);
     const callbacks: (() => void)[] = [];
     const finalStatements: Promise<unknown>[] = [];
     let broken = false;
@@ -186,22 +181,22 @@ export class Database implements Sql {
     };
     // After a client-side timeout no response will arrive, and later statements on the connection would wait
     // for it.
-    const markBrokenOnTimeout = (error: unknown): never => {
-      broken ||= error instanceof Error && error.message === 'Query read timeout';
-      throw error;
+    const markBrokenOnFailure = (error: unknown): never => {
+      broken ||= isConnectionFailure(error);
+      return rethrow(error);
     };
     const began = sendInOnePacket(client, () => beginTransaction(client, options));
     began.catch(markBroken); // the first statement fails for the same reason
     const query = <Row extends QueryResultRow>(config: NamedQuery) =>
-      sendInOnePacket(client, () => client.query<Row>(config)).catch(markBrokenOnTimeout);
+      sendInOnePacket(client, () => client.query<Row>(config)).catch(markBrokenOnFailure);
     return {
       tx: transactionOn({ query }, callbacks, finalStatements),
       rollback,
       commit: async (trace) => {
         let id: string | undefined;
         try {
-          id = await began;
-          const committing = sendInOnePacket(client, () => client.query('COMMIT')).catch(markBrokenOnTimeout);
+          id = await began.catch(rethrow);
+          const committing = sendInOnePacket(client, () => client.query('COMMIT')).catch(markBrokenOnFailure);
           await allInOrder([...finalStatements, committing]);
           // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
           if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();

@@ -21,3 +21,4 @@ export {
 } from './online-changes.js';
 export { connectWhenUp } from './wait-for-database.js';
 export { allInOrder } from './all-in-order.js';
+export { isErrorResponse, timeoutName } from './driver-errors.js';

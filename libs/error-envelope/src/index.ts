@@ -22,5 +22,5 @@ export {
 export { toErrorResponse, type ErrorResponse } from './to-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { DtoPipe } from './dto.pipe.js';
-export { isOutage } from './outage.js';
+export { DependencyUnavailable } from './dependency-unavailable.js';
 export { omitRetryAfter } from './retry-after.js';

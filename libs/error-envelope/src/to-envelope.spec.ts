@@ -1,4 +1,5 @@
 import { NotFoundException } from '@nestjs/common';
+import { DependencyUnavailable } from './dependency-unavailable.js';
 import { Conflict, RateLimited, Unauthorized, Unprocessable, ValidationFailed } from './problems.js';
 import { toErrorResponse } from './to-envelope.js';
 
@@ -16,13 +17,7 @@ describe('the error envelope', () => {
       'VALIDATION_ERROR',
       'Payload Too Large',
     ],
-    [
-      Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
-      503,
-      'SERVICE_UNAVAILABLE',
-      'Service Unavailable',
-    ],
-    [Object.assign(new Error('x'), { code: '57P01' }), 503, 'SERVICE_UNAVAILABLE', 'Service Unavailable'],
+    [new DependencyUnavailable('x'), 503, 'SERVICE_UNAVAILABLE', 'Service Unavailable'],
     [new Error('select secret'), 500, 'INTERNAL_ERROR', 'Internal Server Error'],
     ['a thrown string', 500, 'INTERNAL_ERROR', 'Internal Server Error'],
   ])('is the response to %s', (thrown, status, code, error) => {
@@ -33,7 +28,7 @@ describe('the error envelope', () => {
 
   it('comes with Retry-After when a retry may succeed', () => {
     expect(toErrorResponse(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });
-    expect(toErrorResponse(new Error('Connection terminated unexpectedly')).headers).toEqual({
+    expect(toErrorResponse(new DependencyUnavailable('x')).headers).toEqual({
       'Retry-After': '1',
     });
   });

@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
+import { DependencyUnavailable } from './dependency-unavailable.js';
 import type { ErrorCode, ErrorEnvelope } from './envelope.js';
-import { isOutage } from './outage.js';
 import {
   PayloadTooLarge,
   Problem,
@@ -28,7 +28,8 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
 
 function asProblem(thrown: unknown): Problem | undefined {
   if (thrown instanceof Problem) return thrown;
-  return fromFramework(thrown) ?? fromOutage(thrown);
+  if (thrown instanceof DependencyUnavailable) return new ServiceUnavailable();
+  return fromFramework(thrown);
 }
 
 /** Errors of the HTTP stack: body parsing, path decoding. */
@@ -56,11 +57,6 @@ function fromFramework(thrown: unknown): Problem | undefined {
     return new ValidationFailed([{ field: 'path', reason: 'malformed' }]);
   }
   return undefined;
-}
-
-/** An unavailable dependency is a 503, which clients may retry. */
-function fromOutage(thrown: unknown): Problem | undefined {
-  return isOutage(thrown) ? new ServiceUnavailable() : undefined;
 }
 
 function errorResponse(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorResponse {

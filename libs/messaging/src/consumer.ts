@@ -1,6 +1,6 @@
 import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
-import { isOutage } from '@fulfilment/error-envelope';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -180,7 +180,7 @@ export class Consumer {
       this.waiting = [];
       // Each return raises the delivery count of all messages in hand, so during a database outage they
       // return once.
-      this.broker.reconnect(isOutage(error) ? () => this.ping() : undefined);
+      this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
     }
   }
 

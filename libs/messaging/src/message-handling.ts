@@ -5,8 +5,8 @@ import {
   parseMessage,
   type Topology,
 } from '@fulfilment/contracts';
-import type { Database, Transaction } from '@fulfilment/database';
-import { isOutage } from '@fulfilment/error-envelope';
+import { type Database, timeoutName, type Transaction } from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Counter, type Logger, metrics } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -96,7 +96,7 @@ export class MessageHandling {
           { error, queue: this.consumer.queue },
           'A batch of messages failed; retrying them in smaller parts.',
         );
-      return isOutage(error)
+      return error instanceof DependencyUnavailable
         ? this.handleAfterOutage(channel, deliveries)
         : this.handleEach(channel, deliveries);
     }
@@ -159,7 +159,7 @@ export class MessageHandling {
       await this.applyInTransaction(deliveries);
       this.outageSinceMs = undefined;
     } catch (error) {
-      if (isOutage(error)) this.outageSinceMs ??= startedAtMs;
+      if (error instanceof DependencyUnavailable) this.outageSinceMs ??= startedAtMs;
       else this.outageSinceMs = undefined;
       throw error;
     }
@@ -206,26 +206,16 @@ export class MessageHandling {
 /** Counts a failed try. @returns the reason for rejection once the limit of tries is reached */
 function reasonToReject(error: object, tries: { unexpected: number; timeouts: number }): string | undefined {
   if (error instanceof RejectedMessage) return error.message;
-  const timeout = timeoutOf(error);
+  const timeout = timeoutName(error);
   if (timeout !== undefined) {
     tries.timeouts += 1;
     return tries.timeouts < maxTimeoutTries
       ? undefined
       : `took too long: ${timeout} in ${maxTimeoutTries} attempts`;
   }
-  if (isOutage(error)) return undefined;
+  if (error instanceof DependencyUnavailable) return undefined;
   tries.unexpected += 1;
   return tries.unexpected < maxUnexpectedErrorTries ? undefined : 'failed; see the logs of the service';
-}
-
-/** SQLSTATEs that may be caused by an outage or by the message itself. */
-const timeoutNames: ReadonlyMap<unknown, string> = new Map([
-  ['57014', 'statement timeout'],
-  ['55P03', 'lock timeout'],
-]);
-
-function timeoutOf(error: object): string | undefined {
-  return timeoutNames.get(Reflect.get(error, 'code'));
 }
 
 function idOf(raw: ConsumeMessage): string | undefined {

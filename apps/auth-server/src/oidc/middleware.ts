@@ -1,4 +1,4 @@
-import { isOutage } from '@fulfilment/error-envelope';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { isBrowserRoute, mountPath } from '../http/route-kind.rules.js';
@@ -54,7 +54,7 @@ export function respondToOutages(provider: Provider, logger: Logger) {
     }
     if (failure === undefined) return;
     logger.error({ error: failure }, 'A request to the authorization server failed.');
-    if (!isOutage(failure)) return;
+    if (!(failure instanceof DependencyUnavailable)) return;
     ctx.status = 503;
     ctx.remove('Location');
     ctx.set('Retry-After', '2');

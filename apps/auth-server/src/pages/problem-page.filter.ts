@@ -1,4 +1,4 @@
-import { Forbidden, isOutage, ServiceUnavailable } from '@fulfilment/error-envelope';
+import { DependencyUnavailable, Forbidden, ServiceUnavailable } from '@fulfilment/error-envelope';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
@@ -36,7 +36,8 @@ function problemOf(thrown: unknown): Page {
       status: 403,
     });
   }
-  if (thrown instanceof ServiceUnavailable || isOutage(thrown)) return unavailablePage();
+  if (thrown instanceof ServiceUnavailable || thrown instanceof DependencyUnavailable)
+    return unavailablePage();
   return messagePage({
     title: 'Something went wrong',
     text: 'An unexpected error occurred on our server. Please try again.',

@@ -1,5 +1,12 @@
-import { type Database, BatchLoader, type Sql, statement, type Trace } from '@fulfilment/database';
-import { isOutage } from '@fulfilment/error-envelope';
+import {
+  BatchLoader,
+  type Database,
+  isErrorResponse,
+  type Sql,
+  statement,
+  type Trace,
+} from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
 
@@ -99,14 +106,14 @@ export class TokenWriter {
 
   /**
    * A write that failed in a batch is retried alone, so that no request fails because of another. A failed
-   * batch stores nothing.
+   * batch stores nothing, unless its connection was lost.
    */
   async write(write: Write): Promise<Written | undefined> {
     try {
       return await this.gathered.load(write);
     } catch (error) {
-      if (wasRejected(error)) return (await writeAll(this.database, [write]))[0]?.row;
-      if (isOutage(error) && write.model !== null) return this.resolve(write, error);
+      if (isErrorResponse(error)) return (await writeAll(this.database, [write]))[0]?.row;
+      if (error instanceof DependencyUnavailable && write.model !== null) return this.resolve(write, error);
       throw error;
     }
   }
@@ -123,7 +130,7 @@ export class TokenWriter {
         const written = (await writeAll(this.database, [write]))[0]?.row;
         return (await this.isStored(write)) ? { family_lives: true, consumed: true } : written;
       } catch (error) {
-        if (!isOutage(error) || performance.now() > endsAtMs) throw lost;
+        if (!(error instanceof DependencyUnavailable) || performance.now() > endsAtMs) throw lost;
         await delay(retryDelayMs);
       }
     }
@@ -193,12 +200,4 @@ async function writeAll(sql: Sql, writes: readonly Write[]): Promise<{ index: nu
   const input = JSON.stringify(writes.map((write, index) => ({ ...write, index })));
   const rows = await sql.rows<Written & { index: number }>(writeTokens, [input, new Date()]);
   return rows.map((row) => ({ index: row.index, row }));
-}
-
-/**
- * PostgreSQL rejected the statement, for example after a deadlock; after a lost connection it may have been
- * committed.
- */
-function wasRejected(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && Reflect.get(error, 'severity') === 'ERROR';
 }

@@ -1,4 +1,3 @@
-import { isOutage } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import { InvalidAudio } from './audio/invalid-audio.js';
@@ -98,7 +97,6 @@ export class ProcessUpload {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof InvalidAudio) return { ...error.failure, isTransient: false };
-      if (isOutage(error)) throw error;
       logger.error({ error, upload_id: id }, 'Unexpected error in track upload.');
       return transientProblem(
         'internal_error',

@@ -1,6 +1,6 @@
 import { Database, BatchLoader, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
-import { isOutage } from '@fulfilment/error-envelope';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { type DaySpan, mergeSpans } from './day-span.rules.js';
@@ -172,7 +172,8 @@ export class Lease {
       days.to,
     ]);
     claiming.catch((error: unknown) => {
-      if (isOutage(error)) this.lostClaims.free(token, leaseEndsAtMs); // it may be committed
+      // The claim may be committed.
+      if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);
     });
     const rows = await claiming;
     return requests.map((_request, index) => {

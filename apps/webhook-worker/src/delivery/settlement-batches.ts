@@ -1,4 +1,4 @@
-import { isOutage } from '@fulfilment/error-envelope';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -116,7 +116,7 @@ export class SettlementBatches {
   }
 
   private async handleFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
-    if (isOutage(error)) {
+    if (error instanceof DependencyUnavailable) {
       await delay(outageRetryMs);
       this.requeue(batch, error);
     } else {

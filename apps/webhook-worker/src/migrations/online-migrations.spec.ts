@@ -1,8 +1,8 @@
 import { createDataSource, type Database, migrate, statement } from '@fulfilment/database';
-import { isOutage } from '@fulfilment/error-envelope';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually, scratchDatabase, type ScratchDatabase, flakyProxy } from '@fulfilment/testing';
-import { AbstractLogger, type DataSource } from 'typeorm';
+import { DatabaseError } from 'pg';
+import { AbstractLogger, type DataSource, QueryFailedError } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { createDayPartitions } from '../history/day-partitions.js';
@@ -216,7 +216,7 @@ async function interruptedUntilDone(
       await work(source);
       return times;
     } catch (error) {
-      if (!isOutage(error)) throw error;
+      if (error instanceof QueryFailedError && error.driverError instanceof DatabaseError) throw error;
     } finally {
       await source.destroy();
       await proxy.stop();

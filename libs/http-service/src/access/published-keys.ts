@@ -1,3 +1,4 @@
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Counter, metrics } from '@fulfilment/runtime';
 import { type CryptoKey, createRemoteJWKSet, errors, type ProtectedHeaderParameters } from 'jose';
 import { KeyObject } from 'node:crypto';
@@ -43,7 +44,7 @@ export class PublishedKeys {
 
   /**
    * Returns the key that a token's header names.
-   * @throws errors of jose: unknown key, or the keys could not be read
+   * @throws DependencyUnavailable when the keys could not be read; errors of jose for an unknown key
    */
   async find(header: ProtectedHeaderParameters): Promise<KeyObject> {
     if (this.published === undefined) await this.reload();
@@ -89,7 +90,9 @@ export class PublishedKeys {
   }
 
   private async read(): Promise<void> {
-    await this.remote.reload();
+    await this.remote.reload().catch((error: unknown) => {
+      throw new DependencyUnavailable('The signing keys could not be read.', { cause: error });
+    });
     this.published = new Set(this.remote.jwks()?.keys.map(({ kid }) => kid ?? ''));
   }
 

@@ -1,11 +1,6 @@
 import { accessTokenClaims, accessTokenLifetimeSeconds, issuer } from '@fulfilment/contracts';
-import {
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  type JWTPayload,
-  type ProtectedHeaderParameters,
-} from 'jose';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { hash, verify } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from './caller.js';
@@ -44,11 +39,6 @@ export interface BoundCaller {
   readonly keyThumbprint: string;
 }
 
-/** The signing keys could not be read: an outage on our side, not an invalid token. */
-export class KeysUnavailable extends Error {
-  readonly code = 'ECONNREFUSED'; // so that isOutage recognises a temporary failure
-}
-
 /**
  * Verifies access tokens with the authorization server's public keys: `at+jwt`, ES256, issuer, audience,
  * expiry (RFC 9068 §4). A verified token is cached by its SHA-256 until it expires or its key is removed,
@@ -70,7 +60,7 @@ export class TokenVerifier {
    * Returns the caller of a bearer token, or undefined when the token is invalid or DPoP-bound (RFC 9449
    * §7.2).
    * @param beforeSignature called before a signature is verified; may throw
-   * @throws KeysUnavailable
+   * @throws DependencyUnavailable when the signing keys could not be read
    */
   async verify(token: string, beforeSignature?: () => void): Promise<Caller | undefined> {
     const verified = await this.verified(token, beforeSignature);
@@ -79,7 +69,7 @@ export class TokenVerifier {
 
   /**
    * Returns the caller of a DPoP-bound token, or undefined when the token is invalid or not bound.
-   * @throws KeysUnavailable
+   * @throws DependencyUnavailable when the signing keys could not be read
    */
   async verifyBound(token: string, beforeSignature?: () => void): Promise<BoundCaller | undefined> {
     const verified = await this.verified(token, beforeSignature);
@@ -133,8 +123,7 @@ export class TokenVerifier {
       const key = await this.keys.find(header);
       return verify('sha256', Buffer.from(token.slice(0, end)), key, p256ToDer(signature));
     } catch (error) {
-      if (keysCouldNotBeRead(error))
-        throw new KeysUnavailable('The signing keys could not be read.', { cause: error });
+      if (error instanceof DependencyUnavailable) throw error;
       return false;
     }
   }
@@ -172,12 +161,4 @@ function unverified(token: string): Unverified | undefined {
 /** Rejects `crit`: it names extensions that must be understood (RFC 7515 §4.1.11), and none is supported. */
 function isAccessTokenHeader({ alg, typ, crit }: ProtectedHeaderParameters): boolean {
   return alg === 'ES256' && crit === undefined && typeof typ === 'string' && accessTokenType.test(typ);
-}
-
-/** jose throws its base class for an invalid key set, and a TypeError of fetch for a network failure. */
-function keysCouldNotBeRead(error: unknown): boolean {
-  if (error instanceof errors.JWKSTimeout) return true;
-  if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';
-  // By message, not class: in tests, fetch's errors belong to another realm.
-  return typeof error === 'object' && error !== null && Reflect.get(error, 'message') === 'fetch failed';
 }

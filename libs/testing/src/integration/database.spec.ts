@@ -1,6 +1,6 @@
 /** Tests of libs/database; messaging.spec.ts explains why they are here. */
 import { createDataSource, Database, migrate, statement, allInOrder } from '@fulfilment/database';
-import { isOutage } from '@fulfilment/error-envelope';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
 import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
@@ -56,8 +56,8 @@ describe('database', () => {
     const error: unknown = await stores.database
       .rowsWithTimeout(50, sleep)
       .catch((thrown: unknown) => thrown);
-    expect(isOutage(error)).toBe(true);
-    expect(error).toMatchObject({ code: '57014' });
+    expect(error).toBeInstanceOf(DependencyUnavailable);
+    expect(error).toMatchObject({ cause: { code: '57014' } });
     expect(await stores.database.rowsWithTimeout(50, limit)).toEqual([{ value: '50ms' }]);
     expect(await stores.database.rows(limit)).toEqual([{ value: '8s' }]);
   });
@@ -117,12 +117,12 @@ describe('database', () => {
       await database.rows(all);
       proxy.discardData();
       const failure: unknown = await database.rows(all).catch((error: unknown) => error);
-      expect(isOutage(failure)).toBe(true);
+      expect(failure).toBeInstanceOf(DependencyUnavailable);
       await database.rows(all);
       proxy.discardData();
       // Ended by its own timeout, or by the equal timeout of BEGIN.
       const given = await database.transaction((tx) => tx.rows(all)).catch((error: unknown) => error);
-      expect(isOutage(given)).toBe(true);
+      expect(given).toBeInstanceOf(DependencyUnavailable);
       await database.rows(all);
     } finally {
       await source.destroy();

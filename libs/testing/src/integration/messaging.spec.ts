@@ -12,6 +12,7 @@ import {
   Messaging,
   RejectedMessage,
 } from '@fulfilment/messaging';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '../eventually.js';
@@ -192,7 +193,7 @@ describe('messaging', () => {
     const inHand = new Promise<void>((resolve) => (died = resolve));
     onHandle = () => {
       died();
-      throw Object.assign(new Error('the database is away'), { code: 'ECONNREFUSED' });
+      throw new DependencyUnavailable('the database is away');
     };
     await broker.publish(message);
     await inHand;
@@ -224,7 +225,7 @@ describe('messaging', () => {
       const last = messages.fulfilmentStockSet.is(message) && message.data.quantity === 40;
       if (!last || ended) return;
       ended = true;
-      throw Object.assign(new Error('the server shuts down'), { code: '57P01' });
+      throw new DependencyUnavailable('the server shuts down');
     };
     await broker.publish(...Array.from({ length: 200 }, (_, quantity) => stockSet(quantity)));
     await effectsReach(200);

@@ -1,0 +1,47 @@
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { isNativeError } from 'node:util/types';
+import { DatabaseError } from 'pg';
+
+/**
+ * Transient SQLSTATEs: connection failures, too many connections, shutdown, start-up, deadlocks and timeouts.
+ */
+const transientSqlStates = /^(08|53|57P0|57014|40P01|40001|55P03)/;
+/** SQLSTATEs that may be caused by an outage or by the statement itself. */
+const timeoutNames: ReadonlyMap<string, string> = new Map([
+  ['57014', 'statement timeout'],
+  ['55P03', 'lock timeout'],
+]);
+
+/**
+ * Whether the connection failed, so that no response will arrive on it. pg throws a `DatabaseError` for an
+ * error response of the server; for a failed connection it throws a plain error, or one of Node's sockets.
+ */
+export function isConnectionFailure(error: unknown): boolean {
+  return (
+    isNativeError(error) &&
+    !(error instanceof DatabaseError) &&
+    (error.name === 'Error' || error.name === 'AggregateError')
+  );
+}
+
+/** @throws DependencyUnavailable if a retry may succeed, else the error itself */
+export function rethrow(error: unknown): never {
+  if (isConnectionFailure(error) || transientSqlStates.test(responseOf(error)?.code ?? ''))
+    throw new DependencyUnavailable('PostgreSQL is unavailable.', { cause: error });
+  throw error;
+}
+
+/** Whether the server responded with an error, so nothing was committed. */
+export function isErrorResponse(error: unknown): boolean {
+  return responseOf(error)?.severity === 'ERROR';
+}
+
+/** Returns the name of the timeout that ended a statement, if one did. */
+export function timeoutName(error: unknown): string | undefined {
+  return timeoutNames.get(responseOf(error)?.code ?? '');
+}
+
+function responseOf(error: unknown): DatabaseError | undefined {
+  const response: unknown = error instanceof DependencyUnavailable ? error.cause : error;
+  return response instanceof DatabaseError ? response : undefined;
+}
