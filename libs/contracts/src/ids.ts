@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { v7 } from 'uuid';
 import { z } from 'zod';
 
 /** Prefixes of the Store API's identifiers. */
@@ -13,27 +13,9 @@ const pairs = Array.from(
 );
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A pool of random bytes: one system call serves many identifiers. */
-const pool = Buffer.alloc(4096);
-let used = pool.length;
-
-function randomBytes(count: number): Buffer {
-  if (used + count > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += count;
-  return pool.subarray(used - count, used);
-}
-
-/** A UUIDv7 (RFC 9562 §5.7): 48 bits of milliseconds, then 74 random bits. */
-export function uuidv7(at: Date = new Date()): string {
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(at.getTime(), 0, 6);
-  randomBytes(10).copy(bytes, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return formatUuid(bytes.toString('hex'));
+/** A UUIDv7 (RFC 9562 §5.7), of the current time by default. */
+export function uuidv7(at?: Date): string {
+  return v7(at === undefined ? undefined : { msecs: at.getTime() });
 }
 
 /**
