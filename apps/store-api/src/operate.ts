@@ -66,13 +66,13 @@ async function rechargeOrder(database: Database, order: string) {
 async function reconcile(database: Database, range: TimeRange) {
   const { storeApiSettings } = await import('./config.js');
   const { choosePaymentGateway } = await import('./payments/choose-payment-gateway.js');
-  const gateway = choosePaymentGateway(readConfig(storeApiSettings), database);
-  const { findings, ...counts } = await reconcilePayments(
+  const gateway = choosePaymentGateway(readConfig(storeApiSettings), database, database);
+  const { findings, ...counts } = await reconcilePayments({
     database,
     gateway,
-    range,
-    AbortSignal.timeout(reconcileTimeoutMs),
-  );
+    window: range,
+    signal: AbortSignal.timeout(reconcileTimeoutMs),
+  });
   const rows = findings.map(({ kind, reference, chargeId }) => ({ kind, reference, charge_id: chargeId }));
   return { since: range.from.toISOString(), until: range.to.toISOString(), ...counts, findings: rows };
 }

@@ -17,7 +17,7 @@ import { CreatorsConsumer } from './connected-creator/creators.consumer.js';
 import { ReadCreator } from './connected-creator/read-creator.js';
 import { RecordCreator } from './connected-creator/record-creator.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
-import { BACKGROUND_CHARGE_ORDER, ChargeOrder } from './billing/charge-order.js';
+import { ChargeOrder } from './billing/charge-order.js';
 import { FaultPoints } from './fault-points.js';
 import { FulfilmentConsumer } from './fulfilment/fulfilment.consumer.js';
 import { DeferredEvents } from './fulfilment/deferred-events.js';
@@ -29,7 +29,7 @@ import { ReadOrders } from './orders/read-orders.js';
 import { RefundCharges } from './billing/refund-charges.js';
 import { HandleFulfilmentEvent } from './fulfilment/handle-fulfilment-event.js';
 import { ResumeOrders } from './orders/resume-orders.js';
-import { BACKGROUND_SETTLE_ORDER, SettleOrder } from './orders/settle-order.js';
+import { SettleOrder } from './orders/settle-order.js';
 import { WriteOrder } from './orders/write-order.js';
 import { ChargeCircuit } from './billing/charge-circuit.js';
 import { choosePaymentGateway } from './payments/choose-payment-gateway.js';
@@ -90,19 +90,9 @@ export interface Infrastructure {
     FulfilmentConsumer,
     CreatorsConsumer,
     {
-      provide: BACKGROUND_CHARGE_ORDER,
-      useFactory: (chargeOrder: ChargeOrder, background: Database) => chargeOrder.withDatabase(background),
-      inject: [ChargeOrder, BACKGROUND_DATABASE],
-    },
-    {
-      provide: BACKGROUND_SETTLE_ORDER,
-      useFactory: (settleOrder: SettleOrder, background: Database) => settleOrder.withDatabase(background),
-      inject: [SettleOrder, BACKGROUND_DATABASE],
-    },
-    {
       provide: PaymentGateway,
-      useFactory: (config: StoreApiSettings, database: Database) => choosePaymentGateway(config, database),
-      inject: [CONFIG, Database],
+      useFactory: choosePaymentGateway,
+      inject: [CONFIG, Database, BACKGROUND_DATABASE],
     },
   ],
 })

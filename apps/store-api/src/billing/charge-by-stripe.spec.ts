@@ -3,7 +3,8 @@ import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
-import { type OpenCharge, openChargeColumns } from './open-charge.js';
+import type { OpenCharge } from '../payments/payment-gateway.js';
+import { openChargeColumns } from './open-charge.js';
 import { SettleOrder } from '../orders/settle-order.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
@@ -30,12 +31,12 @@ const openChargeRow = statement(
 const dueNow = statement('test.due-now', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
 const keysOf = statement(
   'test.keys-of',
-  `SELECT c.key_number AS "keyNumber", c.key_spent_at IS NOT NULL AS spent FROM charges c JOIN orders o ON o.id = c.order_id
-   WHERE o.creator_id = $1`,
+  `SELECT k.key_number AS "keyNumber", k.unusable_since IS NOT NULL AS spent
+   FROM stripe_keys k JOIN charges c ON c.id = k.charge_id JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
 );
 const spentLongAgo = statement(
   'test.spent-long-ago',
-  "UPDATE charges SET key_spent_at = now() - interval '5 minutes' WHERE key_spent_at IS NOT NULL",
+  "UPDATE stripe_keys SET unusable_since = now() - interval '5 minutes' WHERE unusable_since IS NOT NULL",
 );
 const references = statement(
   'test.references',
@@ -158,7 +159,9 @@ describe('orders that are charged by Stripe', () => {
       const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.creator.id]);
       if (charge === undefined) throw new Error('The order has no open charge.');
       const chargeOnce = async () =>
-        store.app.get(SettleOrder).run(charge, await store.app.get(ChargeOrder).run(charge));
+        store.app
+          .get(SettleOrder)
+          .run(store.database, charge, await store.app.get(ChargeOrder).run(store.database, charge));
       await Promise.all(Array.from({ length: 8 }, chargeOnce));
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
@@ -186,9 +189,9 @@ describe('orders that are charged by Stripe', () => {
     if (charge === undefined) throw new Error('The order has no open charge.');
     const settle = store.app.get(SettleOrder);
     const reference = intents()[0]?.id ?? null;
-    await settle.run(charge, { status: 'declined', reason: 'refused', reference: null });
+    await settle.run(store.database, charge, { status: 'declined', reason: 'refused', reference: null });
     const paid = { status: 'succeeded', at: new Date(), reference } as const;
-    expect(await settle.run(charge, paid)).toMatchObject({ status: 'payment_failed' });
+    expect(await settle.run(store.database, charge, paid)).toMatchObject({ status: 'payment_failed' });
     await store.resumeOrders();
     expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe(
       'payment_failed',

@@ -1,22 +1,19 @@
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { type CircuitUser, PaymentCircuit, type Permit } from './payment-circuit.js';
+import { PaymentCircuit, type Permit } from './payment-circuit.js';
 import {
   type ChargeOutcome,
+  type OpenCharge,
   PaymentMethodUnusable,
   PaymentProviderRejected,
   PaymentProviderUnavailable,
+  type UnderWay,
 } from '../payments/payment-gateway.js';
 import { type ChargeRequestOutcome, chargeRequests, circuitOpen } from './payment-metrics.js';
 
-/** The outcome of a charge, or why there is none yet. */
-export type ChargeResult = ChargeOutcome | 'under_way' | 'key_spent' | 'unknown' | 'suspended';
-
-interface ChargeSource {
-  readonly id: string;
-  readonly paymentMethod: string;
-}
+/** The provider's result for a charge, or why there is none yet. */
+export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
 
 /** Sends charges to the payment provider through the circuit breaker; counts and logs the results. */
 @Injectable()
@@ -48,35 +45,33 @@ export class ChargeCircuit {
 
   /**
    * Never throws.
-   * @param send sends one charge to the provider
+   * @param send sends the charge to the provider
    * @param stopping aborts when the process ends; a failed request then does not count as a failure of the
-   * provider
+   * provider. Undefined for the charge of a request, which the completer's take precedence over.
    */
   async run(
-    user: CircuitUser,
-    charge: ChargeSource,
-    send: () => Promise<ChargeResult>,
+    charge: OpenCharge,
+    send: () => Promise<ChargeOutcome | UnderWay>,
     stopping?: AbortSignal,
   ): Promise<ChargeResult> {
-    const permit = this.circuit.enter(user);
+    const permit = this.circuit.enter(stopping === undefined ? 'request' : 'completer');
     if (permit === undefined) {
       chargeRequests.inc({ outcome: 'suspended' });
-      return 'suspended';
+      return { status: 'suspended' };
     }
     try {
       const result = await send();
-      if (result === 'key_spent' || result === 'unknown') this.circuit.abandoned(permit);
-      else this.circuit.responded(permit);
-      chargeRequests.inc({ outcome: typeof result === 'string' ? result : result.status });
+      this.circuit.responded(permit);
+      chargeRequests.inc({ outcome: result.status });
       return result;
     } catch (error) {
       if (stopping?.aborted) this.circuit.abandoned(permit);
       else this.fail(permit, charge, error);
-      return 'unknown';
+      return { status: 'unknown' };
     }
   }
 
-  private fail(permit: Permit, { id, paymentMethod }: ChargeSource, error: unknown): void {
+  private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const { outcome, source, level, sentence } = failureOf(error, id, paymentMethod);
     if (source === undefined) this.circuit.abandoned(permit);
     else this.circuit.failed(permit, source);

@@ -90,7 +90,12 @@ export class DailyReconciliation {
 
   private async reconcile({ from, to, day }: { from: Date; to: Date; day: string }): Promise<void> {
     try {
-      const result = await reconcilePayments(this.database, this.gateway, { from, to }, this.stopping.signal);
+      const result = await reconcilePayments({
+        database: this.database,
+        gateway: this.gateway,
+        window: { from, to },
+        signal: this.stopping.signal,
+      });
       for (const { kind, reference, chargeId } of result.findings) {
         findings.inc({ kind });
         this.logger.error(

@@ -5,7 +5,6 @@ export type ChargeRequestOutcome =
   | 'succeeded'
   | 'declined'
   | 'under_way'
-  | 'key_spent'
   | 'unavailable'
   | 'rejected'
   | 'payment_method_unusable'

@@ -199,7 +199,7 @@ describe('a recharge', () => {
     await transition.tx.run(lockOrder, [charge.orderId]);
     const settled = store.app
       .get(SettleOrder)
-      .run(charge, { status: 'declined', reason: 'card_declined', reference: null });
+      .run(store.database, charge, { status: 'declined', reason: 'card_declined', reference: null });
     await eventually(async () =>
       (await store.database.row<{ waiting: number }>(waitingForLocks))?.waiting === 1 ? true : undefined,
     );

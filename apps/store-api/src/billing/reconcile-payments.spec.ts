@@ -34,12 +34,12 @@ describe('the reconciliation with Stripe', () => {
   };
   const hourMs = 3_600_000;
   const reconcile = () =>
-    reconcilePayments(
-      orders.store.database,
-      orders.store.app.get(PaymentGateway),
-      { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
-      AbortSignal.timeout(20_000),
-    );
+    reconcilePayments({
+      database: orders.store.database,
+      gateway: orders.store.app.get(PaymentGateway),
+      window: { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
+      signal: AbortSignal.timeout(20_000),
+    });
 
   it('finds no difference when each payment has its charge, over several pages', async () => {
     for (let index = 0; index < 11; index += 1) await paid();

@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import type { PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
+import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
 
 export type FindingKind =
   /** The provider has a payment without a paid charge of ours. */
@@ -47,22 +47,23 @@ const readRefunded = statement(
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-interface KnownCharge {
-  readonly id: string;
+interface KnownCharge extends Charge {
   readonly status: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
-  readonly reference: string | null;
+}
+
+interface Comparison {
+  readonly database: Database;
+  readonly gateway: PaymentGateway;
+  readonly window: TimeRange;
+  readonly signal: AbortSignal;
 }
 
 /**
  * Compares the provider's payments of a window with our charges, in both directions. Read-only. Pending
  * charges are not reported, since the completer settles them.
  */
-export async function reconcilePayments(
-  database: Database,
-  gateway: PaymentGateway,
-  window: TimeRange,
-  signal: AbortSignal,
-): Promise<Reconciliation> {
+export async function reconcilePayments(comparison: Comparison): Promise<Reconciliation> {
+  const { database, gateway, window, signal } = comparison;
   const findings: Finding[] = [];
   const seen = new Set<string>();
   let payments = 0;
@@ -72,8 +73,16 @@ export async function reconcilePayments(
     payments += ours.length;
     findings.push(...(await unknownPayments(database, ours)));
   }
-  const charges = await missingPayments(database, gateway, window, seen, findings, signal);
-  findings.push(...(await failedRefunds(database, gateway, window, signal)));
+  let charges = 0;
+  for await (const page of paidCharges(database, window)) {
+    charges += page.length;
+    // A charge that was settled in this window may have been paid in an earlier one.
+    for (const charge of page.filter(({ id }) => !seen.has(id))) {
+      if ((await gateway.find(charge, signal)) === undefined)
+        findings.push({ kind: 'missing_payment', reference: charge.reference, chargeId: charge.id });
+    }
+  }
+  findings.push(...(await failedRefunds(comparison)));
   return { payments, charges, findings };
 }
 
@@ -91,41 +100,20 @@ function matchesPayment(charge: KnownCharge | undefined, { reference }: Provider
   return charge.reference === null || reference === null || charge.reference === reference;
 }
 
-async function missingPayments(
-  database: Database,
-  gateway: PaymentGateway,
-  { from, to }: TimeRange,
-  seen: ReadonlySet<string>,
-  findings: Finding[],
-  signal: AbortSignal,
-): Promise<number> {
-  let charges = 0;
-  for (let after = lowestId; ;) {
-    const page = await database.rows<{ id: string; reference: string | null }>(readPaid, [from, to, after]);
-    charges += page.length;
-    for (const { id, reference } of page) {
-      // A charge that was settled in this window may have been paid in an earlier one.
-      if (!seen.has(id) && !(await gateway.hasPayment({ idempotencyKey: id, reference }, signal)))
-        findings.push({ kind: 'missing_payment', reference, chargeId: id });
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return charges;
-    after = last.id;
+/** Pages of our charges that were settled as paid in the window. */
+async function* paidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
+  for (let after: string | undefined = lowestId; after !== undefined;) {
+    const page: Charge[] = await database.rows<Charge>(readPaid, [from, to, after]);
+    yield page;
+    after = page.length < pageSize ? undefined : page.at(-1)?.id;
   }
 }
 
-async function failedRefunds(
-  database: Database,
-  gateway: PaymentGateway,
-  { from, to }: TimeRange,
-  signal: AbortSignal,
-): Promise<Finding[]> {
+async function failedRefunds({ database, gateway, window, signal }: Comparison): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const window = { from: new Date(from.getTime() - maxRefundFailureDelayMs), to };
-  for await (const page of gateway.listFailedRefunds(window, signal)) {
-    const rows = await database.rows<{ id: string; reference: string | null }>(readRefunded, [
-      page.map(({ payment }) => payment),
-    ]);
+  const from = new Date(window.from.getTime() - maxRefundFailureDelayMs);
+  for await (const page of gateway.listFailedRefunds({ from, to: window.to }, signal)) {
+    const rows = await database.rows<Charge>(readRefunded, [page.map(({ payment }) => payment)]);
     const failed = new Set(page.map(({ reference }) => reference));
     for (const { id, reference } of rows) {
       if (reference !== null && failed.has(reference))

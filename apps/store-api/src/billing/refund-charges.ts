@@ -17,21 +17,24 @@ const claimRefunds = statement(
    FROM (SELECT id FROM charges WHERE status = 'refund_due' AND (refund_at IS NULL OR refund_at <= now())
          ORDER BY refund_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
    WHERE c.id = due.id
-   RETURNING c.id AS "idempotencyKey", c.provider_reference AS reference, c.refund_reference AS "refundReference",
-             c.refund_key_number AS "refundKeyNumber"`,
+   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS tries`,
 );
 // Retries after 1, 2, 4 and so on up to 64 minutes, so that a refund that fails or takes days does not delay
-// others. A late result of an earlier key changes nothing.
+// others. A late result of an earlier try changes nothing.
 const scheduleRefundRetry = statement(
   'charges.schedule-refund-retry',
   `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries, 6), refund_tries = refund_tries + 1,
-                      refund_reference = $3, refund_key_number = $4
-   WHERE id = $1 AND status = 'refund_due' AND refund_key_number = $2`,
+                      refund_reference = $3
+   WHERE id = $1 AND status = 'refund_due' AND refund_tries = $2`,
 );
 const markRefunded = statement(
   'charges.mark-refunded',
   `UPDATE charges SET status = 'refunded', refund_reference = coalesce($2, refund_reference) WHERE id = $1 AND status = 'refund_due'`,
 );
+
+interface DueRefund extends RefundRequest {
+  readonly tries: number;
+}
 
 /**
  * Refunds charges that are due. A charge is `refund_due` until the provider confirms the refund. Any number
@@ -39,7 +42,7 @@ const markRefunded = statement(
  */
 @Injectable()
 export class RefundCharges {
-  private readonly loop: SlotLoop<RefundRequest>;
+  private readonly loop: SlotLoop<DueRefund>;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
@@ -54,7 +57,7 @@ export class RefundCharges {
       logger,
       slots,
       take: (max) =>
-        this.database.rows<RefundRequest>(claimRefunds, [config.PAYMENT_TIMEOUT_MS + leaseMarginMs, max]),
+        this.database.rows<DueRefund>(claimRefunds, [config.PAYMENT_TIMEOUT_MS + leaseMarginMs, max]),
       work: (request, stopping) => this.refund(request, stopping),
     });
   }
@@ -73,23 +76,23 @@ export class RefundCharges {
     return this.loop.processDue();
   }
 
-  private async refund(request: RefundRequest, stopping: AbortSignal): Promise<void> {
-    const { idempotencyKey: id, refundReference, refundKeyNumber: key } = request;
-    const retryLater = (reference: string | null, nextKey: number) =>
-      this.database.run(scheduleRefundRetry, [id, key, reference, nextKey]);
+  private async refund(due: DueRefund, stopping: AbortSignal): Promise<void> {
+    const { id, tries, refundReference } = due;
+    const retryLater = (reference: string | null) =>
+      this.database.run(scheduleRefundRetry, [id, tries, reference]);
     try {
       const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
-      const result = await this.payments.refund(request, AbortSignal.any([timeout, stopping]));
+      const result = await this.payments.refund(due, AbortSignal.any([timeout, stopping]));
       this.faultPoints.pass('refunded');
       if (result.status === 'refunded') await this.database.run(markRefunded, [id, result.reference]);
-      if (result.status === 'under_way') await retryLater(result.reference, key);
+      if (result.status === 'under_way') await retryLater(result.reference);
       if (result.status !== 'failed') return;
       this.logger.error({ charge_id: id, reason: result.reason }, 'Refund failed; will retry.');
-      await retryLater(null, key + 1);
+      await retryLater(null);
     } catch (error) {
       if (stopping.aborted) return;
       this.logger.error({ error, charge_id: id }, 'Refund could not be made yet; will retry.');
-      await retryLater(refundReference, key);
+      await retryLater(refundReference);
     }
   }
 }

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Stock } from '../catalogue/stock.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot, type PackageRow } from '../orders/order-row.js';
 import { OutOfOrderEvent } from './out-of-order-event.js';
-import { canTransition } from '../orders/order.rules.js';
+import { type FulfilmentAction, fulfilmentEvents } from '../orders/order.rules.js';
 import { eventsIn, type PackageHistory, storedHistory } from './package-history.js';
 import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
 import { nextUpdateTime } from '../next-update-time.js';
@@ -44,7 +44,7 @@ const cancel = statement(
                      payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' ELSE payment_status END,
                      refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
                      version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 AND status IN ('processing', 'payment_failed') RETURNING ${orderColumns}`,
+   WHERE id = $1 RETURNING ${orderColumns}`,
 );
 const markRefundDue = statement(
   'charges.mark-refund-due',
@@ -72,10 +72,7 @@ export class TransitionOrder {
     event: Tracking & { readonly order_id: string; readonly shipped_at?: string | undefined },
     occurredAt: string,
   ): Promise<string> {
-    const order = await this.lock(tx, event.order_id);
-    if (order.status === 'pending') throw outOfOrder(order, 'ship');
-    if (order.packages.length === 0 && !canTransition(order.status, 'shipped'))
-      throw rejection(order, 'ship');
+    const order = await this.lock(tx, event.order_id, 'ship');
     const { shipped_at = occurredAt } = event;
     return this.applyPackageEvent(tx, order, {
       kind: 'shipped',
@@ -94,9 +91,7 @@ export class TransitionOrder {
     event: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
     occurredAt: string,
   ): Promise<string> {
-    const order = await this.lock(tx, event.order_id);
-    if (order.status === 'payment_failed' || order.status === 'cancelled')
-      throw rejection(order, 'correct the tracking of');
+    const order = await this.lock(tx, event.order_id, 'correct the tracking of');
     const { replaces_tracking_number: replaces = null } = event;
     return this.applyPackageEvent(tx, order, {
       kind: 'corrected',
@@ -119,9 +114,7 @@ export class TransitionOrder {
     },
     occurredAt: string,
   ): Promise<string> {
-    const order = await this.lock(tx, event.order_id);
-    if (order.status === 'pending' || order.status === 'processing') throw outOfOrder(order, 'deliver');
-    if (order.status !== 'shipped' && order.status !== 'delivered') throw rejection(order, 'deliver');
+    const order = await this.lock(tx, event.order_id, 'deliver');
     const { tracking_number = null, delivered_at = occurredAt } = event;
     return this.applyPackageEvent(tx, order, {
       kind: 'delivered',
@@ -139,12 +132,10 @@ export class TransitionOrder {
     tx: Transaction,
     event: { readonly order_id: string; readonly reason: string },
   ): Promise<string> {
-    const order = await this.lock(tx, event.order_id);
+    const order = await this.lock(tx, event.order_id, 'cancel');
     if (order.status === 'cancelled') return order.id;
-    if (order.status === 'pending') throw outOfOrder(order, 'cancel');
-    if (!canTransition(order.status, 'cancelled')) throw rejection(order, 'cancel');
     const after = await tx.row<OrderRow>(cancel, [order.id, event.reason]);
-    if (after === undefined) throw new Error('The status of a locked order changed.');
+    if (after === undefined) throw new Error('A locked order no longer exists.');
     await tx.run(markRefundDue, [order.id]);
     await this.stock.returnStock(tx, order.id);
     const data = { order: await this.snapshot(tx, after), reason: event.reason };
@@ -152,10 +143,16 @@ export class TransitionOrder {
     return order.id;
   }
 
-  private async lock(tx: Transaction, name: string): Promise<LockedOrder> {
+  /** @throws RejectedMessage, OutOfOrderEvent when the event does not apply to the order */
+  private async lock(tx: Transaction, name: string, action: FulfilmentAction): Promise<LockedOrder> {
     const id = parsePublicId('ord', name);
     const order = id === undefined ? undefined : await tx.row<LockedOrder>(lockOrder, [id]);
     if (order === undefined) throw new RejectedMessage(`order ${name.slice(0, 40)} does not exist`);
+    const { applies, waits } = fulfilmentEvents[action];
+    if (waits.includes(order.status))
+      throw new OutOfOrderEvent(order.id, `cannot ${action} an order that is still ${order.status}`);
+    if (!applies.includes(order.status))
+      throw new RejectedMessage(`cannot ${action} an order that is ${order.status}`);
     return order;
   }
 
@@ -236,12 +233,4 @@ function messageFor(before: OrderStatus, after: OrderStatus, tracked: boolean) {
   if (before === 'processing') return messages.orderShipped;
   if (before !== after) return messages.orderDelivered;
   return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
-}
-
-function rejection({ status }: OrderRow, action: string): RejectedMessage {
-  return new RejectedMessage(`cannot ${action} an order that is ${status}`);
-}
-
-function outOfOrder({ id, status }: OrderRow, action: string): OutOfOrderEvent {
-  return new OutOfOrderEvent(id, `cannot ${action} an order that is still ${status}`);
 }

@@ -12,6 +12,7 @@ import { AddressRetention1764000000013 } from './0013-address-retention.js';
 import { PaymentReconciliations1764000000014 } from './0014-payment-reconciliations.js';
 import { OperatorAudit1764000000017 } from './0017-operator-audit.js';
 import { RefundReferences1764000000020 } from './0020-refund-references.js';
+import { StripeKeys1764000000021 } from './0021-stripe-keys.js';
 
 /** In the order they are applied. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   PaymentReconciliations1764000000014,
   OperatorAudit1764000000017,
   RefundReferences1764000000020,
+  StripeKeys1764000000021,
 ];

@@ -164,8 +164,8 @@ export class IdempotencyKeys {
   }
 
   /** Stores the response until the order settles. */
-  async saveUnlessKnown(orderId: string, response: PlacedOrder): Promise<void> {
-    await this.database.run(saveUnlessKnown, [orderId, response]);
+  async saveUnlessKnown(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
+    await sql.run(saveUnlessKnown, [orderId, response]);
   }
 
   /** Deletes a batch of keys older than 24 hours. Returns whether there may be more. */

@@ -1,4 +1,4 @@
-import { type Currency, maxAmount, type OrderStatus } from '@fulfilment/contracts';
+import { type Currency, maxAmount, type OrderStatus, orderStatuses } from '@fulfilment/contracts';
 import { type ErrorDetail } from '@fulfilment/error-envelope';
 
 /** Allowed transitions of an order's status. It never returns to an earlier status. */
@@ -14,6 +14,26 @@ export const transitions = {
 export function canTransition(from: OrderStatus, to: OrderStatus): boolean {
   return transitions[from].some((status) => status === to);
 }
+
+/** The statuses from which an order may get the given one. */
+export function statusesBefore(to: OrderStatus): OrderStatus[] {
+  return orderStatuses.filter((from) => canTransition(from, to));
+}
+
+export type FulfilmentAction = 'ship' | 'correct the tracking of' | 'deliver' | 'cancel';
+
+/**
+ * The statuses in which a fulfilment event applies to an order, and in which it waits for an earlier event.
+ * In any other status it is rejected.
+ */
+export const fulfilmentEvents: Readonly<
+  Record<FulfilmentAction, Readonly<Record<'applies' | 'waits', readonly OrderStatus[]>>>
+> = {
+  ship: { applies: [...statusesBefore('shipped'), 'shipped', 'delivered'], waits: ['pending'] },
+  'correct the tracking of': { applies: ['shipped', 'delivered'], waits: ['pending', 'processing'] },
+  deliver: { applies: [...statusesBefore('delivered'), 'delivered'], waits: ['pending', 'processing'] },
+  cancel: { applies: [...statusesBefore('cancelled'), 'cancelled'], waits: ['pending'] },
+};
 
 /** Σ price × quantity + shipping in minor units, or undefined above the largest exact amount. */
 export function orderTotal(

@@ -1,17 +1,18 @@
 import { Database, statement } from '@fulfilment/database';
 import { ResponseWithHeaders, type Caller, fingerprint, replayHeaders } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
+import { ChargeOrder } from '../billing/charge-order.js';
+import { openChargeColumns } from '../billing/open-charge.js';
 import { BecameLimited } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { type Claim, IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
-import { ChargeOrder } from '../billing/charge-order.js';
 import { FaultPoints } from '../fault-points.js';
+import type { OpenCharge } from '../payments/payment-gateway.js';
+import { type Claim, IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
 import { ordersPlaced } from './measure-orders.js';
-import { type OpenCharge, openChargeColumns } from '../billing/open-charge.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
 import { newPlacement, type Placement } from './placement.js';
 import { PriceOrder } from './price-order.js';
-import { SettleOrder } from './settle-order.js';
+import { currentStatus, SettleOrder } from './settle-order.js';
 import { WriteOrder } from './write-order.js';
 
 const readOpenCharge = statement(
@@ -43,8 +44,7 @@ export class PlaceOrder {
     if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
     const charge = await this.priceAndWrite(placement);
     this.faultPoints.pass('order-placed');
-    const result = await this.chargeOrder.run(charge);
-    const placed = await this.settleOrder.run(charge, result);
+    const placed = await this.chargeAndSettle(charge);
     ordersPlaced.inc({ outcome: placed.status });
     return this.respond(placed);
   }
@@ -59,32 +59,27 @@ export class PlaceOrder {
 
   private async priceAndWrite(placement: Placement): Promise<OpenCharge> {
     try {
-      return await this.tryPriceAndWrite(placement);
+      const priced = await this.priceOrder.run(placement);
+      return await this.writeOrder.run(placement, priced);
     } catch (error) {
+      // A product became a limited edition after the order was priced. It does so once, so the repetition
+      // ends.
+      if (error instanceof BecameLimited) return this.priceAndWrite(placement);
       // Only outcomes with an order are stored under the key.
       if (placement.scope !== undefined) await this.keys.release(placement.scope, placement.orderId);
       throw error;
     }
   }
 
-  private async tryPriceAndWrite(placement: Placement): Promise<OpenCharge> {
-    const priced = await this.priceOrder.run(placement);
-    try {
-      return await this.writeOrder.run(placement, priced);
-    } catch (error) {
-      // A product became a limited edition after the order was priced. It does so once, so the repetition
-      // ends.
-      if (error instanceof BecameLimited) return this.tryPriceAndWrite(placement);
-      throw error;
-    }
+  private async chargeAndSettle(charge: OpenCharge): Promise<PlacedOrder> {
+    const outcome = await this.chargeOrder.run(this.database, charge);
+    return this.settleOrder.run(this.database, charge, outcome);
   }
 
   /** Continues with an order whose first request died before it settled. */
   private async resume(orderId: string): Promise<PlacedOrder> {
     const charge = await this.database.row<OpenCharge>(readOpenCharge, [orderId]);
-    if (charge === undefined) return this.settleOrder.currentStatus(orderId);
-    const result = await this.chargeOrder.run(charge);
-    return this.settleOrder.run(charge, result);
+    return charge === undefined ? currentStatus(this.database, orderId) : this.chargeAndSettle(charge);
   }
 
   private respond(

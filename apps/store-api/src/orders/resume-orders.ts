@@ -3,10 +3,10 @@ import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { ChargeCircuit } from '../billing/charge-circuit.js';
-import { BACKGROUND_CHARGE_ORDER, type ChargeOrder } from '../billing/charge-order.js';
+import { ChargeOrder } from '../billing/charge-order.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
-import type { OpenCharge } from '../billing/open-charge.js';
-import { BACKGROUND_SETTLE_ORDER, type SettleOrder } from './settle-order.js';
+import type { OpenCharge } from '../payments/payment-gateway.js';
+import { SettleOrder } from './settle-order.js';
 
 const pollIntervalMs = 2_000;
 /**
@@ -28,8 +28,8 @@ export class ResumeOrders {
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    @Inject(BACKGROUND_CHARGE_ORDER) private readonly chargeOrder: ChargeOrder,
-    @Inject(BACKGROUND_SETTLE_ORDER) private readonly settleOrder: SettleOrder,
+    private readonly chargeOrder: ChargeOrder,
+    private readonly settleOrder: SettleOrder,
     private readonly circuit: ChargeCircuit,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -71,9 +71,9 @@ export class ResumeOrders {
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
-    const result = await this.chargeOrder.run(charge, stopping);
-    if (typeof result === 'string' && stopping.aborted) return;
-    const { status } = await this.settleOrder.run(charge, result);
+    const outcome = await this.chargeOrder.run(this.database, charge, stopping);
+    if (outcome === undefined && stopping.aborted) return;
+    const { status } = await this.settleOrder.run(this.database, charge, outcome);
     this.logger.info({ order_id: charge.orderId, status }, 'Resumed an order.');
   }
 }

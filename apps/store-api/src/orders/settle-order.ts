@@ -5,10 +5,9 @@ import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
 import { IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
-import type { ChargeResult } from '../billing/charge-circuit.js';
-import type { ChargeOutcome } from '../payments/payment-gateway.js';
+import type { ChargeOutcome, OpenCharge } from '../payments/payment-gateway.js';
 import { FaultPoints } from '../fault-points.js';
-import type { OpenCharge } from '../billing/open-charge.js';
+import { statusesBefore } from './order.rules.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
@@ -25,7 +24,7 @@ const settle = statement(
                        charged_at = CASE WHEN $6::timestamptz IS NOT NULL THEN greatest($6, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTime}
      FROM charge WHERE orders.id = charge.order_id
-       AND (orders.status = 'pending' OR (orders.status = 'payment_failed' AND $4 = 'processing'))
+       AND orders.status = ANY($8::text[])
      RETURNING ${orderColumns}
    )
    SELECT settled.* FROM charge LEFT JOIN settled ON true`,
@@ -47,9 +46,6 @@ const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE i
 type SettledRow = OrderRow | { readonly id: null };
 type SettledCharge = Pick<OpenCharge, 'id' | 'orderId'>;
 
-/** Nest's token for the `SettleOrder` of the completer, which uses the background pool (docs/adr/0022). */
-export const BACKGROUND_SETTLE_ORDER = Symbol('BACKGROUND_SETTLE_ORDER');
-
 /**
  * Turns the outcome of a charge into the order's state. One commit writes the state, the event and the stored
  * response, and returns the stock on failure. The request and the completer may both settle a charge; the
@@ -58,7 +54,6 @@ export const BACKGROUND_SETTLE_ORDER = Symbol('BACKGROUND_SETTLE_ORDER');
 @Injectable()
 export class SettleOrder {
   constructor(
-    private readonly database: Database,
     private readonly keys: IdempotencyKeys,
     private readonly stock: Stock,
     private readonly outbox: Outbox,
@@ -67,59 +62,48 @@ export class SettleOrder {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns the same use case on another connection pool. */
-  withDatabase(database: Database): SettleOrder {
-    return new SettleOrder(
-      database,
-      new IdempotencyKeys(database),
-      this.stock,
-      this.outbox,
-      this.faultPoints,
-      this.clock,
-      this.logger,
-    );
-  }
-
   /**
    * Never throws: the order exists, so the client gets its id. Without an outcome the order stays pending.
+   * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
    */
-  async run(charge: SettledCharge, result: ChargeResult): Promise<PlacedOrder> {
+  async run(
+    database: Database,
+    charge: SettledCharge,
+    outcome: ChargeOutcome | undefined,
+  ): Promise<PlacedOrder> {
     const { orderId } = charge;
     const pending: PlacedOrder = { id: publicId('ord', orderId), status: 'pending' };
     try {
-      if (typeof result === 'object') return await this.settle(charge, result);
-      await this.keys.saveUnlessKnown(orderId, pending);
+      if (outcome !== undefined) return await this.settle(database, charge, outcome);
+      await this.keys.saveUnlessKnown(database, orderId, pending);
     } catch (error) {
       this.logger.error({ error, order_id: orderId }, 'Order could not be settled; will be resumed.');
     }
     return pending;
   }
 
-  /** Returns what the client gets for an order that another process has settled. */
-  async currentStatus(orderId: string, sql: Sql = this.database): Promise<PlacedOrder> {
-    const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
-    return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
-  }
-
   private async settle(
+    database: Database,
     { id: chargeId, orderId }: SettledCharge,
     outcome: ChargeOutcome,
   ): Promise<PlacedOrder> {
-    const placed = await this.database.transaction(async (tx) => {
+    const placed = await database.transaction(async (tx) => {
       const paid = outcome.status === 'succeeded';
+      const status = paid ? 'processing' : 'payment_failed';
       const settling = tx.row<SettledRow>(settle, [
         chargeId,
         outcome.status,
         outcome.reference,
-        paid ? 'processing' : 'payment_failed',
+        status,
         paid ? 'paid' : 'failed',
         paid ? outcome.at : null,
         paid ? null : outcome.reason,
+        statusesBefore(status),
       ]);
       const [order, items] = await allInOrder([settling, itemsOf(tx, orderId)]);
       if (order === undefined) {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
-        return this.currentStatus(orderId, tx);
+        return currentStatus(tx, orderId);
       }
       // Every transaction locks the order before its products.
       if (order.id === null) await tx.run(cancelResume, [orderId]);
@@ -128,7 +112,7 @@ export class SettleOrder {
         // A recharge was declined, which changes nothing; or the order was cancelled, so the money is
         // refunded.
         if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
-        return this.currentStatus(orderId, tx);
+        return currentStatus(tx, orderId);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: order.status };
       tx.sendWithCommit(this.outbox.add(tx, this.event(order, items)), this.keys.save(tx, orderId, settled));
@@ -145,4 +129,10 @@ export class SettleOrder {
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
     return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
   }
+}
+
+/** Returns what the client gets for an order that another process has settled. */
+export async function currentStatus(sql: Sql, orderId: string): Promise<PlacedOrder> {
+  const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
+  return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
 }

@@ -9,7 +9,7 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { FaultPoints } from '../fault-points.js';
 import { insertOrder, newItem, newOrder } from './new-order.js';
-import { newCharge, type OpenCharge } from '../billing/open-charge.js';
+import type { OpenCharge } from '../payments/payment-gateway.js';
 import { orderSnapshot } from './order-row.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
@@ -48,14 +48,15 @@ export class WriteOrder {
     const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeAfterMs } = this.config;
     const row = newOrder(placement, priced);
     const items = priced.lines.map(newItem);
-    const charge = newCharge({
+    const charge: OpenCharge = {
       id: uuidv7(),
       orderId,
-      amount: priced.cost,
-      currency: priced.currency,
+      amount: { amount: priced.cost, currency: priced.currency },
       paymentMethod: priced.paymentMethod,
+      reference: null,
       createdAt: row.created_at,
-    });
+      isFirstRequest: true,
+    };
     const created = messages.orderCreated.make(
       { order: orderSnapshot(row, items) },
       { occurredAt: this.clock() },

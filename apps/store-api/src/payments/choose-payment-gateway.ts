@@ -1,15 +1,28 @@
 import type { Database } from '@fulfilment/database';
 import type { StoreApiSettings } from '../config.js';
+import { FaultPoints } from '../fault-points.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
+import { StripeKeys } from './stripe/stripe-keys.js';
 import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
-/** Creates the gateway of the configured provider. */
-export function choosePaymentGateway(config: StoreApiSettings, database: Database): PaymentGateway {
+/**
+ * Creates the gateway of the configured provider.
+ * @param background for Stripe's keys, which only retries and refunds need
+ */
+export function choosePaymentGateway(
+  config: StoreApiSettings,
+  database: Database,
+  background: Database,
+): PaymentGateway {
   if (config.PAYMENT_PROVIDER === 'sandbox') return new SandboxPaymentGateway(database);
-  return new StripePaymentGateway({
-    secretKey: config.STRIPE_SECRET_KEY ?? '',
-    apiUrl: new URL(config.STRIPE_API_URL),
-    timeoutMs: config.PAYMENT_TIMEOUT_MS,
-  });
+  return new StripePaymentGateway(
+    {
+      secretKey: config.STRIPE_SECRET_KEY ?? '',
+      apiUrl: new URL(config.STRIPE_API_URL),
+      timeoutMs: config.PAYMENT_TIMEOUT_MS,
+    },
+    new StripeKeys(background),
+    new FaultPoints(config.FAULT_POINT),
+  );
 }

@@ -1,10 +1,12 @@
 import { maxAmount, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { scratchDatabase } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
 import { migrations } from '../migrations/index.js';
-import type { Charge, ChargeRequest, PaymentGateway } from './payment-gateway.js';
+import { FaultPoints } from '../fault-points.js';
+import type { Charge, OpenCharge, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
+import { StripeKeys } from './stripe/stripe-keys.js';
 import { fakeStripeKey, fakeStripe } from './stripe/fake-stripe.fixture.js';
 
 interface LedgerEntry {
@@ -29,24 +31,24 @@ const sandboxLedger = statement(
   'test.sandbox-ledger',
   `SELECT amount, currency, outcome = 'succeeded' AS succeeded, (refunded_at IS NOT NULL)::int AS refunds FROM sandbox_charges`,
 );
+const emptySandbox = statement('test.empty-sandbox', 'DELETE FROM sandbox_charges');
 
-async function sandbox(): Promise<Provider> {
-  const stores = await scratchDatabase(migrations);
+function sandbox(stores: ScratchDatabase): Provider {
   return {
     gateway: new SandboxPaymentGateway(stores.database),
     good: 'pm_ok',
     declined: { method: 'pm_declined', reason: 'card_declined' },
     late: () => 'pm_timeout',
     ledger: () => stores.database.rows<LedgerEntry>(sandboxLedger),
-    stop: () => stores.drop(),
+    stop: () => stores.database.run(emptySandbox).then(() => undefined),
   };
 }
 
-async function stripe(): Promise<Provider> {
+async function stripe({ database }: ScratchDatabase): Promise<Provider> {
   const stripe = await fakeStripe();
   const settings = { secretKey: fakeStripeKey, apiUrl: new URL(stripe.url), timeoutMs: 5_000 };
   return {
-    gateway: new StripePaymentGateway(settings),
+    gateway: new StripePaymentGateway(settings, new StripeKeys(database), new FaultPoints(undefined)),
     good: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     late: () => {
@@ -71,39 +73,35 @@ describe.each([
   ['sandbox', sandbox],
   ['Stripe', stripe],
 ])('the payment gateway of %s', (_, open) => {
+  let stores: ScratchDatabase;
   let provider: Provider;
+  beforeAll(async () => {
+    stores = await scratchDatabase(migrations);
+  });
+  afterAll(() => stores.drop());
   beforeEach(async () => {
-    provider = await open();
+    provider = await open(stores);
   });
   afterEach(() => provider.stop());
 
-  const request = (given: Partial<ChargeRequest> = {}): ChargeRequest => ({
-    idempotencyKey: uuidv7(),
-    orderId: 'ord_00000000000000000000000001',
+  const request = (given: Partial<OpenCharge> = {}): OpenCharge => ({
+    id: uuidv7(),
+    orderId: uuidv7(),
     amount: { amount: 5398, currency: 'GBP' },
     paymentMethod: provider.good,
     reference: null,
-    since: new Date(),
-    ageMs: 0,
-    keyNumber: 1,
-    keyUnusableForMs: null,
-    lookupCustomer: null,
+    createdAt: new Date(),
+    isFirstRequest: false,
     ...given,
   });
-  const charge = (what: ChargeRequest, ttlMs = 5_000) =>
+  const charge = (what: OpenCharge, ttlMs = 5_000) =>
     provider.gateway.charge(what, AbortSignal.timeout(ttlMs));
   const refund = (what: Charge) =>
-    provider.gateway.refund(
-      { ...what, refundReference: null, refundKeyNumber: 1 },
-      AbortSignal.timeout(5_000),
-    );
-  const charged = async (what = request()): Promise<Charge> => {
-    const outcome = await charge(what);
-    return {
-      idempotencyKey: what.idempotencyKey,
-      reference: 'reference' in outcome ? outcome.reference : null,
-    };
-  };
+    provider.gateway.refund({ ...what, refundReference: null }, AbortSignal.timeout(5_000));
+  const charged = async (what = request()): Promise<Charge> => ({
+    id: what.id,
+    reference: (await charge(what)).reference,
+  });
   const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
   it('charges once per key, and returns the same outcome to repeated requests', async () => {
@@ -163,6 +161,15 @@ describe.each([
     for (const { amount } of await provider.ledger()) expect(amount).toBe(maxAmount);
   });
 
+  it('finds the successful payment of a charge, and none of a declined or unknown one', async () => {
+    const find = (what: Charge) => provider.gateway.find(what, AbortSignal.timeout(5_000));
+    const paid = await charged();
+    const payment = { reference: paid.reference, chargeId: paid.id, refunded: false };
+    expect([await find(paid), await find({ ...paid, reference: null })]).toEqual([payment, payment]);
+    expect(await find(await charged(request({ paymentMethod: provider.declined.method })))).toBeUndefined();
+    expect(await find({ id: uuidv7(), reference: null })).toBeUndefined();
+  });
+
   it('refunds once for repeated requests', async () => {
     const what = await charged();
     const first = await refund(what);
@@ -175,7 +182,7 @@ describe.each([
   it('rejects the refund of an unknown or declined charge', async () => {
     const declined = await charged(request({ paymentMethod: provider.declined.method }));
     await expect(refund(declined)).rejects.toThrow();
-    await expect(refund({ idempotencyKey: uuidv7(), reference: null })).rejects.toThrow();
+    await expect(refund({ id: uuidv7(), reference: null })).rejects.toThrow();
     expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
   });
 });

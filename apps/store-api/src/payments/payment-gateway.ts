@@ -2,27 +2,21 @@ import type { Money } from '@fulfilment/contracts';
 
 /** One attempt at charging an order, from its charge row. */
 export interface Charge {
-  /** The charge row's id: its first idempotency key. The provider charges once per key. */
-  readonly idempotencyKey: string;
+  /** Id of the charge row. The provider charges once per id. */
+  readonly id: string;
   /** The provider's id of the charge, once known. */
   readonly reference: string | null;
 }
 
-export interface ChargeRequest extends Charge {
-  /** `ord_…`, sent to the provider as a reference. */
+/** A charge whose outcome is not known. */
+export interface OpenCharge extends Charge {
   readonly orderId: string;
   readonly amount: Money;
   readonly paymentMethod: string;
-  /** When the charge row was written. The provider got no request earlier. */
-  readonly since: Date;
-  /** Minimum age of the charge row. */
-  readonly ageMs: number;
-  /** Starts at 1; incremented when a key became unusable without a charge. */
-  readonly keyNumber: number;
-  /** Minimum time since this key was found to be unusable; null while it is usable. */
-  readonly keyUnusableForMs: number | null;
-  /** `UnusableKey.customer` of the charge's first key. */
-  readonly lookupCustomer: string | null;
+  /** When the charge row was written, by PostgreSQL's clock. */
+  readonly createdAt: Date;
+  /** True until the provider may have got a request for this charge. */
+  readonly isFirstRequest: boolean;
 }
 
 export type ChargeOutcome =
@@ -30,40 +24,21 @@ export type ChargeOutcome =
   /** @param reason the provider's code: `card_declined`, `insufficient_funds`, `amount_too_large` */
   | { readonly status: 'declined'; readonly reason: string; readonly reference: string | null };
 
-/** The provider is processing the charge; the outcome follows later. */
-export interface ChargeUnderWay {
+/** The provider is processing the request, for seconds or days; the outcome follows later. */
+export interface UnderWay {
   readonly status: 'under_way';
   readonly reference: string;
 }
 
-/**
- * The provider repeats an error of its own under this key. The outcome can only be found by a charge lookup,
- * after a delay.
- */
-export interface UnusableKey {
-  readonly status: 'key_spent';
-  /** The provider's customer of the charge, for the lookup; null without a customer, or when unknown. */
-  readonly customer: string | null;
-}
-
-/** The lookup found no charge of an unusable key. The next key may be used after its number is stored. */
-export interface NotCharged {
-  readonly status: 'nothing_charged';
-}
-
-/** A charge to refund in full, from its charge row. */
+/** A charge to refund in full. */
 export interface RefundRequest extends Charge {
   /** The provider's id of the refund under way, once known. */
   readonly refundReference: string | null;
-  /** Starts at 1; incremented when a refund failed. */
-  readonly refundKeyNumber: number;
 }
 
 export type RefundOutcome =
   | { readonly status: 'refunded'; readonly reference: string | null }
-  /** The provider is processing the refund, for seconds or days. It may still fail. */
-  | { readonly status: 'under_way'; readonly reference: string }
-  /** The refund failed for good. Another one follows under the next key. */
+  /** The refund failed for good. The next request makes another one. */
   | { readonly status: 'failed'; readonly reason: string };
 
 /** A time range; the end is exclusive. */
@@ -125,26 +100,21 @@ export abstract class PaymentGateway {
   /** Checks our key at start. @throws PaymentProviderRejected, PaymentProviderUnavailable */
   abstract checkKey(): Promise<void>;
   /**
-   * Charges once per key. A repeated request with the same key and amount returns the outcome of the first
-   * one. For an unusable key it looks up the outcome of any of the charge's keys, without another request
-   * under it.
+   * Charges once per charge id: a repeated request returns the outcome of the first one.
    * @throws PaymentProviderUnavailable, PaymentProviderRejected, PaymentMethodUnusable, or another error when
-   * the outcome is not known in time or the key was used for another charge
+   * the outcome is not known yet or the id was used for another charge
    */
-  abstract charge(
-    request: ChargeRequest,
-    signal: AbortSignal,
-  ): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey | NotCharged>;
+  abstract charge(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay>;
   /**
-   * Refunds a charge in full, once: a repeated request, also under another key, returns the outcome of the
-   * first one.
-   * @throws when nothing was charged under the key, or the outcome is not known in time
+   * Refunds a charge in full, once: a repeated request returns the outcome of the first one that did not
+   * fail.
+   * @throws when nothing was charged, or the outcome is not known in time
    */
-  abstract refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome>;
+  abstract refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome | UnderWay>;
+  /** Finds the provider's successful payment of a charge. */
+  abstract find(charge: Charge, signal: AbortSignal): Promise<ProviderPayment | undefined>;
   /** Pages of our successful payments, by the time of their start. */
   abstract listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]>;
-  /** Whether the provider has a successful payment of the charge. */
-  abstract hasPayment(charge: Charge, signal: AbortSignal): Promise<boolean>;
   /** Pages of failed refunds, by the time of their start. */
   abstract listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]>;
 }

@@ -1,11 +1,12 @@
+import { publicId } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { once } from 'node:events';
 import {
   type Charge,
   type ChargeOutcome,
-  type ChargeRequest,
   type FailedRefund,
+  type OpenCharge,
   PaymentGateway,
   type ProviderPayment,
   type RefundOutcome,
@@ -33,7 +34,8 @@ const readPayments = statement(
 );
 const readPayment = statement(
   'sandbox.payment',
-  `SELECT idempotency_key FROM sandbox_charges WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
+  `SELECT NULL AS reference, idempotency_key AS "chargeId", refunded_at IS NOT NULL AS refunded
+   FROM sandbox_charges WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
 );
 
 /**
@@ -52,7 +54,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   async charge(
-    { idempotencyKey, orderId, amount, paymentMethod }: ChargeRequest,
+    { id, orderId, amount, paymentMethod }: OpenCharge,
     signal: AbortSignal,
   ): Promise<ChargeOutcome> {
     const charge = await this.database.row<{
@@ -61,12 +63,12 @@ export class SandboxPaymentGateway extends PaymentGateway {
       first: boolean;
       same: boolean;
     }>(insertCharge, [
-      idempotencyKey,
+      id,
       amount.amount,
       amount.currency,
       paymentMethod,
       paymentMethod === 'pm_declined' ? 'declined' : 'succeeded',
-      orderId,
+      publicId('ord', orderId),
     ]);
     if (charge === undefined) throw new Error('The sandbox did not record the charge.');
     // As Stripe does: https://docs.stripe.com/api/idempotent_requests
@@ -77,18 +79,18 @@ export class SandboxPaymentGateway extends PaymentGateway {
     return { status: 'succeeded', at: charge.charged_at, reference: null };
   }
 
-  async refund({ idempotencyKey }: RefundRequest): Promise<RefundOutcome> {
-    const charges = await this.database.run(markRefunded, [idempotencyKey]);
+  async refund({ id }: RefundRequest): Promise<RefundOutcome> {
+    const charges = await this.database.run(markRefunded, [id]);
     if (charges === 0) throw new Error('There is no charge for this idempotency key.');
     return { status: 'refunded', reference: null };
   }
 
-  async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
-    yield await this.database.rows<ProviderPayment>(readPayments, [from, to]);
+  find({ id }: Charge): Promise<ProviderPayment | undefined> {
+    return this.database.row<ProviderPayment>(readPayment, [id]);
   }
 
-  async hasPayment({ idempotencyKey }: Charge): Promise<boolean> {
-    return (await this.database.row(readPayment, [idempotencyKey])) !== undefined;
+  async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
+    yield await this.database.rows<ProviderPayment>(readPayments, [from, to]);
   }
 
   async *listFailedRefunds(): AsyncGenerator<FailedRefund[]> {

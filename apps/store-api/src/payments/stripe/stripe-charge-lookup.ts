@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
-import type { Charge, ChargeRequest } from '../payment-gateway.js';
+import type { Charge, OpenCharge } from '../payment-gateway.js';
+import type { ChargeKeys } from './stripe-keys.js';
 import { pickConclusive } from './stripe-outcome.rules.js';
 
 /**
@@ -27,27 +28,29 @@ export class StripeChargeLookup {
    * it yet
    */
   async find(
-    request: ChargeRequest,
+    charge: OpenCharge,
+    keys: ChargeKeys,
     signal: AbortSignal,
   ): Promise<Stripe.PaymentIntent | undefined | 'unsure'> {
-    const intents = await this.list(request, signal);
+    const intents = await this.list(charge, keys, signal);
     if (intents !== 'too_many') return pickConclusive(intents);
-    return (request.keyUnusableForMs ?? 0) < searchDelayMs ? 'unsure' : this.search(request);
+    return (keys.unusableForMs ?? 0) < searchDelayMs ? 'unsure' : this.search(charge);
   }
 
   /** For a charge that was sent at least an hour ago, or whose key prevents a second charge. */
-  async search({ idempotencyKey }: Charge): Promise<Stripe.PaymentIntent | undefined> {
-    const query = `metadata['charge_id']:'${idempotencyKey}'`;
+  async search({ id }: Charge): Promise<Stripe.PaymentIntent | undefined> {
+    const query = `metadata['charge_id']:'${id}'`;
     return pickConclusive((await this.stripe.paymentIntents.search({ query, limit: 100, expand })).data);
   }
 
   private async list(
-    { idempotencyKey, lookupCustomer, since }: ChargeRequest,
+    { id, createdAt }: OpenCharge,
+    { customer }: ChargeKeys,
     signal: AbortSignal,
   ): Promise<Stripe.PaymentIntent[] | 'too_many'> {
     const filter = {
-      ...(lookupCustomer === null ? {} : { customer: lookupCustomer }),
-      created: { gte: Math.floor((since.getTime() - maxClockSkewMs) / 1000) },
+      ...(customer === null ? {} : { customer }),
+      created: { gte: Math.floor((createdAt.getTime() - maxClockSkewMs) / 1000) },
       limit: 100,
       expand,
     };
@@ -57,7 +60,7 @@ export class StripeChargeLookup {
       signal.throwIfAborted();
       const from = last === undefined ? {} : { starting_after: last };
       const { data, has_more } = await this.stripe.paymentIntents.list({ ...filter, ...from });
-      intents.push(...data.filter(({ metadata }) => metadata['charge_id'] === idempotencyKey));
+      intents.push(...data.filter(({ metadata }) => metadata['charge_id'] === id));
       last = data.at(-1)?.id;
       if (!has_more || last === undefined) return intents;
     }

@@ -1,48 +1,56 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import type { ChargeRequest, RefundRequest } from '../payment-gateway.js';
-import { StripePaymentGateway } from './stripe-payment-gateway.js';
+import { type Database, statement } from '@fulfilment/database';
+import { FaultPoints } from '../../fault-points.js';
+import type { OpenCharge, RefundRequest } from '../payment-gateway.js';
 import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
+import { StripeKeys } from './stripe-keys.js';
+import { StripePaymentGateway } from './stripe-payment-gateway.js';
 
 export const intentsPath = '/v1/payment_intents';
 export const refundsPath = '/v1/refunds';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
+const age = statement(
+  'test.age-key',
+  `UPDATE stripe_keys SET unusable_since = now() - $2::int * interval '1 millisecond'
+   WHERE charge_id = $1 AND unusable_since IS NOT NULL`,
+);
+
 /** The Stripe gateway with a fake Stripe. */
-export async function stripeGateway() {
+export async function stripeGateway(database: Database) {
   const stripe = await fakeStripe();
+  const keys = new StripeKeys(database);
   const open = (secretKey: string) =>
-    new StripePaymentGateway({ secretKey, apiUrl: new URL(stripe.url), timeoutMs: 2_000 });
+    new StripePaymentGateway(
+      { secretKey, apiUrl: new URL(stripe.url), timeoutMs: 2_000 },
+      keys,
+      new FaultPoints(undefined),
+    );
   const gateway = open(fakeStripeKey);
-  const charge = (what: ChargeRequest, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
+  const charge = (what: OpenCharge, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
   return {
     api: stripe,
     gateway,
+    keys,
     open,
     charge,
-    request: (given: Partial<ChargeRequest> = {}): ChargeRequest => ({
-      idempotencyKey: uuidv7(),
-      orderId: 'ord_00000000000000000000000001',
+    request: (given: Partial<OpenCharge> = {}): OpenCharge => ({
+      id: uuidv7(),
+      orderId: uuidv7(),
       amount: { amount: 2999, currency: 'GBP' },
       paymentMethod: 'pm_card_visa',
       reference: null,
-      since: new Date(),
-      ageMs: 0,
-      keyNumber: 1,
-      keyUnusableForMs: null,
-      lookupCustomer: null,
+      createdAt: new Date(),
+      isFirstRequest: false,
       ...given,
     }),
     /** Charges, and returns the id of the PaymentIntent. */
-    charged: async (what: ChargeRequest): Promise<string | null> => {
-      const outcome = await charge(what);
-      return 'reference' in outcome ? outcome.reference : null;
-    },
-    refund: (idempotencyKey: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
-      gateway.refund(
-        { idempotencyKey, reference, refundReference: null, refundKeyNumber: 1, ...given },
-        AbortSignal.timeout(2_000),
-      ),
+    charged: async (what: OpenCharge): Promise<string | null> => (await charge(what)).reference,
+    refund: (id: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
+      gateway.refund({ id, reference, refundReference: null, ...given }, AbortSignal.timeout(2_000)),
+    /** Sets the time since the key of the charge was found to be unusable. */
+    ageKey: (id: string, ms: number) => database.run(age, [id, ms]),
     /** The requests to the path. */
     requestsTo: (path: string) => stripe.requests.filter((sent) => sent.path === path),
   };

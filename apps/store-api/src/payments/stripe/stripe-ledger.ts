@@ -13,32 +13,28 @@ export class StripeLedger {
     private readonly lookup: StripeChargeLookup,
   ) {}
 
-  /** Leaves out payments of other software on the same account, whose metadata has no charge id. */
   async *payments(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
     const expand = ['data.latest_charge'];
     for (let last: string | undefined; ;) {
       const { data, has_more } = await untilAborted(signal, () =>
         this.stripe.paymentIntents.list({ ...pageOf(range, last), expand }),
       );
-      yield data.flatMap(({ id, status, metadata, latest_charge }) => {
-        const chargeId = metadata['charge_id'];
-        if (status !== 'succeeded' || chargeId === undefined) return [];
-        const refunded = typeof latest_charge === 'object' && latest_charge?.refunded === true;
-        return [{ reference: id, chargeId, refunded }];
-      });
+      yield data.flatMap((intent) => paymentOf(intent) ?? []);
       last = data.at(-1)?.id;
       if (!has_more || last === undefined) return;
     }
   }
 
-  async has(charge: Charge): Promise<boolean> {
-    if (charge.reference === null) return (await this.lookup.search(charge))?.status === 'succeeded';
-    try {
-      return (await this.stripe.paymentIntents.retrieve(charge.reference)).status === 'succeeded';
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
+  async find(charge: Charge): Promise<ProviderPayment | undefined> {
+    const intent = await (charge.reference === null
+      ? this.lookup.search(charge)
+      : this.stripe.paymentIntents
+          .retrieve(charge.reference, { expand: ['latest_charge'] })
+          .catch((error: unknown) => {
+            if (isMissing(error)) return undefined;
+            throw error;
+          }));
+    return intent && paymentOf(intent);
   }
 
   async *failedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
@@ -55,6 +51,19 @@ export class StripeLedger {
       if (!has_more || last === undefined) return;
     }
   }
+}
+
+/** Returns undefined for one that did not succeed, or that other software created. */
+function paymentOf({
+  id,
+  status,
+  metadata,
+  latest_charge,
+}: Stripe.PaymentIntent): ProviderPayment | undefined {
+  const chargeId = metadata['charge_id'];
+  if (status !== 'succeeded' || chargeId === undefined) return undefined;
+  const refunded = typeof latest_charge === 'object' && latest_charge?.refunded === true;
+  return { reference: id, chargeId, refunded };
 }
 
 function pageOf({ from, to }: TimeRange, last: string | undefined) {

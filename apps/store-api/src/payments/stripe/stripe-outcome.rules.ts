@@ -1,11 +1,8 @@
 import Stripe from 'stripe';
-import type { ChargeOutcome, ChargeRequest, ChargeUnderWay, RefundOutcome } from '../payment-gateway.js';
+import type { ChargeOutcome, OpenCharge, RefundOutcome, UnderWay } from '../payment-gateway.js';
 
 /** @throws when the PaymentIntent is of another amount */
-export function outcomeOf(
-  { amount }: ChargeRequest,
-  intent: Stripe.PaymentIntent,
-): ChargeOutcome | ChargeUnderWay {
+export function outcomeOf({ amount }: OpenCharge, intent: Stripe.PaymentIntent): ChargeOutcome | UnderWay {
   if (intent.amount !== amount.amount || intent.currency !== amount.currency.toLowerCase())
     throw new Error('This idempotency key was used for another charge.');
   const reference = intent.id;
@@ -71,7 +68,7 @@ export function isUnusableKeyError(error: unknown): boolean {
 }
 
 /** https://docs.stripe.com/api/refunds/object#refund_object-status */
-export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): RefundOutcome {
+export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): RefundOutcome | UnderWay {
   if (status === 'succeeded') return { status: 'refunded', reference: id };
   if (status === 'failed' || status === 'canceled')
     return { status: 'failed', reason: failure_reason ?? status };

@@ -1,4 +1,6 @@
-import { eventually } from '@fulfilment/testing';
+import { publicId } from '@fulfilment/contracts';
+import { eventually, type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
+import { migrations } from '../../migrations/index.js';
 import {
   PaymentMethodUnusable,
   PaymentProviderRejected,
@@ -9,9 +11,14 @@ import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
 /** Behaviour of Stripe only; payment-gateway.spec.ts tests the contract of every provider. */
 describe('the Stripe payment gateway', () => {
+  let stores: ScratchDatabase;
   let stripe: StripeGatewayUnderTest;
+  beforeAll(async () => {
+    stores = await scratchDatabase(migrations);
+  });
+  afterAll(() => stores.drop());
   beforeEach(async () => {
-    stripe = await stripeGateway();
+    stripe = await stripeGateway(stores.database);
   });
   afterEach(() => stripe.api.stop());
 
@@ -20,7 +27,7 @@ describe('the Stripe payment gateway', () => {
     const outcome = await stripe.charge(what);
     expect(outcome).toMatchObject({ status: 'succeeded', reference: stripe.api.intents()[0]?.id });
     const [sent] = stripe.requestsTo(intentsPath);
-    expect(sent?.key).toBe(what.idempotencyKey);
+    expect(sent?.key).toBe(what.id);
     expect(Object.fromEntries(sent?.form ?? [])).toEqual({
       amount: '4800',
       currency: 'jpy',
@@ -29,8 +36,8 @@ describe('the Stripe payment gateway', () => {
       customer: 'cus_standin',
       confirm: 'true',
       off_session: 'true',
-      'metadata[order_id]': what.orderId,
-      'metadata[charge_id]': what.idempotencyKey,
+      'metadata[order_id]': publicId('ord', what.orderId),
+      'metadata[charge_id]': what.id,
       'expand[0]': 'latest_charge',
     });
   });
@@ -188,7 +195,7 @@ describe('the Stripe payment gateway', () => {
 
   describe('when Stripe may have deleted the idempotency key', () => {
     it('finds the existing charge, and creates no other', async () => {
-      const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
+      const what = stripe.request({ createdAt: new Date(Date.now() - 24 * hourMs) });
       stripe.api.fail(intentsPath, 'lost-response', 'lost-response');
       await expect(stripe.charge(what)).rejects.toThrow();
       stripe.api.deleteKeys();
@@ -198,7 +205,7 @@ describe('the Stripe payment gateway', () => {
     });
 
     it('charges when there is none', async () => {
-      const what = stripe.request({ since: new Date(Date.now() - 24 * hourMs), ageMs: 24 * hourMs });
+      const what = stripe.request({ createdAt: new Date(Date.now() - 24 * hourMs) });
       expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
       expect(stripe.api.intents()).toHaveLength(1);
     });
@@ -206,9 +213,9 @@ describe('the Stripe payment gateway', () => {
     it('treats an existing refund as done', async () => {
       const what = stripe.request();
       const reference = await stripe.charged(what);
-      await stripe.refund(what.idempotencyKey, reference);
+      await stripe.refund(what.id, reference);
       stripe.api.deleteKeys();
-      await stripe.refund(what.idempotencyKey, reference);
+      await stripe.refund(what.id, reference);
       expect(stripe.api.refunds).toHaveLength(1);
     });
   });
@@ -216,7 +223,7 @@ describe('the Stripe payment gateway', () => {
   it('finds the charge that an earlier release created with other parameters', async () => {
     const what = stripe.request();
     const reference = await stripe.charged(what);
-    expect(await stripe.charge({ ...what, orderId: 'ord_00000000000000000000000002' })).toMatchObject({
+    expect(await stripe.charge({ ...what, orderId: '00000000-0000-7000-8000-000000000002' })).toMatchObject({
       reference,
     });
     expect(stripe.api.intents()).toHaveLength(1);

@@ -1,17 +1,17 @@
+import { publicId } from '@fulfilment/contracts';
 import Stripe from 'stripe';
+import type { FaultPoints } from '../../fault-points.js';
 import {
   type Charge,
   type ChargeOutcome,
-  type ChargeRequest,
-  type ChargeUnderWay,
   type FailedRefund,
-  type UnusableKey,
-  type NotCharged,
+  type OpenCharge,
   PaymentGateway,
   type ProviderPayment,
   type RefundOutcome,
   type RefundRequest,
   type TimeRange,
+  type UnderWay,
 } from '../payment-gateway.js';
 import { StripeChargeLookup } from './stripe-charge-lookup.js';
 import {
@@ -20,6 +20,7 @@ import {
   paymentError,
   unusablePaymentMethod,
 } from './stripe-errors.rules.js';
+import { type ChargeKeys, numberedKey, type StripeKeys } from './stripe-keys.js';
 import { StripeLedger } from './stripe-ledger.js';
 import { StripeMode } from './stripe-mode.js';
 import {
@@ -56,6 +57,15 @@ const recoveryTimeMs = 60_000;
 /** Includes the charge of a PaymentIntent, not only its id. */
 const expand = ['latest_charge'];
 
+/** Stripe repeats an error of its own under the idempotency key; a lookup finds the outcome later. */
+class UnusableKey extends Error {
+  override readonly name = 'UnusableKey';
+
+  constructor() {
+    super('Stripe repeats an error under the idempotency key of the charge.');
+  }
+}
+
 /**
  * Charges cards with Stripe's PaymentIntents, created and confirmed in one request while the creator is
  * absent (https://docs.stripe.com/payments/save-and-reuse). Amounts are ISO minor units, as Stripe's: JPY has
@@ -73,7 +83,11 @@ export class StripePaymentGateway extends PaymentGateway {
    */
   private hasFoundPaymentMethod = false;
 
-  constructor({ secretKey, apiUrl, timeoutMs }: StripeSettings) {
+  constructor(
+    { secretKey, apiUrl, timeoutMs }: StripeSettings,
+    private readonly keys: StripeKeys,
+    private readonly faultPoints: FaultPoints,
+  ) {
     super();
     this.stripe = new Stripe(secretKey, {
       protocol: apiUrl.protocol === 'http:' ? 'http' : 'https',
@@ -98,74 +112,85 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  charge(
-    request: ChargeRequest,
-    signal: AbortSignal,
-  ): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey | NotCharged> {
+  charge(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
     return untilAborted(signal, async () => {
       try {
         await this.mode.check();
-        return await this.chargeOnce(request, signal);
+        return await this.chargeOnce(charge, signal);
       } catch (error) {
         throw paymentError(error);
       }
     });
   }
 
-  refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome> {
+  refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome | UnderWay> {
     return untilAborted(signal, async () => {
       await this.mode.check();
-      return this.refundOnce(request);
+      const keyNumber = await this.keys.refundNumber(request);
+      const outcome = await this.refundOnce(request, keyNumber);
+      // The next key may be used at once: Stripe refunds no more than was charged.
+      if (outcome.status === 'failed') await this.keys.useNextForRefund(request, keyNumber);
+      return outcome;
     });
+  }
+
+  find(charge: Charge, signal: AbortSignal): Promise<ProviderPayment | undefined> {
+    return untilAborted(signal, () => this.ledger.find(charge));
   }
 
   listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]> {
     return this.ledger.payments(range, signal);
   }
 
-  hasPayment(charge: Charge, signal: AbortSignal): Promise<boolean> {
-    return untilAborted(signal, () => this.ledger.has(charge));
-  }
-
   listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]> {
     return this.ledger.failedRefunds(range, signal);
   }
 
-  private async chargeOnce(
-    request: ChargeRequest,
-    signal: AbortSignal,
-  ): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey | NotCharged> {
-    const { reference, ageMs, keyUnusableForMs, lookupCustomer } = request;
-    if (reference !== null)
-      return this.resume(request, await this.stripe.paymentIntents.retrieve(reference, { expand }));
-    if (keyUnusableForMs !== null) {
-      const stillUnusable = { status: 'key_spent', customer: lookupCustomer } as const;
-      if (keyUnusableForMs < recoveryTimeMs) return stillUnusable;
-      const found = await this.lookup.find(request, signal);
-      if (found === 'unsure') return stillUnusable;
-      return found === undefined ? { status: 'nothing_charged' } : this.resume(request, found);
-    }
-    if (ageMs > keyRetentionMs) {
-      const found = await this.lookup.search(request);
-      if (found !== undefined) return this.resume(request, found);
-    }
-    return this.start(request);
+  private async chargeOnce(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
+    if (charge.isFirstRequest) return this.start(charge, 1);
+    if (charge.reference !== null) return this.readAndResume(charge, charge.reference);
+    const keys = await this.keys.read(charge);
+    if (keys.paymentIntent !== null) return this.readAndResume(charge, keys.paymentIntent);
+    if (keys.unusableForMs !== null) return this.recover(charge, keys, signal);
+    const found = keys.ageMs > keyRetentionMs ? await this.lookup.search(charge) : undefined;
+    return found === undefined ? this.start(charge, keys.keyNumber) : this.resume(charge, found);
   }
 
-  private async start(request: ChargeRequest): Promise<ChargeOutcome | ChargeUnderWay | UnusableKey> {
-    const customer = await this.customerOf(request.paymentMethod);
-    const payment = { methodHasCustomer: customer !== undefined };
+  /** Finds the PaymentIntent of any unusable key. If there is none, charges under the next key. */
+  private async recover(
+    charge: OpenCharge,
+    keys: ChargeKeys,
+    signal: AbortSignal,
+  ): Promise<ChargeOutcome | UnderWay> {
+    if ((keys.unusableForMs ?? 0) < recoveryTimeMs) throw new UnusableKey();
+    const found = await this.lookup.find(charge, keys, signal);
+    if (found === 'unsure') throw new UnusableKey();
+    if (found !== undefined) {
+      await this.keys.saveIntent(charge, found.id);
+      return this.resume(charge, found);
+    }
+    if (!(await this.keys.useNext(charge, keys.keyNumber))) throw new UnusableKey();
+    this.faultPoints.pass('next-key-taken');
+    signal.throwIfAborted();
+    return this.start(charge, keys.keyNumber + 1);
+  }
+
+  private async start(charge: OpenCharge, keyNumber: number): Promise<ChargeOutcome | UnderWay> {
+    const customer = await this.customerOf(charge.paymentMethod);
     try {
-      return outcomeOf(request, await this.create(request, customer));
+      return outcomeOf(charge, await this.create(charge, keyNumber, customer));
     } catch (error) {
-      // Stripe repeats a response for an identical request only, so the customer was the same.
-      if (isUnusableKeyError(error)) return { status: 'key_spent', customer: customer ?? null };
+      if (isUnusableKeyError(error)) {
+        // Stripe repeats a response for an identical request only, so the customer was the same.
+        await this.keys.markUnusable(charge, keyNumber, customer ?? null);
+        throw new UnusableKey();
+      }
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
         // The key was used with other parameters: by an earlier release, or with another customer.
-        const found = await this.lookup.search(request);
-        if (found !== undefined) return this.resume(request, found);
+        const found = await this.lookup.search(charge);
+        if (found !== undefined) return this.resume(charge, found);
       }
-      return this.declinedBy(error, payment);
+      return this.declinedBy(error, { methodHasCustomer: customer !== undefined });
     }
   }
 
@@ -179,7 +204,8 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   private create(
-    { idempotencyKey, keyNumber, orderId, amount, paymentMethod }: ChargeRequest,
+    { id, orderId, amount, paymentMethod }: OpenCharge,
+    keyNumber: number,
     customer: string | undefined,
   ): Promise<Stripe.PaymentIntent> {
     return this.stripe.paymentIntents.create(
@@ -191,26 +217,27 @@ export class StripePaymentGateway extends PaymentGateway {
         ...(customer === undefined ? {} : { customer }),
         confirm: true,
         off_session: true,
-        metadata: { order_id: orderId, charge_id: idempotencyKey }, // no personal data
+        metadata: { order_id: publicId('ord', orderId), charge_id: id }, // no personal data
         expand,
       },
-      { idempotencyKey: numberedKey(idempotencyKey, keyNumber) },
+      { idempotencyKey: numberedKey(id, keyNumber) },
     );
+  }
+
+  private async readAndResume(charge: OpenCharge, paymentIntent: string): Promise<ChargeOutcome | UnderWay> {
+    return this.resume(charge, await this.stripe.paymentIntents.retrieve(paymentIntent, { expand }));
   }
 
   /**
    * Confirms a PaymentIntent that Stripe created but never sent to the bank. Repeated confirmation charges at
    * most once.
    */
-  private async resume(
-    request: ChargeRequest,
-    intent: Stripe.PaymentIntent,
-  ): Promise<ChargeOutcome | ChargeUnderWay> {
-    const known = outcomeOf(request, intent);
+  private async resume(charge: OpenCharge, intent: Stripe.PaymentIntent): Promise<ChargeOutcome | UnderWay> {
+    const known = outcomeOf(charge, intent);
     if (!isUntried(intent)) return known;
     try {
-      const confirmation = { payment_method: request.paymentMethod, off_session: true, expand };
-      return outcomeOf(request, await this.stripe.paymentIntents.confirm(intent.id, confirmation));
+      const confirmation = { payment_method: charge.paymentMethod, off_session: true, expand };
+      return outcomeOf(charge, await this.stripe.paymentIntents.confirm(intent.id, confirmation));
     } catch (error) {
       return this.declinedBy(error);
     }
@@ -231,19 +258,18 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  private async refundOnce(request: RefundRequest): Promise<RefundOutcome> {
+  private async refundOnce(request: RefundRequest, keyNumber: number): Promise<RefundOutcome | UnderWay> {
     if (request.refundReference !== null)
       return refundOutcomeOf(await this.stripe.refunds.retrieve(request.refundReference));
     const reference = request.reference ?? (await this.lookup.search(request))?.id;
-    if (reference === undefined) throw new Error('Stripe has no charge for this idempotency key.');
-    const idempotencyKey = numberedKey(`${request.idempotencyKey}:refund`, request.refundKeyNumber);
+    if (reference === undefined) throw new Error('Stripe has no payment for this charge.');
+    const idempotencyKey = numberedKey(`${request.id}:refund`, keyNumber);
     try {
       return refundOutcomeOf(
         await this.stripe.refunds.create({ payment_intent: reference }, { idempotencyKey }),
       );
     } catch (error) {
-      // The next key may be used at once: Stripe refunds no more than was charged.
-      if (isUnusableKeyError(error)) return { status: 'failed', reason: 'key_spent' };
+      if (isUnusableKeyError(error)) return { status: 'failed', reason: 'unusable_key' };
       if (!isAlreadyRefunded(error)) throw error;
       const { data } = await this.stripe.refunds.list({ payment_intent: reference, limit: 100 });
       const outcomes = data.map(refundOutcomeOf);
@@ -254,8 +280,4 @@ export class StripePaymentGateway extends PaymentGateway {
       return existing;
     }
   }
-}
-
-function numberedKey(first: string, number: number): string {
-  return number === 1 ? first : `${first}:${number}`;
 }

@@ -1,4 +1,6 @@
-import type { ChargeRequest } from '../payment-gateway.js';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
+import { migrations } from '../../migrations/index.js';
+import type { OpenCharge } from '../payment-gateway.js';
 import {
   hourMs,
   intentsPath,
@@ -14,44 +16,44 @@ const broken = { type: 'api_error', message: 'Something went wrong.' };
 
 /** https://docs.stripe.com/error-low-level#server-errors */
 describe('after a 500 that Stripe repeats under the key, the gateway', () => {
+  let stores: ScratchDatabase;
   let stripe: StripeGatewayUnderTest;
+  beforeAll(async () => {
+    stores = await scratchDatabase(migrations);
+  });
+  afterAll(() => stores.drop());
   beforeEach(async () => {
-    stripe = await stripeGateway();
+    stripe = await stripeGateway(stores.database);
   });
   afterEach(() => stripe.api.stop());
 
-  /** The request two minutes after the key was found to be unusable. */
-  const spent = async (
-    fault: FakeStripeFault,
-    given: Partial<ChargeRequest> = {},
-  ): Promise<ChargeRequest> => {
+  const unusable = /repeats an error under the idempotency key/;
+  /** A charge whose key was found to be unusable two minutes ago. */
+  const spent = async (fault: FakeStripeFault, given: Partial<OpenCharge> = {}): Promise<OpenCharge> => {
     const what = stripe.request(given);
     stripe.api.fail(intentsPath, fault);
     await expect(stripe.charge(what)).rejects.toThrow();
-    const outcome = await stripe.charge(what);
-    if (outcome.status !== 'key_spent') throw new Error(`The charge is ${outcome.status}.`);
-    return { ...what, keyUnusableForMs: 2 * minuteMs, lookupCustomer: outcome.customer };
+    await expect(stripe.charge(what)).rejects.toThrow(unusable);
+    await stripe.ageKey(what.id, 2 * minuteMs);
+    return what;
   };
   const keys = () =>
     stripe.requestsTo(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
   it('charges once, under the next key, when the lookup finds no charge', async () => {
     const what = await spent('broken-before');
-    expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
-    const next = { ...what, keyNumber: 2, keyUnusableForMs: null };
-    expect(await stripe.charge(next)).toMatchObject({ status: 'succeeded' });
-    expect(await stripe.charge(next)).toMatchObject({ status: 'succeeded' });
-    const first = what.idempotencyKey;
+    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+    const first = what.id;
     expect(keys()).toEqual([first, first, `${first}:2`, `${first}:2`]);
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('neither looks up the charge nor uses another key before Stripe had time to recover', async () => {
     const what = await spent('broken-before');
+    await stripe.ageKey(what.id, minuteMs / 2);
     const before = stripe.api.requests.length;
-    expect(await stripe.charge({ ...what, keyUnusableForMs: minuteMs / 2 })).toMatchObject({
-      status: 'key_spent',
-    });
+    await expect(stripe.charge(what)).rejects.toThrow(unusable);
     expect(stripe.api.requests).toHaveLength(before);
   });
 
@@ -76,21 +78,24 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     const what = await spent('broken-before');
     stripe.api.attachTo('cus_other');
     for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
-    expect(await stripe.charge(what)).toEqual({ status: 'nothing_charged' });
+    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+    expect(keys().at(-1)).toBe(`${what.id}:2`);
   });
 
   it.each([
-    ['broken-before', { status: 'nothing_charged' }],
-    ['broken-after', { status: 'succeeded' }],
+    ['broken-before', 2],
+    ['broken-after', 1],
   ] as const)(
     'searches, after the delay of the search, when the list is too long (%s)',
-    async (fault, outcome) => {
+    async (fault, keysUsed) => {
       const what = await spent(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
-      expect(await stripe.charge({ ...what, keyUnusableForMs: hourMs - 1 })).toMatchObject({
-        status: 'key_spent',
-      });
-      expect(await stripe.charge({ ...what, keyUnusableForMs: hourMs })).toMatchObject(outcome);
+      await stripe.ageKey(what.id, hourMs - minuteMs);
+      await expect(stripe.charge(what)).rejects.toThrow(unusable);
+      await stripe.ageKey(what.id, hourMs);
+      expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+      expect(new Set(keys().filter((key) => key?.startsWith(what.id))).size).toBe(keysUsed);
+      expect(stripe.api.intents()).toHaveLength(tooMany + 1);
     },
   );
 
@@ -115,15 +120,20 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   it('uses a late success of an earlier key as the outcome, whatever the result of the later key', async () => {
     const first = await spent('broken-between');
     const [late] = stripe.api.intents();
-    const second = { ...first, keyNumber: 2, keyUnusableForMs: null };
+    expect(await stripe.keys.useNext(first, 1)).toBe(true);
     stripe.api.fail(intentsPath, 'broken-between');
-    await expect(stripe.charge(second)).rejects.toThrow();
-    expect(await stripe.charge(second)).toMatchObject({ status: 'key_spent' });
+    await expect(stripe.charge(first)).rejects.toThrow();
+    await expect(stripe.charge(first)).rejects.toThrow(unusable);
     if (late !== undefined) late.status = 'succeeded'; // Stripe rolled it forward
-    expect(await stripe.charge({ ...second, keyUnusableForMs: 2 * minuteMs })).toMatchObject({
-      reference: late?.id,
-    });
+    await stripe.ageKey(first.id, 2 * minuteMs);
+    expect(await stripe.charge(first)).toMatchObject({ reference: late?.id });
     expect(stripe.api.intents().filter(({ status }) => status === 'succeeded')).toHaveLength(1);
+  });
+
+  it('uses no other key when another process has found the charge since the lookup', async () => {
+    const what = await spent('broken-after');
+    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+    expect(await stripe.keys.useNext(what, 1)).toBe(false);
   });
 
   it('does not treat a 5xx of a proxy as an unusable key', async () => {
@@ -132,6 +142,6 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     await expect(stripe.charge(what)).rejects.toThrow();
     await expect(stripe.charge(what)).rejects.toThrow();
     expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(new Set(keys())).toEqual(new Set([what.idempotencyKey]));
+    expect(new Set(keys())).toEqual(new Set([what.id]));
   });
 });
