@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BareStack, Seeded } from '../dev/stack-file.ts';
 import type { OperatorSite } from '../dev/operator-site.ts';
-import { waitUntilApplied } from '../ops/applied.ts';
+import { waitUntilApplied } from '../ops/wait-until-applied.ts';
 import { operate } from '../ops/operate.ts';
 import { dashboardRedirect, operator, organisations } from './accounts.ts';
 import { demoCatalogue } from './catalogue.ts';
@@ -135,6 +135,6 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
 async function newSecret(site: OperatorSite, clientId: string): Promise<string> {
   const created = createdClient
     .required()
-    .parse(await operate(site, 'auth-server', ['client', 'secret', clientId]));
+    .parse(await operate(site, 'auth-server', ['client', 'secret', clientId], ''));
   return created.client_secret;
 }

@@ -1,41 +1,51 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import { root } from '../dev/settings.ts';
-import { operatorName } from './operator-name.ts';
 import type { RunningSuite } from './running-suite.ts';
+import { cliOf, program } from './services.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
 
-/** Standard input and error of the command, which the service's program uses directly. */
-export const ownInput = Symbol('own input');
-
 /**
- * Runs a service's operator program with its settings and returns the JSON object it prints.
- * @throws Failure with its error line
+ * Runs a command of a service's program with the service's settings and returns the JSON object it prints.
+ * @param input its standard input; by default it uses the terminal of this process, also for its errors
+ * @throws Failure with its error line, which is empty if the program printed it itself
  */
 export async function operate(
   suite: Pick<RunningSuite, 'environments'>,
   service: string,
   args: readonly string[],
-  input: string | typeof ownInput = '',
+  input?: string,
 ): Promise<Record<string, unknown>> {
-  const program = join(root, 'apps', service, 'dist', 'operate.js');
-  const outside = input === ownInput ? 'inherit' : 'pipe';
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...suite.environments[service], OPERATOR: operatorName() },
+  const outside = input === undefined ? 'inherit' : 'pipe';
+  const child = spawn(process.execPath, [cliOf(service), ...args], {
+    cwd: process.env.INIT_CWD ?? process.cwd(), // npm runs scripts in the root of the repository
+    env: {
+      ...suite.environments[service],
+      CLI_PROGRAM: program,
+      OPERATOR: (process.env.OPERATOR || accountName()).slice(0, 100),
+    },
     stdio: [outside, 'pipe', outside],
   });
-  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin?.on('error', () => undefined); // the program may end without reading its input
-  if (input !== ownInput) child.stdin?.end(input);
+  child.stdin?.end(input);
   const [output, complaint, code] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),
     child.stderr === null ? '' : text(child.stderr),
     ended,
   ]);
-  if (code !== 0) throw new Failure(complaint.trim() || `${program} ended with status ${code}.`);
-  return resultSchema.parse(JSON.parse(output));
+  if (code === 0) return resultSchema.parse(JSON.parse(output));
+  throw new Failure(code === 1 ? complaint.trim() : `The program of ${service} ended with ${code}.`);
+}
+
+/** The operator's default name: the suite runs on this machine. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'developer'; // an account without a name
+  }
 }

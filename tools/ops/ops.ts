@@ -1,38 +1,70 @@
-import { z } from 'zod';
+import { spawnSync } from 'node:child_process';
 import { Failure } from '../dev/failure.ts';
-import { readCommandLine } from './read-command-line.ts';
-import { takeOperatorName } from './operator-name.ts';
-import { openSuite } from './running-suite.ts';
+import { help } from './command-list.ts';
+import { format } from './format.ts';
+import { operate } from './operate.ts';
+import { rebuildCreators } from './rebuild-creators.ts';
+import { openSuite, type RunningSuite } from './running-suite.ts';
+import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
+import { waitUntilApplied } from './wait-until-applied.ts';
 
+/** Services that must have received a creator before it can be used. */
+const creatorReaders = ['store-api', 'creator-api'];
+
+/** Forwards the command line to the service that declares the command, and prints the result. */
 async function main(): Promise<void> {
-  const asked = readCommandLine(takeOperatorName(process.argv.slice(2)));
-  if ('help' in asked) return console.log(asked.help);
-  const result = await asked.command.run(await openSuite(), asked.given);
-  const { readable = lines } = asked.command;
-  console.log(asked.json ? JSON.stringify(result) : readable(result));
+  const { value: operator, rest } = takeOption(process.argv.slice(2), '--as');
+  if (operator !== undefined) process.env.OPERATOR = operator;
+  const args = rest.filter((arg) => arg !== '--json');
+  const [noun = '', verb] = args;
+  const service = serviceOf(noun);
+  const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
+  if (isHelp && (service === undefined || verb?.startsWith('-') !== false || verb === 'rebuild'))
+    return console.log(await help());
+  if (service === undefined) throw new Failure(unknownCommand(noun, verb));
+  if (isHelp) return showHelp(service, args);
+  const result = await run(await openSuite(), service, args);
+  console.log(rest.includes('--json') ? JSON.stringify(result) : format(result));
 }
 
-function lines(result: Readonly<Record<string, unknown>>): string {
-  return Object.entries(result)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('\n');
+async function run(
+  suite: RunningSuite,
+  service: string,
+  args: readonly string[],
+): Promise<Record<string, unknown>> {
+  if (args.join(' ') === 'creator rebuild') return rebuildCreators(suite);
+  if (args[0] === 'audit') {
+    const { value: audited, rest } = takeOption(args.slice(1), '--service');
+    if (audited === undefined) return operate(suite, service, args);
+    if (audited in nounsOfServices) return operate(suite, audited, ['operator-audit', ...rest]);
+    throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
+  }
+  const { value: password, rest } = takeOption(args, '--password');
+  if (service !== 'auth-server') return operate(suite, service, args);
+  const { message_id: messageId, ...result } =
+    password === undefined || password === '-' || password === ''
+      ? await operate(suite, service, args)
+      : await operate(suite, service, [...rest, '--password', '-'], password); // never in a command line
+  if (typeof messageId === 'string')
+    await Promise.all(creatorReaders.map((reader) => waitUntilApplied(suite, reader, messageId)));
+  return result;
 }
 
-/** Formats any error in one line. */
-function formatLine(error: unknown): string {
-  return errorText(error)
-    .trim()
-    .replaceAll(/\s*\n\s*/g, ' ');
+function showHelp(service: string, args: readonly string[]): void {
+  const env = { ...process.env, CLI_PROGRAM: program };
+  process.exitCode =
+    spawnSync(process.execPath, [cliOf(service), ...args], { env, stdio: 'inherit' }).status ?? 1;
 }
 
-function errorText(error: unknown): string {
-  if (error instanceof Failure) return error.message;
-  if (error instanceof z.ZodError)
-    return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}.`).join(' ');
-  return `The command failed: ${error instanceof Error ? error.message : String(error)}`;
+function unknownCommand(noun: string, verb = ''): string {
+  const isMissing = noun === '' || noun.startsWith('-');
+  const problem = isMissing ? 'A command is missing.' : `Unknown command "${`${noun} ${verb}`.trim()}".`;
+  return `${problem} All commands: ${program} --help`;
 }
 
 main().catch((error: unknown) => {
-  console.error(formatLine(error));
+  const message = error instanceof Error ? error.message : String(error);
+  const line = error instanceof Failure ? message : `The command failed: ${message}`;
+  if (line !== '') console.error(line.trim().replaceAll(/\s*\n\s*/g, ' '));
   process.exit(1);
 });

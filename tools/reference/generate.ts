@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 import { apiPage } from './api-page.ts';
+import { commandsReference } from './commands.ts';
 import { configurationReference } from './configuration.ts';
 import { messagesReference } from './messages.ts';
 import { creatorReference, storeReference } from './openapi.ts';
@@ -13,7 +14,8 @@ const generatedNotice =
 const withNotice = (text: string): string => `${generatedNotice}\n\n${text}`;
 
 /**
- * Writes docs/reference; with `--check`, fails if a file is stale. Reads the compiled services: build first.
+ * Writes docs/reference and docs/operator.md; with `--check`, fails if a file is stale. Reads the compiled
+ * services: build first.
  */
 async function main(): Promise<void> {
   const check = process.argv.includes('--check');
@@ -22,6 +24,7 @@ async function main(): Promise<void> {
     'messages.md': withNotice(messagesReference()),
     'configuration.md': withNotice(await configurationReference()),
     'permissions.md': withNotice(permissionsReference()),
+    '../operator.md': withNotice(await commandsReference()),
     // JSON has no place for the notice.
     'store.openapi.json': `${JSON.stringify(store, null, 2)}\n`,
     'creator.openapi.json': `${JSON.stringify(creator, null, 2)}\n`,
@@ -33,7 +36,7 @@ async function main(): Promise<void> {
   );
   if (stale.length === 0) return;
   throw new Failure(
-    `Stale: ${stale.map(([name]) => `docs/reference/${name}`).join(', ')}. Run: npm run reference`,
+    `Stale: ${stale.map(([name]) => join('docs/reference', name)).join(', ')}. Run: npm run reference`,
   );
 }
 

@@ -5,7 +5,7 @@ import { migrations } from './migrations/index.js';
 import { startAuthServer } from './start-auth-server.js';
 
 const config = readConfig(settings);
-// The service consumes no messages. It relays the outbox messages of its use cases and of operate.ts.
+// The service consumes no messages. It relays the outbox messages of its use cases and of cli.ts.
 const service = openService({
   name: 'auth-server',
   settings: config,

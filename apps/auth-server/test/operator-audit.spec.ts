@@ -26,8 +26,9 @@ async function operate(...args: string[]): Promise<void> {
       context: (site) => site,
       commands: {
         'thing create': defineCommand({
+          summary: 'creates a thing',
           operands: ['THING'],
-          flags: { secret: 'text' },
+          options: ['--secret <S>'],
           arguments: z.object({ THING: z.string(), secret: z.string() }),
           run: async ({ database }: Pick<CommandContext<unknown>, 'database'>, { THING }) => {
             await auditOperator(database, { event: 'client_registered', clientId: THING });
@@ -35,6 +36,7 @@ async function operate(...args: string[]): Promise<void> {
           },
         }),
         'thing break': defineCommand({
+          summary: 'breaks a thing',
           operands: ['USER'],
           arguments: z.object({ USER: z.string() }),
           run: () => Promise.reject(new Error('It broke.')),

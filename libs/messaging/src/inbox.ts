@@ -59,6 +59,14 @@ export async function recordOutcome(
 
 const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1');
 
+/** Returns the outcome of a message in this service; undefined while it is unknown. */
+export function findOutcome(
+  database: Database,
+  messageId: string,
+): Promise<{ outcome: 'applied' | 'held' | 'refused'; reason: string | null } | undefined> {
+  return database.row(outcome, [messageId]);
+}
+
 /**
  * `/messages/{message_id}` on the internal port: the outcome of a message in this service, for its sender.
  */
@@ -66,7 +74,7 @@ export function messageOutcomes(database: Database): InternalRoute {
   return async (path) => {
     const messageId = /^\/messages\/([0-9a-f-]{36})$/i.exec(path)?.[1]?.toLowerCase();
     if (messageId === undefined) return undefined;
-    const row = await database.row<{ outcome: string; reason: string | null }>(outcome, [messageId]);
+    const row = await findOutcome(database, messageId);
     return row === undefined ? undefined : { message_id: messageId, ...row };
   };
 }

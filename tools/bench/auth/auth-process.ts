@@ -127,7 +127,7 @@ export class AuthProcess {
   }
 
   private async operate(command: string, rest: readonly string[] = []): Promise<unknown> {
-    return JSON.parse(await this.program('operate.js', [...command.split(' '), ...rest, '--json']));
+    return JSON.parse(await this.program('cli.js', [...command.split(' '), ...rest, '--json']));
   }
 
   private program(file: string, args: readonly string[] = []): Promise<string> {

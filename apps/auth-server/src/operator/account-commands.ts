@@ -1,4 +1,4 @@
-import { defineCommand } from '@fulfilment/service-host/operator';
+import { defineCommand, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeRole, roleChange } from '../accounts/change-role.js';
 import { createOrganisation, newOrganisation } from '../accounts/create-organisation.js';
@@ -10,17 +10,19 @@ import { resetSecondFactor } from '../second-factor/reset-second-factor.js';
 import { givenPassword } from './given-password.js';
 import type { OperatorContext } from './operator-context.js';
 
-const USER = z.string('is missing').min(1, 'must not be empty');
+const USER = textArgument();
 
 /** Commands for organisations and users. USER is a UUID or an e-mail address. */
 export const accountCommands = {
   'organisation create': defineCommand({
-    flags: { name: 'text', id: 'text' },
+    summary: 'creates an organisation',
+    options: ['--name <N>', '--id <ID>'],
     arguments: newOrganisation,
     run: ({ database }: OperatorContext, organisation) => createOrganisation(database, organisation),
   }),
   'user create': defineCommand({
-    flags: { email: 'text', password: 'text', name: 'text', organisation: 'text', role: 'text' },
+    summary: 'creates an account: owner, admin, member or global_admin; `-` prompts for the password',
+    options: ['--email <E>', '--password <P|->', '--name <N>', '--organisation <O>', '--role <R>'],
     arguments: newUser,
     run: async (context: OperatorContext, user) => {
       const password = await givenPassword(context, user.password);
@@ -28,25 +30,29 @@ export const accountCommands = {
     },
   }),
   'user disable': defineCommand({
+    summary: 'disables an account and ends its sessions, tokens and the access that apps had only through it',
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database, outbox, publishRevoked }: OperatorContext, given) =>
       disableUser(database, outbox, publishRevoked, given.USER),
   }),
   'user enable': defineCommand({
+    summary: 'enables a disabled account',
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database }: OperatorContext, given) => enableUser(database, given.USER),
   }),
   'user redact': defineCommand({
+    summary: 'redacts the personal data of an account and closes it permanently',
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database, outbox, publishRevoked }: OperatorContext, given) =>
       redactUser(database, outbox, publishRevoked, given.USER),
   }),
   'user password': defineCommand({
+    summary: 'sets a password and signs the person out of all browsers',
+    options: ['--password <P|->'],
     operands: ['USER'],
-    flags: { password: 'text' },
     arguments: z.object({ USER, password: z.string('is missing') }),
     run: async (context: OperatorContext, given) => {
       const password = await givenPassword(context, given.password);
@@ -54,14 +60,16 @@ export const accountCommands = {
     },
   }),
   'user reset-second-factor': defineCommand({
+    summary: 'removes a lost second factor; ends the browser sessions',
     operands: ['USER'],
     arguments: z.object({ USER }),
     run: ({ database, publishRevoked }: OperatorContext, given) =>
       resetSecondFactor(database, publishRevoked, given.USER),
   }),
   'user role': defineCommand({
+    summary: 'assigns a role or removes it (`none`); revokes existing access tokens',
+    options: ['--role <owner|admin|member|global_admin|none>', '--organisation <O>'],
     operands: ['USER'],
-    flags: { role: 'text', organisation: 'text' },
     arguments: roleChange,
     run: ({ database, outbox, publishRevoked }: OperatorContext, change) =>
       changeRole(database, outbox, publishRevoked, change),

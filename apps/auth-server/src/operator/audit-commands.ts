@@ -1,11 +1,9 @@
-import { parseTime, defineCommand } from '@fulfilment/service-host/operator';
+import { parseTime, defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditEvents } from '../audit/audit-log.js';
 import { readAuditLog } from '../audit/read-audit-log.js';
 import type { OperatorContext } from './operator-context.js';
-import { pageSize } from './page-size.js';
 
-const nonEmptyText = z.string().min(1, 'must not be empty');
 const moment = z
   .string()
   .refine(
@@ -18,26 +16,27 @@ const moment = z
  */
 export const auditCommands = {
   audit: defineCommand({
-    flags: {
-      event: 'text',
-      user: 'text',
-      client: 'text',
-      since: 'text',
-      until: 'text',
-      before: 'text',
-      limit: 'text',
-    },
+    summary: 'shows the audit log of the authorization server, newest last',
+    options: [
+      '--event <E>',
+      '--user <USER>',
+      '--client <C>',
+      '--since <T>',
+      '--until <T>',
+      '--limit <N>',
+      '--before <K>',
+    ],
     arguments: z.object({
       event: z.enum(auditEvents, `must be one of ${auditEvents.join(', ')}`).optional(),
-      user: nonEmptyText.optional(),
-      client: nonEmptyText.optional(),
+      user: textArgument().optional(),
+      client: textArgument().optional(),
       since: moment.optional(),
       until: moment.optional(),
       before: z
         .string()
         .regex(/^\d{1,17}\.\d{1,18}$/, 'must be the `before` of an earlier page')
         .optional(),
-      limit: pageSize,
+      limit: limitArgument(),
     }),
     run: ({ database, clock }: OperatorContext, { since, until, ...query }) => {
       const at = (typed: string | undefined) => (typed === undefined ? undefined : parseTime(typed, clock()));

@@ -1,25 +1,26 @@
-import { defineCommand } from '@fulfilment/service-host/operator';
+import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeClientSecret } from '../registration/change-client-secret.js';
 import { createClient, newClient, requireHttpsOfFirstParty } from '../registration/create-client.js';
 import { deleteClient } from '../registration/delete-client.js';
 import { listClients } from '../registration/list-clients.js';
 import type { OperatorContext } from './operator-context.js';
-import { pageSize } from './page-size.js';
 
-const clientArgument = z.object({ CLIENT: z.string('is missing').min(1, 'must not be empty') });
+const clientArgument = z.object({ CLIENT: textArgument() });
 
 /** Commands for OAuth clients, also those that registered themselves. */
 export const clientCommands = {
   'client create': defineCommand({
-    flags: {
-      name: 'text',
-      'redirect-uri': 'texts',
-      'first-party': 'alone',
-      confidential: 'alone',
-      'resource-server': 'alone',
-      id: 'text',
-    },
+    summary:
+      'creates an OAuth client; with --resource-server, a confidential client that may introspect the access tokens of all clients',
+    options: [
+      '--name <N>',
+      '--redirect-uri <U...>',
+      '--first-party',
+      '--confidential',
+      '--resource-server',
+      '--id <ID>',
+    ],
     arguments: newClient,
     run: async ({ database, secrets, development }: OperatorContext, client) => {
       if (!development) requireHttpsOfFirstParty(client);
@@ -27,17 +28,20 @@ export const clientCommands = {
     },
   }),
   'client list': defineCommand({
-    flags: { limit: 'text', after: 'text' },
-    arguments: z.object({ limit: pageSize, after: z.string().default('') }),
+    summary: 'lists clients',
+    options: ['--limit <N>', '--after <CLIENT>'],
+    arguments: z.object({ limit: limitArgument(), after: z.string().default('') }),
     run: ({ database }: OperatorContext, { after, limit }) => listClients(database, after, limit),
   }),
   'client secret': defineCommand({
+    summary: 'creates a new secret',
     operands: ['CLIENT'],
     arguments: clientArgument,
     run: ({ database, secrets }: OperatorContext, { CLIENT }) =>
       changeClientSecret(database, CLIENT, secrets),
   }),
   'client delete': defineCommand({
+    summary: 'deletes a client with its tokens and webhook subscriptions',
     operands: ['CLIENT'],
     arguments: clientArgument,
     run: ({ database, outbox, publishRevoked }: OperatorContext, { CLIENT }) =>

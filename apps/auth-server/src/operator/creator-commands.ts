@@ -1,4 +1,4 @@
-import { defineCommand, publishReplay } from '@fulfilment/service-host/operator';
+import { textArgument, defineCommand, publishReplay } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
 import { creatorFlags } from '../creators/creator-flags.js';
@@ -7,42 +7,48 @@ import { redactCreator } from '../creators/redact-creator.js';
 import { newCreator, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
 
-const flags = {
-  name: 'text',
-  'payment-method': 'text',
-  'payment-terms': 'text',
-  'tax-interview': 'text',
-  'settlement-currency': 'text',
-} as const;
+const creatorOptions = [
+  '--name <N>',
+  '--payment-method <pm_…|none>',
+  '--payment-terms <yes|no>',
+  '--tax-interview <yes|no>',
+  '--settlement-currency <C>',
+];
 
 /** Commands for creators. CREATOR is a UUID or a `crt_` id. */
 export const creatorCommands = {
   'creator create': defineCommand({
-    flags: { ...flags, organisation: 'text', id: 'text' },
+    summary:
+      'registers a creator; the payment method is a `pm_…` of the provider or `none` (sandbox: `pm_ok`, `pm_declined`, `pm_timeout`)',
+    options: ['--organisation <O>', ...creatorOptions, '--id <UUID>'],
     arguments: newCreator,
     run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
   }),
   'creator change': defineCommand({
+    summary: 'changes the name, payment method, terms, tax interview or currency',
     operands: ['CREATOR'],
-    flags,
+    options: creatorOptions,
     arguments: creatorChange,
     run: ({ database, outbox }: OperatorContext, change) => changeCreator(database, outbox, change),
   }),
   'creator payment-method': defineCommand({
+    summary: 'changes the payment method of a creator',
     operands: ['CREATOR', 'METHOD'],
     arguments: z.object({
-      CREATOR: z.string('is missing').min(1, 'must not be empty'),
+      CREATOR: textArgument(),
       METHOD: creatorFlags['payment-method'],
     }),
     run: ({ database, outbox }: OperatorContext, { CREATOR: creator, METHOD: paymentMethod }) =>
       changeCreator(database, outbox, { creator, paymentMethod }),
   }),
   'creator redact': defineCommand({
+    summary: 'redacts the name and payment method; orders, royalties and artist names of releases stay',
     operands: ['CREATOR'],
-    arguments: z.object({ CREATOR: z.string('is missing').min(1, 'must not be empty') }),
+    arguments: z.object({ CREATOR: textArgument() }),
     run: ({ database, outbox }: OperatorContext, { CREATOR }) => redactCreator(database, outbox, CREATOR),
   }),
   'creators republish': defineCommand({
+    summary: 'replays all creators to creator-api',
     arguments: z.object({}),
     run: ({ database, broker, clock }: OperatorContext) =>
       publishReplay(broker, 'creator-api.replay', replayCreators(database, clock)),

@@ -52,7 +52,7 @@ function publishByRedis({
 }: CommandContext<OperatorSettings>): PublishRevokedTokens {
   let opening: Promise<DenyList> | undefined;
   const open = async (): Promise<DenyList> => {
-    const logger = createLogger('auth-server operate', 'silent'); // standard output is for the result only
+    const logger = createLogger('auth-server cli', 'silent'); // standard output is for the result only
     const redis = new RedisConnection(settings.REDIS_URL, logger);
     atEnd(() => redis.stop());
     const denyList = new DenyList(database, redis, logger);

@@ -1,11 +1,10 @@
 import { isUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { defineCommand } from '@fulfilment/service-host/operator';
+import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { type DeletedReason, deletionStatement, markDeleted } from './mark-deleted.js';
 import type { DisabledReason, SubscriptionStatus } from './subscription.rules.js';
 
-const maxLimit = 1000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 interface Row {
@@ -90,23 +89,24 @@ const idOf = (prefix: 'whk' | 'crt') =>
     .transform((typed) => (isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed)))
     .refine((id) => id !== undefined, `must be a ${prefix}_ id or a UUID`)
     .transform((id = '') => id);
-const limits = `must be a whole number from 1 to ${maxLimit}`;
 
 /** Operator commands for support: list the subscriptions of a creator, and delete one. */
 export const supportCommands = {
   'webhooks list': defineCommand({
-    flags: { creator: 'text', client: 'text', deleted: 'alone', after: 'text', limit: 'text' },
+    summary: 'lists the webhook subscriptions of a creator; for deleted ones, also the reason',
+    options: ['--creator <CREATOR>', '--client <CLIENT>', '--deleted', '--limit <N>', '--after <ID>'],
     arguments: z.object({
       creator: idOf('crt'),
-      client: z.string().min(1, 'must not be empty').optional(),
+      client: textArgument().optional(),
       deleted: z.boolean().optional(),
       after: idOf('whk').optional(),
-      limit: z.coerce.number(limits).int(limits).min(1, limits).max(maxLimit, limits).default(100),
+      limit: limitArgument(),
     }),
     run: ({ database }: { readonly database: Database }, query) => listSubscriptions(database, query),
   }),
   'webhooks delete': defineCommand({
-    flags: { id: 'text' },
+    summary: 'deletes a webhook subscription (support)',
+    options: ['--id <ID>'],
     arguments: z.object({ id: idOf('whk') }),
     run: ({ database }: { readonly database: Database }, { id }) => deleteForOwner(database, id),
   }),

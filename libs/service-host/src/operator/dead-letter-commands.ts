@@ -1,6 +1,6 @@
 import { DeadLetterQueues, isMessageQueue, queueNames } from '@fulfilment/messaging';
 import { z } from 'zod';
-import { defineCommand, type Commands } from './define-command.js';
+import { defineCommand, limitArgument, textArgument, type Commands } from './define-command.js';
 
 /** The settings that the commands need. */
 export interface BrokerSettings {
@@ -13,18 +13,17 @@ interface BrokerContext {
 }
 
 const queue = z.string('is missing').refine(isMessageQueue, `must be one of ${queueNames().join(', ')}`);
-const limits = 'must be from 1 to 1000';
 /** Used in place of a message id. */
 const allMessages = 'all';
-const messageId = z.string('is missing').min(1, 'must not be empty');
 
 /** Commands to list, show, replay and discard dead letters of every queue of the suite. */
 export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters list': defineCommand({
-    flags: { queue: 'text', limit: 'text' },
+    summary: 'lists rejected messages with their reasons',
+    options: ['--queue <QUEUE>', '--limit <N>'],
     arguments: z.object({
       queue: queue.optional(),
-      limit: z.coerce.number(limits).int(limits).min(1, limits).max(1000, limits).default(50),
+      limit: limitArgument(50),
     }),
     run: (context: BrokerContext, { queue: only, limit }) =>
       withQueues(context, async (queues) => {
@@ -39,16 +38,18 @@ export const deadLetterCommands: Commands<BrokerContext> = {
       }),
   }),
   'dead-letters show': defineCommand({
+    summary: 'shows a rejected message',
     operands: ['QUEUE', 'MESSAGE'],
-    arguments: z.object({ QUEUE: queue, MESSAGE: messageId }),
+    arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         return (await queues.find(QUEUE, MESSAGE)) ?? missing(QUEUE);
       }),
   }),
   'dead-letters replay': defineCommand({
+    summary: 'returns a message, or `all`, to its queue; a message that was applied is not applied twice',
     operands: ['QUEUE', 'MESSAGE'],
-    arguments: z.object({ QUEUE: queue, MESSAGE: messageId }),
+    arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         if (MESSAGE === allMessages) return { queue: QUEUE, replayed: await queues.replay(QUEUE) };
@@ -57,8 +58,9 @@ export const deadLetterCommands: Commands<BrokerContext> = {
       }),
   }),
   'dead-letters discard': defineCommand({
+    summary: 'deletes a rejected message',
     operands: ['QUEUE', 'MESSAGE'],
-    arguments: z.object({ QUEUE: queue, MESSAGE: messageId }),
+    arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         const discarded = await queues.discard(QUEUE, MESSAGE);

@@ -1,13 +1,15 @@
-import type { z } from 'zod';
-
-/** An option with a value, one that may be repeated, or one without a value. */
-export type FlagKind = 'text' | 'texts' | 'alone';
+import { z } from 'zod';
 
 /** An operator command of a service. */
 export interface Command<Context> {
+  /** The effect, in one sentence without a subject. */
+  readonly summary: string;
   /** Names of the positional arguments, in order: `FILE`. */
   readonly operands: readonly string[];
-  readonly flags: Readonly<Record<string, FlagKind>>;
+  /** In commander's notation: `--carrier <C>`, `--confidential`, repeatable `--redirect-uri <U...>`. */
+  readonly options: readonly string[];
+  /** Operands and options that the schema requires; those that depend on others are not included. */
+  readonly required: ReadonlySet<string>;
   /**
    * Validates the arguments before any connection is opened. Returns the command's function, which returns
    * the output.
@@ -18,16 +20,21 @@ export interface Command<Context> {
 
 /** Defines a command with typed arguments. Messages of its schema continue the name of the argument. */
 export function defineCommand<Context, Arguments extends z.ZodType>(command: {
+  readonly summary: string;
   readonly operands?: readonly string[];
-  readonly flags?: Readonly<Record<string, FlagKind>>;
+  readonly options?: readonly string[];
   readonly arguments: Arguments;
   readonly run: (context: Context, given: z.output<Arguments>) => Promise<object>;
 }): Command<Context> {
+  const { summary, operands = [], options = [], arguments: schema } = command;
+  const issues = schema.safeParse({}).error?.issues ?? [];
   return {
-    operands: command.operands ?? [],
-    flags: command.flags ?? {},
+    summary,
+    operands,
+    options,
+    required: new Set(issues.filter(({ code }) => code !== 'custom').map(({ path }) => String(path[0]))),
     prepare: (given) => {
-      const checked = command.arguments.parse(given);
+      const checked = schema.parse(given);
       return (context) => command.run(context, checked);
     },
   };
@@ -35,3 +42,16 @@ export function defineCommand<Context, Arguments extends z.ZodType>(command: {
 
 /** Commands by their words: `user create`. */
 export type Commands<Context> = Readonly<Record<string, Command<Context>>>;
+
+/** A required text argument. */
+export function textArgument(maxLength = 255) {
+  return z.string('is missing').trim().max(maxLength, `must be at most ${maxLength} characters long`);
+}
+
+const maxPageSize = 1000;
+
+/** `--limit` of a list: the maximum number of rows. */
+export function limitArgument(defaultLimit = 100) {
+  const limits = `must be a whole number from 1 to ${maxPageSize}`;
+  return z.coerce.number(limits).int(limits).min(1, limits).max(maxPageSize, limits).default(defaultLimit);
+}

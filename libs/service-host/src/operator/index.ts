@@ -1,6 +1,6 @@
 // A separate entry point, so that a short command does not load the HTTP stack.
 export { runServiceCli, type CommandContext } from './run-service-cli.js';
-export { defineCommand, type Command, type Commands } from './define-command.js';
+export { defineCommand, limitArgument, textArgument, type Command, type Commands } from './define-command.js';
 export { type BrokerSettings, deadLetterCommands } from './dead-letter-commands.js';
 export { readSecret } from './read-secret.js';
 export { createOperatorAudit, dropOperatorAudit, recordOperatorMessage } from './operator-audit.js';

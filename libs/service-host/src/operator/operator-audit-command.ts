@@ -1,17 +1,16 @@
 import type { Database } from '@fulfilment/database';
 import { z } from 'zod';
 import { readOperatorAudit } from './operator-audit.js';
-import { defineCommand, type Commands } from './define-command.js';
-
-const limits = 'must be from 1 to 1000';
+import { defineCommand, limitArgument, textArgument, type Commands } from './define-command.js';
 
 /** Reads the log of operator commands of this service. This command is recorded too. */
 export const operatorAuditCommands: Commands<{ readonly database: Database }> = {
   'operator-audit': defineCommand({
-    flags: { operator: 'text', limit: 'text', before: 'text' },
+    summary: 'shows the operator commands that were run on this service, newest last',
+    options: ['--operator <NAME>', '--limit <N>', '--before <POSITION>'],
     arguments: z.object({
-      operator: z.string().min(1, 'must not be empty').optional(),
-      limit: z.coerce.number(limits).int(limits).min(1, limits).max(1000, limits).default(100),
+      operator: textArgument(100).optional(),
+      limit: limitArgument(),
       before: z
         .string()
         .regex(/^\d{1,18}$/, 'must be the `before` of an earlier page')

@@ -1,7 +1,7 @@
 import { hasLoopbackHost } from '@fulfilment/runtime';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { userInfo } from 'node:os';
-import { UsageError } from './parse-command-line.js';
+import { UsageError } from './command-line.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

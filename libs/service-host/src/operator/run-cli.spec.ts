@@ -11,7 +11,8 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
   let closed = 0;
   const commands = {
     'user create': defineCommand({
-      flags: { email: 'text', 'redirect-uri': 'texts', confidential: 'alone' },
+      summary: 'creates a user',
+      options: ['--email <E>', '--redirect-uri <U...>', '--confidential'],
       arguments: z.object({
         email: z.string('is missing').refine((email) => email.includes('@'), 'must be an e-mail address'),
         'redirect-uri': z.array(z.string().startsWith('https:', 'must be an https address')).default([]),
@@ -23,11 +24,23 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
       },
     }),
     'rates load': defineCommand({
+      summary: 'loads rates',
       operands: ['FILE'],
       arguments: z.object({ FILE: z.string('is missing') }),
       run: (_log: string[], { FILE }) => Promise.reject(new Error(`The file ${FILE}\n  cannot be read.`)),
     }),
-    audit: defineCommand({ arguments: z.object({}), run: () => Promise.resolve({ events: [] }) }),
+    'stock adjust': defineCommand({
+      summary: 'changes the stock',
+      operands: ['DELTA'],
+      options: ['--reason <R>'],
+      arguments: z.object({ DELTA: z.string('is missing'), reason: z.string().optional() }),
+      run: (_log: string[], given) => Promise.resolve(given),
+    }),
+    audit: defineCommand({
+      summary: 'shows the audit log',
+      arguments: z.object({}),
+      run: () => Promise.resolve({ events: [] }),
+    }),
   };
   return {
     done,
@@ -75,22 +88,40 @@ describe('the operator program', () => {
     expect(counts()).toEqual({ opened: 1, closed: 1 });
   });
 
-  it.each([[[]], [['--help']], [['user', 'create', '--help']]])(
+  it.each([[[]], [['--help']], [['user', '-h']]])(
     'lists its commands for %j, and opens no connection',
     async (args) => {
       const { run, counts } = program();
       const { ok, line } = await run(args);
       expect(ok).toBe(true);
-      expect(line).toContain('user create [--email …] [--redirect-uri … (repeatable)] [--confidential]');
-      expect(line).toContain('rates load FILE');
+      for (const usage of [
+        'user create --email E [--redirect-uri U...] [--confidential]',
+        'rates load FILE',
+        'stock adjust DELTA [--reason R]',
+      ])
+        expect(line).toContain(`  ${usage}\n`);
       expect(counts().opened).toBe(0);
     },
   );
+
+  it('describes a command and its options for --help, under the name that it was started with', async () => {
+    const { ok, line } = await program({ CLI_PROGRAM: 'ops --' }).run(['user', 'create', '--help']);
+    expect(ok).toBe(true);
+    expect(line).toContain('Usage: ops -- user create --email E');
+    expect(line).toContain('creates a user');
+    expect(line).toMatch(/^ +--redirect-uri <U\.\.\.>/m);
+  });
 
   it('accepts commands of one word', async () => {
     expect(await program().run(['audit', '--json'])).toEqual({ ok: true, line: '{"events":[]}' });
   });
 
+  const usages: Readonly<Record<string, string>> = {
+    user: 'user create --email E [--redirect-uri U...] [--confidential]',
+    rates: 'rates load FILE',
+    stock: 'stock adjust DELTA [--reason R]',
+    audit: 'audit',
+  };
   it.each([
     ['user create', '--email is missing.'],
     ['user create --email nobody', '--email must be an e-mail address.'],
@@ -99,24 +130,39 @@ describe('the operator program', () => {
       'user create --email nobody --redirect-uri x',
       '--email must be an e-mail address. --redirect-uri must be an https address.',
     ],
+    ['user create --email', '--email needs a value.'],
+    ['user create --email --confidential', '--email needs a value.'],
+    ['user create --email=', '--email must not be empty.'],
+    ['user create --email a@b --confidential=yes', '--confidential takes no value.'],
+    ['user create --nmae x', 'Unknown option --nmae.'],
+    ['user create --constructor=x', 'Unknown option --constructor.'],
+    ['user create -x', 'Unknown option -x.'],
+    ['stock adjust 3 --reason=a --reason=b', '--reason must be given only once.'],
+    ['stock adjust', 'DELTA is missing.'],
     ['rates load', 'FILE is missing.'],
     ['rates load a b', 'Too many arguments: "b".'],
-    ['user eat', 'Unknown command "user eat". Commands: user create, rates load, audit.'],
+    ['audit nonsense', 'Too many arguments: "nonsense".'],
   ])('rejects "%s" in one line that names it as typed, and opens no connection', async (typed, complaint) => {
     const { run, counts } = program();
-    expect(await run(typed.split(' ').filter((word) => word !== ''))).toEqual({ ok: false, line: complaint });
+    const line = `${complaint} Usage: node dist/cli.js ${usages[typed.split(' ')[0] ?? '']}`;
+    expect(await run(typed.split(' '))).toEqual({ ok: false, line });
     expect(counts().opened).toBe(0);
   });
 
-  it.each(['user create --nmae x', 'user create --email', 'user create --email --confidential'])(
-    'names the option in "%s"',
-    async (typed) => {
-      const { ok, line } = await program().run(typed.split(' '));
-      expect(ok).toBe(false);
-      expect(line).toMatch(/--(nmae|email)/);
-      expect(line).not.toContain('\n');
-    },
-  );
+  it('rejects an unknown command with the commands of its noun', async () => {
+    const { line } = await program().run(['user', 'eat']);
+    expect(line).toBe(
+      'Unknown command "user eat". Commands of "user": create. All commands: node dist/cli.js --help',
+    );
+  });
+
+  it.each([
+    [['stock', 'adjust', '-3'], { DELTA: '-3' }],
+    [['stock', 'adjust', '-3', '--reason=-x'], { DELTA: '-3', reason: '-x' }],
+  ])('accepts the dashes in %j', async (args, given) => {
+    const { line } = await program().run(args);
+    expect(JSON.parse(line)).toEqual(given);
+  });
 
   it('prints a failure in one line, and closes its connections', async () => {
     const { run, counts } = program();
@@ -151,7 +197,7 @@ describe('the operator program', () => {
       const { run, counts } = program();
       expect(await run(['batch'], JSON.stringify([user('a@x'), user('nobody')]))).toEqual({
         ok: false,
-        line: '--email must be an e-mail address.',
+        line: expect.stringContaining('--email must be an e-mail address.'),
       });
       for (const input of ['', '{}', '[["a"], 5]']) {
         const { ok, line } = await run(['batch'], input);

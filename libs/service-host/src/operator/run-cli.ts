@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { AuditedCommand } from './operator-audit.js';
 import type { Commands } from './define-command.js';
 import { readOperatorName } from './operator-name.js';
-import { usage } from './usage.js';
-import { parseCommandLine } from './parse-command-line.js';
+import { help, parseCommandLine } from './command-line.js';
 
 /** The open connections of a command. */
 export interface OpenedContext<Context> {
@@ -17,6 +16,7 @@ export interface Cli<Context> {
   readonly commands: Commands<Context>;
   /** Called once per process, only for valid command lines. @param operator who runs the commands */
   open(operator: string): Promise<OpenedContext<Context>>;
+  /** `CLI_PROGRAM` is how the program was started, for its help and usage. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -38,15 +38,19 @@ export async function runCli<Context>(
   args: readonly string[],
   input: () => Promise<string>,
 ): Promise<CliOutput> {
-  if (args.length === 0 || args.includes('--help')) return { ok: true, line: usage(program.commands) };
+  const { commands, environment } = program;
+  const name = environment['CLI_PROGRAM'] ?? 'node dist/cli.js';
+  if (args.length === 0 || args.includes('--help') || args.includes('-h'))
+    return { ok: true, line: help(name, commands, args) };
   try {
-    return { ok: true, line: JSON.stringify(await execute(program, args, input)) };
+    return { ok: true, line: JSON.stringify(await execute(name, program, args, input)) };
   } catch (error) {
     return { ok: false, line: explain(error).replaceAll(/\s*\n\s*/g, ' ') };
   }
 }
 
 async function execute<Context>(
+  name: string,
   program: Cli<Context>,
   args: readonly string[],
   input: () => Promise<string>,
@@ -54,7 +58,7 @@ async function execute<Context>(
   const { operator, rest } = readOperatorName(args, program.environment);
   const batch = rest[0] === 'batch';
   const lines = batch ? commandLines.parse(JSON.parse(await input())) : [rest];
-  const parsed = lines.map((line) => parseCommandLine(program.commands, line));
+  const parsed = lines.map((line) => parseCommandLine(name, program.commands, line));
   const { context, runAudited, close } = await program.open(operator);
   try {
     const results: object[] = [];

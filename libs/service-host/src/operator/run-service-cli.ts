@@ -20,7 +20,7 @@ export interface CommandContext<Settings> {
 }
 
 /**
- * Runs the operator program of a service (`node dist/operate.js NOUN VERB --flags`): one command, or a batch,
+ * Runs the operator program of a service (`node dist/cli.js NOUN VERB --options`): one command, or a batch,
  * on its database. Prints one JSON object, or one line on standard error with exit code 1. The running
  * service relays the messages that it writes.
  * @param program.context maps the common context to that of the program's commands
@@ -43,7 +43,7 @@ export async function runServiceCli<
     const dataSource = createDataSource({
       url: settings.DATABASE_URL,
       poolSize: 2,
-      applicationName: `${name} operate`,
+      applicationName: `${name} cli`,
       migrations,
       statementTimeoutMs: 0, // some commands sum a whole ledger or search a long audit log
     });

@@ -6,7 +6,7 @@ import { resealSecrets } from './subscriptions/reseal-secrets.js';
 import { SecretBox, serviceSettings } from '@fulfilment/runtime';
 import { supportCommands } from './subscriptions/support-commands.js';
 
-type Site = CommandContext<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
+type Context = CommandContext<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
 
 await runServiceCli({
   name: 'webhook-worker',
@@ -14,12 +14,13 @@ await runServiceCli({
   settings: serviceSettings
     .pick({ DATABASE_URL: true })
     .extend({ SECRET_ENCRYPTION_KEY: webhookWorkerSettings.shape.SECRET_ENCRYPTION_KEY }),
-  context: (site): Site => site,
+  context: (context): Context => context,
   commands: {
     ...supportCommands,
     'webhooks reseal': defineCommand({
+      summary: 're-encrypts the webhook secrets with the newest key, so that old keys can be removed',
       arguments: z.object({}),
-      run: ({ database, settings }: Site) =>
+      run: ({ database, settings }: Context) =>
         resealSecrets(database, new SecretBox(settings.SECRET_ENCRYPTION_KEY)),
     }),
   },

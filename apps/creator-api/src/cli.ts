@@ -1,5 +1,10 @@
 import { serviceSettings } from '@fulfilment/runtime';
-import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
+import {
+  defineCommand,
+  runServiceCli,
+  textArgument,
+  type CommandContext,
+} from '@fulfilment/service-host/operator';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { migrations } from './migrations/index.js';
@@ -7,9 +12,9 @@ import { rebuildCounts } from './orders/rebuild-counts.js';
 import { loadRates } from './exchange-rates/load-rates.js';
 import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
-type Site = CommandContext<unknown>;
+type Context = CommandContext<unknown>;
 
-async function readText(file: string, { input }: Site): Promise<string> {
+async function readText(file: string, { input }: Context): Promise<string> {
   try {
     return file === '-' ? await input() : await readFile(file, 'utf8');
   } catch {
@@ -21,20 +26,23 @@ await runServiceCli({
   name: 'creator-api',
   migrations,
   settings: serviceSettings.pick({ DATABASE_URL: true }),
-  context: (site): Site => site,
+  context: (context): Context => context,
   commands: {
     'rates load': defineCommand({
+      summary: 'loads reference rates of the ECB, XML or CSV',
       operands: ['FILE'], // `-` is standard input
-      arguments: z.object({ FILE: z.string('is missing').min(1, 'must not be empty') }),
-      run: async (site: Site, { FILE }) => loadRates(site.database, await readText(FILE, site)),
+      arguments: z.object({ FILE: textArgument(4096) }),
+      run: async (context: Context, { FILE }) => loadRates(context.database, await readText(FILE, context)),
     }),
     'order-counts rebuild': defineCommand({
+      summary: 'recalculates the numbers of orders of creators',
       arguments: z.object({}),
-      run: ({ database }: Site) => rebuildCounts(database),
+      run: ({ database }: Context) => rebuildCounts(database),
     }),
     'statistics rebuild': defineCommand({
+      summary: 'recalculates the monthly sums of the royalty ledger',
       arguments: z.object({}),
-      run: ({ database }: Site) => rebuildStatistics(database),
+      run: ({ database }: Context) => rebuildStatistics(database),
     }),
   },
 });

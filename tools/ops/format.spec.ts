@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { auditTable, clientTable, webhookTable } from './tables.ts';
+import { format } from './format.ts';
 
 describe('lists that a person reads', () => {
   const event = {
@@ -22,7 +22,7 @@ describe('lists that a person reads', () => {
       ip: null,
       user_agent: null,
     };
-    const text = auditTable({
+    const text = format({
       events: [event, { ...rotated, details: { actor: 'schedule' } }],
       before: '17.4',
     });
@@ -48,18 +48,18 @@ describe('lists that a person reads', () => {
     };
     const disabled = { ...one, status: 'disabled', disabled_reason: 'failing' };
     const deleted = { ...disabled, deleted_at: one.created_at, deleted_reason: 'client_deleted' };
-    const text = webhookTable({ subscriptions: [one, disabled, deleted], next: 'whk_1' });
+    const text = format({ subscriptions: [one, disabled, deleted], next: 'whk_1' });
     const states = text.split('\n').map((line) => line.slice(text.indexOf('STATUS')).split('  ')[0]);
     expect(states.slice(1, 4)).toEqual(['active', 'disabled (failing)', 'deleted (client_deleted)']);
     expect(text).toContain('More: --after whk_1');
   });
 
   it('are safe to print, whatever a stranger called their browser', () => {
-    const text = auditTable({ events: [event], before: null });
+    const text = format({ events: [event], before: null });
     for (const stray of ['\u001b', '\u202e']) expect(text).not.toContain(stray);
   });
 
   it('are a head alone when there is nothing', () => {
-    expect(clientTable({ clients: [], next: null })).toMatch(/^CLIENT +NAME/);
+    expect(format({ clients: [], next: null })).toMatch(/^CLIENT +NAME/);
   });
 });

@@ -3,6 +3,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { readConfig, serviceSettings, systemClock } from '@fulfilment/runtime';
 import {
   deadLetterCommands,
+  textArgument,
   timeArgument,
   runServiceCli,
   defineCommand,
@@ -13,6 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
 import { Stock } from './catalogue/stock.js';
+import { warehouseCommands } from './operator/warehouse-commands.js';
 import { migrations } from './migrations/index.js';
 import { replayOrders } from './orders/replay-orders.js';
 import { RechargeOrder } from './billing/recharge-order.js';
@@ -33,10 +35,12 @@ const reconcileTimeoutMs = 3_600_000;
 
 /** Defines an idempotent command that loads JSON from standard input. */
 function loadCommand<File>(
+  summary: string,
   schema: z.ZodType<File>,
   load: (database: Database, file: File) => Promise<object>,
 ) {
   return defineCommand({
+    summary,
     arguments: z.object({}),
     run: async ({ database, input }: Context) => load(database, schema.parse(JSON.parse(await input()))),
   });
@@ -83,10 +87,12 @@ await runServiceCli({
   settings: serviceSettings.pick({ DATABASE_URL: true, RABBITMQ_URL: true, RABBITMQ_NAMESPACE: true }),
   context: (context): Context => context,
   commands: {
+    ...warehouseCommands,
     ...deadLetterCommands,
     'order recharge': defineCommand({
+      summary: 'retries the charge of an order whose payment failed, or of all such orders of a time range',
       operands: ['ORDER'],
-      flags: { since: 'text', until: 'text' },
+      options: ['--since <T>', '--until <T>'],
       arguments: z
         .object({
           ORDER: z.string().optional(),
@@ -106,7 +112,8 @@ await runServiceCli({
           : rechargeOrders(database, newRechargeOrder(database), { since, until }),
     }),
     'payments reconcile': defineCommand({
-      flags: { since: 'text', until: 'text' },
+      summary: 'compares payments with those of the provider and prints the differences; changes nothing',
+      options: ['--since <T>', '--until <T>'],
       arguments: z.object({ since: timeArgument.optional(), until: timeArgument.optional() }),
       run: ({ database }: Context, { since, until = new Date() }) => {
         const from = since ?? new Date(until.getTime() - dayMs);
@@ -114,25 +121,35 @@ await runServiceCli({
       },
     }),
     'order redact': defineCommand({
+      summary: 'redacts the address of an order, except the country',
       operands: ['ORDER'],
-      arguments: z.object({ ORDER: z.string('is missing') }),
+      arguments: z.object({ ORDER: textArgument() }),
       run: async ({ database }: Context, { ORDER }) => ({
         order: ORDER,
         ...(await redactOrder(database, ORDER)),
       }),
     }),
     'orders republish': defineCommand({
+      summary: 'replays all orders to creator-api',
       arguments: z.object({}),
       run: ({ database, settings }: Context) =>
         publishReplay(settings, 'creator-api.replay', replayOrders(database, systemClock)),
     }),
-    'catalogue load': loadCommand(catalogueFile, async (database, file) => {
-      await loadCatalogue(database, file);
-      return { releases: file.releases.length, product_types: file.product_types.length };
-    }),
-    'shipping load': loadCommand(shippingFile, async (database, file) => {
-      await loadShipping(database, file);
-      return { services: file.services.length, zones: Object.keys(file.zones).length };
-    }),
+    'catalogue load': loadCommand(
+      'loads releases and product types from standard input, as JSON',
+      catalogueFile,
+      async (database, file) => {
+        await loadCatalogue(database, file);
+        return { releases: file.releases.length, product_types: file.product_types.length };
+      },
+    ),
+    'shipping load': loadCommand(
+      'loads shipping services and zones from standard input, as JSON',
+      shippingFile,
+      async (database, file) => {
+        await loadShipping(database, file);
+        return { services: file.services.length, zones: Object.keys(file.zones).length };
+      },
+    ),
   },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bothTimes } from './rebuild-commands.ts';
+import { bothTimes } from './rebuild-creators.ts';
 
 describe('creator rebuild', () => {
   it('tells of the drift that was put right before and after everything was told again', () => {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { waitUntilApplied } from './applied.ts';
-import { command } from './command.ts';
+import { waitUntilApplied } from './wait-until-applied.ts';
 import { operate } from './operate.ts';
 import type { RunningSuite } from './running-suite.ts';
 
@@ -39,15 +38,10 @@ export function bothTimes(before: RebuiltSums, after: RebuiltSums): RebuiltSums 
   return { statistics: sum('statistics'), order_counts: sum('order_counts') };
 }
 
-export const rebuildCommands = [
-  command(['creator', 'rebuild'], {
-    usage: '',
-    arguments: z.object({}),
-    run: async (suite) => {
-      const before = await rebuildSums(suite); // later steps add to these sums
-      const creators = await republish(suite, 'auth-server', 'creators');
-      const orders = await republish(suite, 'store-api', 'orders');
-      return { creators, orders, ...bothTimes(before, await rebuildSums(suite)) };
-    },
-  }),
-];
+/** Replays creators and orders to creator-api, and rebuilds its sums. */
+export async function rebuildCreators(suite: RunningSuite): Promise<Record<string, unknown>> {
+  const before = await rebuildSums(suite); // later steps add to these sums
+  const creators = await republish(suite, 'auth-server', 'creators');
+  const orders = await republish(suite, 'store-api', 'orders');
+  return { creators, orders, ...bothTimes(before, await rebuildSums(suite)) };
+}

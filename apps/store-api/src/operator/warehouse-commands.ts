@@ -1,0 +1,155 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { findOutcome, publishMessage } from '@fulfilment/messaging';
+import {
+  type BrokerSettings,
+  type CommandContext,
+  currentOperator,
+  defineCommand,
+  textArgument,
+} from '@fulfilment/service-host/operator';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+
+type Context = Pick<CommandContext<BrokerSettings>, 'database' | 'settings'>;
+
+const outcomeTimeoutMs = 30_000;
+const pollIntervalMs = 50;
+const maxStock = 999_999_999;
+
+const wholeNumber = z
+  .string('is missing')
+  .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${maxStock}`)
+  .transform(Number);
+const wholeChange = z
+  .string('is missing')
+  .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${maxStock} to ${maxStock}, and not 0`)
+  .transform(Number);
+const isWebAddress = (text: string): boolean =>
+  z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .safeParse(text).success;
+
+const tracking = {
+  ORDER: textArgument(),
+  carrier: textArgument(),
+  'tracking-number': textArgument(),
+  'tracking-url': z.string('is missing').refine(isWebAddress, 'must be an http or https address'),
+};
+const trackingOptions = ['--carrier <C>', '--tracking-number <N>', '--tracking-url <U>'];
+
+/** Commands that publish the messages of a warehouse, and return when the messages are applied (ADR 8). */
+export const warehouseCommands = {
+  'order ship': defineCommand({
+    summary: 'reports that a package was handed to the carrier',
+    operands: ['ORDER'],
+    options: trackingOptions,
+    arguments: z.object(tracking),
+    run: (context: Context, given) =>
+      report(context, messages.fulfilmentShipped.make(packageOf(given), now())),
+  }),
+  'order track': defineCommand({
+    summary: 'corrects the tracking of the newest package, or of the package with the number --replaces',
+    operands: ['ORDER'],
+    options: [...trackingOptions, '--replaces <N>'],
+    arguments: z.object({ ...tracking, replaces: textArgument().optional() }),
+    run: (context: Context, given) =>
+      report(
+        context,
+        messages.fulfilmentTrackingCorrected.make(
+          { ...packageOf(given), replaces_tracking_number: given.replaces },
+          now(),
+        ),
+      ),
+  }),
+  'order deliver': defineCommand({
+    summary: 'reports that an order, or one package of it, was delivered',
+    operands: ['ORDER'],
+    options: ['--tracking-number <N>'],
+    arguments: z.object({ ORDER: textArgument(), 'tracking-number': textArgument().optional() }),
+    run: (context: Context, { ORDER: order_id, 'tracking-number': tracking_number }) =>
+      report(context, messages.fulfilmentDelivered.make({ order_id, tracking_number }, now())),
+  }),
+  'order cancel': defineCommand({
+    summary: 'cancels an order',
+    operands: ['ORDER'],
+    options: ['--reason <R>'],
+    arguments: z.object({ ORDER: textArgument(), reason: textArgument(500) }),
+    run: (context: Context, { ORDER: order_id, reason }) =>
+      report(context, messages.fulfilmentCancelled.make({ order_id, reason }, now())),
+  }),
+  'stock set': defineCommand({
+    summary: 'sets the number of pieces left; the product becomes a limited edition',
+    operands: ['SKU', 'N'],
+    arguments: z.object({ SKU: textArgument(), N: wholeNumber }),
+    run: (context: Context, { SKU: sku, N: quantity }) =>
+      report(context, messages.fulfilmentStockSet.make({ sku, quantity }, now())),
+  }),
+  'stock adjust': defineCommand({
+    summary: 'adds pieces to a limited edition, or removes them (`-3`); prefer it to `stock set`',
+    operands: ['SKU', 'DELTA'],
+    arguments: z.object({ SKU: textArgument(), DELTA: wholeChange }),
+    run: (context: Context, { SKU: sku, DELTA: delta }) =>
+      report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, now())),
+  }),
+  'product release': defineCommand({
+    summary: 'releases a product for sale',
+    operands: ['SKU'],
+    arguments: z.object({ SKU: textArgument() }),
+    run: (context: Context, { SKU: sku }) =>
+      report(context, messages.fulfilmentProductReleased.make({ sku }, now())),
+  }),
+  'product withdraw': defineCommand({
+    summary: 'withdraws a product from sale',
+    operands: ['SKU'],
+    arguments: z.object({ SKU: textArgument() }),
+    run: (context: Context, { SKU: sku }) =>
+      report(context, messages.fulfilmentProductWithdrawn.make({ sku }, now())),
+  }),
+  'release approve': defineCommand({
+    summary: 'prices and publishes a pending release',
+    operands: ['RELEASE'],
+    options: ['--product-type <T>'],
+    arguments: z.object({ RELEASE: textArgument(), 'product-type': textArgument().optional() }),
+    run: (context: Context, { RELEASE: release_id, 'product-type': product_type }) =>
+      report(context, messages.catalogueReleaseApproved.make({ release_id, product_type }, now())),
+  }),
+};
+
+function now() {
+  return { occurredAt: new Date() };
+}
+
+function packageOf(given: z.output<z.ZodObject<typeof tracking>>) {
+  return {
+    order_id: given.ORDER,
+    carrier: given.carrier,
+    tracking_number: given['tracking-number'],
+    tracking_url: given['tracking-url'],
+  };
+}
+
+/**
+ * Publishes one message as the warehouse does. Returns when the running service has applied or deferred it.
+ * @throws Error if it is rejected, or not handled in time
+ */
+async function report({ database, settings }: Context, message: Message): Promise<object> {
+  const operator = currentOperator();
+  await publishMessage(
+    { url: settings.RABBITMQ_URL, namespace: settings.RABBITMQ_NAMESPACE },
+    { ...message, ...(operator !== undefined && { operator }) },
+  );
+  const deadlineMs = performance.now() + outcomeTimeoutMs;
+  let handled = await findOutcome(database, message.id);
+  while (handled === undefined && performance.now() < deadlineMs) {
+    await delay(pollIntervalMs);
+    handled = await findOutcome(database, message.id);
+  }
+  if (handled === undefined)
+    throw new Error(
+      `The message is published, but store-api has not applied it within ${outcomeTimeoutMs / 1000} s. It applies the message when it is running again.`,
+    );
+  const { outcome, reason } = handled;
+  if (outcome === 'refused') throw new Error(`Rejected: ${reason ?? 'no reason given'}.`);
+  return { message_id: message.id, type: message.type, outcome, ...(outcome === 'held' && { reason }) };
+}

@@ -1,0 +1,43 @@
+import { type Message, topologyOf } from '@fulfilment/contracts';
+import { connect } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitForConfirmation } from './wait-for-confirmation.js';
+
+const closeTimeoutMs = 1_000;
+
+/**
+ * Publishes one message over a connection of its own. Resolves when RabbitMQ has confirmed it.
+ * @throws Error when the broker is unreachable, does not confirm, or routes the message to no queue
+ */
+export async function publishMessage(
+  { url, namespace }: { readonly url: string; readonly namespace: string },
+  message: Message,
+): Promise<void> {
+  const connection = await connect(url, { timeout: 5_000 }).catch((error: unknown) => {
+    throw new Error('RabbitMQ is unreachable.', { cause: error });
+  });
+  connection.on('error', () => undefined);
+  try {
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => undefined); // the confirmation fails
+    let isRouted = true;
+    channel.once('return', () => {
+      isRouted = false;
+    });
+    channel.publish(topologyOf(namespace).factsExchange, message.type, Buffer.from(JSON.stringify(message)), {
+      persistent: true,
+      mandatory: true,
+      messageId: message.id,
+      contentType: 'application/json',
+    });
+    await waitForConfirmation(channel).catch((error: unknown) => {
+      throw new Error(
+        'RabbitMQ did not confirm the message. The message may still arrive: check whether it was applied before you retry.',
+        { cause: error },
+      );
+    });
+    if (!isRouted) throw new Error('No queue receives this message yet. Check that its consumer is running.');
+  } finally {
+    await Promise.race([connection.close(), delay(closeTimeoutMs, undefined, { ref: false })]);
+  }
+}

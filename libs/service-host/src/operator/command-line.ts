@@ -1,0 +1,151 @@
+import { Command as Parser, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import type { AuditedCommand } from './operator-audit.js';
+import type { Command, Commands } from './define-command.js';
+
+/** The command line is invalid. The message is one line that names the invalid part as typed. */
+export class UsageError extends Error {}
+
+/** A valid command line: its recorded part and its function. */
+export interface ParsedCommand<Context> {
+  readonly audited: AuditedCommand;
+  readonly run: (context: Context) => Promise<object>;
+}
+
+/** Parses a command line. @param program how the program is started @throws UsageError */
+export function parseCommandLine<Context>(
+  program: string,
+  commands: Commands<Context>,
+  args: readonly string[],
+): ParsedCommand<Context> {
+  const [name, command] = findCommand(commands, args);
+  if (command === undefined) throw new UsageError(unknownCommand(program, commands, args));
+  const parser = newParser(program, name, command);
+  try {
+    const given = readArguments(parser, command, args.slice(name.split(' ').length));
+    const audited = {
+      name,
+      operands: command.operands.flatMap((operand) => given[operand] ?? []).map(String),
+      options: parser.options.map((option) => option.name()).filter((option) => option in given),
+    };
+    return { audited, run: command.prepare(given) };
+  } catch (error) {
+    throw new UsageError(`${explain(error, parser, command)} Usage: ${program} ${usage(name, command)}`);
+  }
+}
+
+/** Help for the command of the command line, or the list of all commands. */
+export function help(program: string, commands: Commands<never>, args: readonly string[]): string {
+  const [name, command] = findCommand(commands, args);
+  if (command !== undefined) return newParser(program, name, command).helpInformation().trimEnd();
+  const list = Object.entries(commands).map(
+    ([name, command]) => `  ${usage(name, command)}\n      ${command.summary}`,
+  );
+  return [
+    `${program} COMMAND [--as OPERATOR]: runs one command and prints one JSON object. \`batch\` reads a JSON array of`,
+    'command lines, each an array of words, from standard input, and runs them in order.',
+    '',
+    ...list,
+  ].join('\n');
+}
+
+function findCommand<Context>(
+  commands: Commands<Context>,
+  args: readonly string[],
+): [string, Command<Context>?] {
+  return (
+    Object.entries(commands).find(([name]) =>
+      name.split(' ').every((word, index) => args[index] === word),
+    ) ?? ['']
+  );
+}
+
+function unknownCommand(program: string, commands: object, args: readonly string[]): string {
+  const [noun = '', verb = ''] = args.filter((arg) => !arg.startsWith('-'));
+  const verbs = Object.keys(commands).flatMap((name) =>
+    name.startsWith(`${noun} `) ? name.slice(noun.length + 1) : [],
+  );
+  const hint = verbs.length > 0 ? `Commands of "${noun}": ${verbs.join(', ')}. ` : '';
+  return `Unknown command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
+}
+
+/** `order deliver ORDER [--tracking-number N]` */
+function usage(name: string, { operands, options, required }: Command<never>): string {
+  const parts = [...operands, ...options.map((option) => option.replaceAll(/[<>]/g, ''))].map((part) =>
+    required.has(part.replace(/^--/, '').split(' ', 1)[0] ?? '') ? part : `[${part}]`,
+  );
+  return [name, ...parts].join(' ');
+}
+
+function newParser(program: string, name: string, command: Command<never>): Parser {
+  const parser = new Parser(program)
+    .usage(usage(name, command))
+    .description(command.summary)
+    .allowExcessArguments()
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeErr: () => undefined })
+    .exitOverride()
+    .option('--json', 'print JSON');
+  for (const flags of command.options) {
+    const option = new Option(flags);
+    parser.addOption(option.required && !option.variadic ? option.argParser(onlyOnce) : option);
+  }
+  return parser;
+}
+
+function onlyOnce(value: string, previous: string | undefined): string {
+  if (previous !== undefined) throw new InvalidArgumentError('');
+  return value;
+}
+
+function readArguments(
+  parser: Parser,
+  { operands }: Command<never>,
+  args: readonly string[],
+): Readonly<Record<string, unknown>> {
+  // Commander would take the next option as the value. A value that begins with a dash needs `--name=-x`.
+  const withoutValue = args.find(
+    (arg, index) => takesValue(parser, arg) && /^--?[a-z]/i.test(args[index + 1] ?? ''),
+  );
+  if (withoutValue !== undefined) throw new UsageError(`${withoutValue} needs a value.`);
+  parser.parse(args, { from: 'user' });
+  const [tooMany] = parser.args.slice(operands.length);
+  if (tooMany !== undefined) throw new UsageError(`Too many arguments: "${tooMany}".`);
+  const given = [
+    ...operands.map((name, index): [string, unknown] => [name, parser.args[index]]),
+    ...parser.options.map((option): [string, unknown] => [
+      option.name(),
+      parser.getOptionValue(option.attributeName()),
+    ]),
+  ].filter(([name, value]) => value !== undefined && name !== 'json');
+  const empty = given.find(([, value]) =>
+    [value].flat().some((text) => typeof text === 'string' && text.trim() === ''),
+  );
+  if (empty !== undefined) throw new UsageError(`${label(empty[0], operands)} must not be empty.`);
+  return Object.fromEntries(given);
+}
+
+function takesValue(parser: Parser, arg: string): boolean {
+  return parser.options.some(({ long, required }) => long === arg && required);
+}
+
+function explain(error: unknown, parser: Parser, { operands }: Command<never>): string {
+  if (error instanceof UsageError) return error.message;
+  if (error instanceof CommanderError) return explainParserError(error, parser);
+  if (!(error instanceof z.ZodError)) throw error;
+  const lines = error.issues.map(({ path, message }) => `${label(String(path[0]), operands)} ${message}.`);
+  return [...new Set(lines)].join(' ');
+}
+
+function explainParserError({ code, message }: CommanderError, parser: Parser): string {
+  const option = /'(-[^' =]*)/.exec(message)?.[1] ?? '';
+  if (code === 'commander.optionMissingArgument') return `${option} needs a value.`;
+  if (code === 'commander.invalidArgument') return `${option} must be given only once.`;
+  const isKnown = parser.options.some(({ long }) => long === option);
+  return isKnown ? `${option} takes no value.` : `Unknown option ${option}.`;
+}
+
+/** Names an option as it is typed (`--redirect-uri`), an operand by its name. */
+function label(name: string, operands: readonly string[]): string {
+  return operands.includes(name) ? name : `--${name}`;
+}

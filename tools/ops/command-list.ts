@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { cliOf, nounsOfServices, program, serviceOf } from './services.ts';
+
+/** A command as its service describes it. */
+interface ListedCommand {
+  readonly usage: string;
+  readonly summary: string;
+}
+
+/** Commands that involve several services. */
+export const suiteCommands: readonly ListedCommand[] = [
+  {
+    usage: 'creator rebuild',
+    summary: 'replays creators and orders to creator-api; rebuilds its read models and sums while it runs',
+  },
+  {
+    usage: 'audit --service SERVICE [--operator NAME] [--limit N] [--before POSITION]',
+    summary: 'shows the operator commands that were run on that service, newest last',
+  },
+];
+
+/**
+ * The commands of each service, from the help of its program.
+ * @throws Error for a command that `npm run ops` does not forward to its service
+ */
+export async function listCommands(): Promise<(readonly [service: string, ListedCommand[]])[]> {
+  return Promise.all(
+    Object.keys(nounsOfServices).map(async (service) => [service, await listCommandsOf(service)] as const),
+  );
+}
+
+async function listCommandsOf(service: string): Promise<ListedCommand[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [cliOf(service), '--help']);
+  const lines = stdout.matchAll(/^ {2}(\S.*)\n {6}(.*)$/gm);
+  const commands = [...lines].map(([, usage = '', summary = '']) => ({ usage, summary }));
+  const own = commands.filter(({ usage }) => !usage.startsWith('operator-audit')); // `audit --service`
+  const lost = own.find(({ usage }) => serviceOf(usage.split(' ', 1)[0]) !== service);
+  if (lost !== undefined) throw new Error(`npm run ops does not forward "${lost.usage}" to ${service}.`);
+  return own;
+}
+
+/** The help text of `npm run ops`. */
+export async function help(): Promise<string> {
+  const sections = [...(await listCommands()), ['several services', suiteCommands] as const];
+  return [
+    `${program} COMMAND [--json] [--as OPERATOR]; for the options of a command: ${program} COMMAND --help`,
+    ...sections.map(([title, commands]) =>
+      [`${title}:`, ...commands.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)].join('\n'),
+    ),
+    argumentsHelp,
+  ].join('\n\n');
+}
+
+export const argumentsHelp = `ORDER and SKU are ids of the Store API (ord_…, prod_…). CREATOR and RELEASE are UUIDs or ids. USER is a UUID or an e-mail address.
+T is an ISO 8601 time, or a duration before now: 30m, 2h, 7d.
+Commands for orders and products publish the messages of a warehouse, and return when the messages are applied.`;

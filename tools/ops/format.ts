@@ -1,0 +1,130 @@
+import { z } from 'zod';
+
+/** Row of a list, as the service's program prints it. */
+type Row = Readonly<Record<string, unknown>>;
+
+interface Table {
+  /** The cells by their headings: the name of a member, or a function of the row. */
+  readonly columns: Readonly<Record<string, string | ((row: Row) => unknown)>>;
+  /** The last line, if any. */
+  readonly rest: (result: Row) => string | undefined;
+}
+
+const olderRecords = ({ before }: Row) =>
+  before === null ? undefined : `Older records: --before ${cell(before)}`;
+const nextPage = ({ next }: Row) => (next === null ? undefined : `More: --after ${cell(next)}`);
+const counts = z.array(z.object({ queue: z.string(), waiting: z.number() }));
+
+/** Tables by the member of the result that has their rows. */
+const tables: Readonly<Record<string, Table>> = {
+  events: {
+    columns: {
+      AT: 'at',
+      EVENT: 'event',
+      USER: ({ email, user_id }) => email ?? user_id,
+      CLIENT: 'client_id',
+      ADDRESS: 'ip',
+      DETAILS: ({ details }) => JSON.stringify(details).replace(/^{}$/, ''),
+      'USER AGENT': 'user_agent',
+    },
+    rest: olderRecords,
+  },
+  records: {
+    columns: {
+      AT: 'started_at',
+      OPERATOR: 'operator',
+      COMMAND: 'command',
+      SUBJECTS: 'subjects',
+      OPTIONS: ({ options }) =>
+        z
+          .array(z.string())
+          .parse(options)
+          .map((option) => `--${option}`),
+      OUTCOME: 'outcome',
+    },
+    rest: olderRecords,
+  },
+  clients: {
+    columns: {
+      CLIENT: 'client_id',
+      NAME: 'name',
+      PARTY: (client) => `${client.first_party === true ? 'first' : 'third'} party`,
+      KIND: (client) =>
+        client.resource_server === true
+          ? 'resource server'
+          : client.confidential === true
+            ? 'confidential'
+            : 'public',
+      REGISTERED: 'registered_at',
+      'REDIRECT URIS': 'redirect_uris',
+    },
+    rest: nextPage,
+  },
+  letters: {
+    columns: {
+      QUEUE: 'queue',
+      MESSAGE: 'id',
+      TYPE: 'type',
+      REJECTED: 'refused_at', // words: public member of the command's output
+      ABOUT: ({ about }) => Object.entries(row.parse(about)).map(([name, id]) => `${name}=${cell(id)}`),
+      REASON: 'reason',
+    },
+    rest: ({ queues }) => {
+      const waiting = counts.parse(queues).map(({ queue, waiting: count }) => `${queue} ${count}`);
+      return `Waiting: ${waiting.join(', ')}.`;
+    },
+  },
+  subscriptions: {
+    columns: {
+      SUBSCRIPTION: 'id',
+      CLIENT: 'client_id',
+      STATUS: (one) => {
+        const [state, reason] =
+          one.deleted_at === null ? [one.status, one.disabled_reason] : ['deleted', one.deleted_reason];
+        return reason === null ? state : `${cell(state)} (${cell(reason)})`;
+      },
+      FAILURES: 'consecutive_failures',
+      CREATED: 'created_at',
+      'LAST DELIVERY': 'last_delivery_at',
+      EVENTS: 'events',
+      URL: 'url',
+    },
+    rest: nextPage,
+  },
+};
+
+const row = z.record(z.string(), z.unknown());
+
+/** Formats the output of a command for a person: a list as a table, anything else as a line per member. */
+export function format(result: Row): string {
+  const [list, table] = Object.entries(tables).find(([member]) => Object.hasOwn(result, member)) ?? [];
+  if (list !== undefined && table !== undefined)
+    return [...lines(table, z.array(row).parse(result[list])), table.rest(result) ?? []].flat().join('\n');
+  return Object.entries(result)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n');
+}
+
+/** Lines with aligned columns. */
+function lines({ columns }: Table, rows: readonly Row[]): string[] {
+  const members = Object.values(columns);
+  const texts = [
+    Object.keys(columns),
+    ...rows.map((row) =>
+      members.map((member) => cell(typeof member === 'string' ? row[member] : member(row))),
+    ),
+  ];
+  const widths = members.map((_, column) => Math.max(...texts.map((line) => line[column]?.length ?? 0)));
+  return texts.map((line) =>
+    line
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Replaces control characters, so that they cannot affect the terminal. */
+function cell(value: unknown): string {
+  const parts = z.array(z.union([z.string(), z.number()])).parse([value ?? []].flat());
+  return (parts.join(' ') || '-').replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { root } from '../dev/settings.ts';
+
+export const program = 'npm run -s ops --';
+
+/** The services and the first words of their commands. */
+export const nounsOfServices: Readonly<Record<string, readonly string[]>> = {
+  'store-api': [
+    'order',
+    'stock',
+    'product',
+    'release',
+    'payments',
+    'dead-letters',
+    'orders',
+    'catalogue',
+    'shipping',
+  ],
+  'auth-server': ['organisation', 'user', 'creator', 'client', 'keys', 'audit', 'creators'],
+  'creator-api': ['rates', 'statistics', 'order-counts'],
+  'webhook-worker': ['webhooks'],
+};
+
+export function serviceOf(noun: string | undefined): string | undefined {
+  return Object.keys(nounsOfServices).find((service) => nounsOfServices[service]?.includes(noun ?? ''));
+}
+
+/** The program with the commands of a service. */
+export function cliOf(service: string): string {
+  return join(root, 'apps', service, 'dist', 'cli.js');
+}
+
+/** Removes an option with its value from the arguments. */
+export function takeOption(
+  args: readonly string[],
+  name: string,
+): { readonly value: string | undefined; readonly rest: readonly string[] } {
+  const at = args.findIndex((arg) => arg === name || arg.startsWith(`${name}=`));
+  if (at === -1) return { value: undefined, rest: args };
+  const isInline = args[at] !== name;
+  return {
+    value: (isInline ? args[at]?.slice(name.length + 1) : args[at + 1]) ?? '',
+    rest: args.toSpliced(at, isInline ? 1 : 2),
+  };
+}
