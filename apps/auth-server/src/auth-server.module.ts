@@ -18,7 +18,7 @@ import { ShowBrowsers } from './account-pages/show-browsers.js';
 import { ShowConnectedApps } from './account-pages/show-connected-apps.js';
 import { ShowSecurity } from './account-pages/show-security.js';
 import { SignOutBrowser } from './account-pages/sign-out-browser.js';
-import { ReadAccounts } from './accounts/read-accounts.js';
+import { ReadAccounts } from './users/read-accounts.js';
 import { AuditLog } from './audit/audit-log.js';
 import { CONFIG, type Config } from './config.js';
 import { Consents } from './connected-apps/consents.js';

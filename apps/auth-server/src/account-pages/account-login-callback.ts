@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { accountClientId } from '../oidc/account-client.js';
+import { accountClientId } from '../registration/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { Outcome } from '../pages/outcome.js';
 import { isStorableText } from '../http/storable-text.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { verifyPassword } from '../accounts/passwords.js';
-import { ReadAccounts } from '../accounts/read-accounts.js';
+import { ReadAccounts } from '../users/read-accounts.js';
 import { type AuditEvent, AuditLog, type Origin } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';

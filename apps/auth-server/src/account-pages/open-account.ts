@@ -1,9 +1,9 @@
 import { issuer } from '@fulfilment/contracts';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Person, ReadAccounts } from '../accounts/read-accounts.js';
+import { type Person, ReadAccounts } from '../users/read-accounts.js';
 import { CONFIG, type Config } from '../config.js';
-import { signInAddress } from '../oidc/account-client.js';
+import { signInAddress } from '../registration/account-client.js';
 import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { AccountFrame } from '../pages/account.page.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ReadAccounts, type VisibleCreator, type Person } from '../accounts/read-accounts.js';
+import { ReadAccounts, type VisibleCreator, type Person } from '../users/read-accounts.js';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import type { Notice } from '../pages/account.page.js';
 import { overviewPage } from '../pages/overview.page.js';

@@ -7,7 +7,7 @@ import { publishDisconnections } from '../connected-apps/publish-disconnections.
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
-import { lockUser, type NamedUser } from './find-user.js';
+import { lockUser, type NamedUser } from '../users/find-user.js';
 
 const roles = [...organisationRoles, 'none'] as const;
 

@@ -4,7 +4,7 @@ import { auditOperator } from '../audit/operator-audit.js';
 import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
-import { lockUser } from './find-user.js';
+import { lockUser } from '../users/find-user.js';
 
 const disable = statement('users.disable', 'UPDATE users SET disabled_at = now() WHERE id = $1');
 const enable = statement('users.enable', 'UPDATE users SET disabled_at = NULL WHERE id = $1');

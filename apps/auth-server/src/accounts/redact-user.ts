@@ -6,7 +6,7 @@ import { deleteAllConsents } from '../connected-apps/consents.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { removeSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
-import { lockUser } from './find-user.js';
+import { lockUser } from '../users/find-user.js';
 
 // No password has the empty text as hash. The e-mail address is unique and cannot exist (RFC 2606 §2).
 const redact = statement(

@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
-import { findUser, lockUser } from './find-user.js';
+import { findUser, lockUser } from '../users/find-user.js';
 import { hashPassword } from './passwords.js';
 import { requireNewPassword } from './require-new-password.js';
 import { updatePassword } from './update-password.js';

@@ -1,5 +1,5 @@
 import { interactionPolicy } from 'oidc-provider';
-import type { ReadAccounts, SignInLimits } from './read-accounts.js';
+import type { ReadAccounts, SignInLimits } from '../users/read-accounts.js';
 
 /**
  * Requires a new sign-in when the last is too old, or before a change of the password. Also ends sign-ins in

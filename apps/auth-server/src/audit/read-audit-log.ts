@@ -1,6 +1,6 @@
 import { isUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { findUser } from '../accounts/find-user.js';
+import { findUser } from '../users/find-user.js';
 import type { AuditEvent } from './audit-log.js';
 
 /** Filters; an omitted one matches everything. */

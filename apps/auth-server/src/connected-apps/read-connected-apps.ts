@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import { accountClientId } from '../oidc/account-client.js';
+import { accountClientId } from '../registration/account-client.js';
 
 /** An app with access to a person's account. */
 export interface ConnectedApp {

@@ -9,7 +9,7 @@ import { migrations } from '../migrations/index.js';
 import { createClient } from '../registration/create-client.js';
 import { recoveryCodeHash } from '../second-factor/recovery-codes.rules.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import { clientSecretOwner } from '../tokens/adapter.js';
+import { clientSecretOwner } from '../registration/client-secret.js';
 import { resealSecrets } from './reseal-secrets.js';
 import { SigningKeys } from './signing-keys.js';
 

@@ -1,6 +1,6 @@
 import { type Database, type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
-import { clientSecretOwner } from '../tokens/adapter.js';
+import { clientSecretOwner } from '../registration/client-secret.js';
 import { signingKeyOwner } from './signing-keys.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { secondFactorOwner } from '../second-factor/second-factors.js';

@@ -27,7 +27,7 @@ export type Endpoints = (request: IncomingMessage, response: ServerResponse, pat
  *    (tokens/stored-rows.ts).
  * 3. provider.ts holds the whole wiring of oidc-provider. inOneTransaction (middleware.ts) starts a unit of
  *    work (tokens/unit-of-work.ts).
- * 4. oidc-provider checks the client, the token and the person through tokens/adapter.ts and find-account.ts.
+ * 4. oidc-provider checks the client, the token and the person through adapter.ts and find-account.ts.
  *    A token that was used before is a race or a replay (tokens/reuse.ts); a replay ends the token family
  *    (tokens/families.ts).
  * 5. The access token is signed (access-tokens.ts, signing-key.ts). The adapter only collects the consumption

@@ -1,5 +1,5 @@
 import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
-import type { Person, ReadAccounts } from '../accounts/read-accounts.js';
+import type { Person, ReadAccounts } from '../users/read-accounts.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';

@@ -6,7 +6,7 @@ import {
   type KoaContextWithOIDC,
   type default as Provider,
 } from 'oidc-provider';
-import type { ReadAccounts } from '../accounts/read-accounts.js';
+import type { ReadAccounts } from '../users/read-accounts.js';
 import type { Consents } from '../connected-apps/consents.js';
 import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
 

@@ -1,5 +1,5 @@
 import { interactionPolicy } from 'oidc-provider';
-import type { ReadAccounts, SignInLimits } from '../accounts/read-accounts.js';
+import type { ReadAccounts, SignInLimits } from '../users/read-accounts.js';
 import { signInCheck } from '../accounts/sign-in-check.js';
 import { secondFactorCheck } from '../second-factor/second-factor-check.js';
 import type { SecondFactors } from '../second-factor/second-factors.js';

@@ -1,5 +1,5 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
-import type { SignInLimits } from '../accounts/read-accounts.js';
+import type { SignInLimits } from '../users/read-accounts.js';
 import type { Config } from '../config.js';
 
 const hour = 3600;

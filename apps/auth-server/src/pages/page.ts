@@ -1,5 +1,6 @@
 import { type Html, html, Html as Markup } from '@fulfilment/http-service';
-import { isPlainHost } from '../oidc/client-registration.rules.js';
+import { isPlainHost } from '../registration/client-registration.rules.js';
+import { suiteName } from '../registration/reserved-names.rules.js';
 import { style, styleHash } from './style.js';
 
 /** A response that is shown to a person. */
@@ -19,9 +20,6 @@ export interface PageParts {
   /** Header of an account page, in place of the brand. */
   readonly accountTop?: Html;
 }
-
-/** The public name of the suite. No app may register it. */
-export const suiteName = 'Fulfilment';
 
 /** The logo. */
 const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">

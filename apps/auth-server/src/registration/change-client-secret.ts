@@ -3,7 +3,7 @@ import type { SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import type { AdapterPayload } from 'oidc-provider';
 import { auditOperator } from '../audit/operator-audit.js';
-import { sealedClient } from '../tokens/adapter.js';
+import { sealedClient } from './client-secret.js';
 
 const find = statement(
   'clients.lock',

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AdapterPayload } from 'oidc-provider';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
-import { accountClientId } from '../oidc/account-client.js';
-import { applicationType, redirectUriProblem } from '../oidc/client-registration.rules.js';
-import { sealedClient } from '../tokens/adapter.js';
+import { accountClientId } from './account-client.js';
+import { applicationType, redirectUriProblem } from './client-registration.rules.js';
+import { sealedClient } from './client-secret.js';
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const reason = redirectUriProblem(uri);

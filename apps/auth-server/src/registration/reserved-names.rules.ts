@@ -1,6 +1,8 @@
 import unhomoglyph from 'unhomoglyph';
-import { accountClientName } from '../oidc/account-client.js';
-import { suiteName } from '../pages/page.js';
+import { accountClientName } from './account-client.js';
+
+/** The public name of the suite. */
+export const suiteName = 'Fulfilment';
 
 const ownNames = [suiteName, accountClientName];
 

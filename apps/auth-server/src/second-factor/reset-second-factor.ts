@@ -1,5 +1,5 @@
 import type { Database } from '@fulfilment/database';
-import { lockUser } from '../accounts/find-user.js';
+import { lockUser } from '../users/find-user.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ReadAccounts } from '../accounts/read-accounts.js';
+import { ReadAccounts } from '../users/read-accounts.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Credentials } from '../accounts/read-accounts.js';
+import type { Credentials } from '../users/read-accounts.js';
 import type { Config } from '../config.js';
 
 /** Accounts in one cookie, the most recent first. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Credentials } from '../accounts/read-accounts.js';
+import type { Credentials } from '../users/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import type { Outcome } from '../pages/outcome.js';
 import { DeviceCookies } from './device-cookies.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ReadAccounts } from '../accounts/read-accounts.js';
+import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { Consents } from '../connected-apps/consents.js';
 import { startConsentedGrant } from '../oidc/grants.js';

@@ -1,7 +1,7 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ReadAccounts } from '../accounts/read-accounts.js';
+import { ReadAccounts } from '../users/read-accounts.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { consentPage } from '../pages/consent.page.js';
 import { FormTokens } from '../pages/form-tokens.js';

@@ -2,7 +2,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { verifyPassword } from '../accounts/passwords.js';
-import { ReadAccounts } from '../accounts/read-accounts.js';
+import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog, originOf } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';

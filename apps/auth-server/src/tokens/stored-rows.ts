@@ -1,6 +1,6 @@
 import { type Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 import Provider, { type AdapterPayload } from 'oidc-provider';
-import { type Person, selectPerson } from '../accounts/read-accounts.js';
+import { type Person, selectPerson } from '../users/read-accounts.js';
 
 interface Key {
   readonly model: string;

@@ -3,13 +3,14 @@ import type { SecretBox } from '@fulfilment/runtime';
 import type { Outbox } from '@fulfilment/messaging';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
+import { clientSecret, sealedClient } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
-import type { Families } from './families.js';
-import { isFamilyMember, isSecret, storedId } from './stored-models.rules.js';
-import { sessionNotEnded, type StoredRow, type StoredRows } from './stored-rows.js';
-import { consumedInParallel, familyEnded, type NewRow } from './token-writes.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import type { Families } from '../tokens/families.js';
+import { isFamilyMember, isSecret, storedId } from '../tokens/stored-models.rules.js';
+import { sessionNotEnded, type StoredRow, type StoredRows } from '../tokens/stored-rows.js';
+import { consumedInParallel, familyEnded, type NewRow } from '../tokens/token-writes.js';
+import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
 const upsert = statement(
@@ -192,28 +193,6 @@ class ClientAdapter extends ModelAdapter {
     this.openedSecrets.set(key, secret);
     return secret;
   }
-}
-
-/**
- * Owner of a sealed client secret. It contains the type, so that the secret cannot be opened as another kind.
- */
-export function clientSecretOwner(clientId: string): string {
-  return `client:${clientId}`;
-}
-
-/** A client's metadata as stored: JSON with the secret sealed. */
-export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
-  const { client_secret: secret, ...rest } = metadata;
-  if (secret === undefined) return JSON.stringify(rest);
-  return JSON.stringify({
-    ...rest,
-    client_secret_sealed: secrets.seal(secret, clientSecretOwner(id)).toString('base64'),
-  });
-}
-
-/** Opens the value of `client_secret_sealed`. */
-export function clientSecret(secrets: SecretBox, id: string, sealed: string): string {
-  return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id), id).toString();
 }
 
 /**

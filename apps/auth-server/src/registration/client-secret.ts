@@ -1,0 +1,24 @@
+import type { SecretBox } from '@fulfilment/runtime';
+import type { AdapterPayload } from 'oidc-provider';
+
+/**
+ * Owner of a sealed client secret. It contains the type, so that the secret cannot be opened as another kind.
+ */
+export function clientSecretOwner(clientId: string): string {
+  return `client:${clientId}`;
+}
+
+/** A client's metadata as stored: JSON with the secret sealed. */
+export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
+  const { client_secret: secret, ...rest } = metadata;
+  if (secret === undefined) return JSON.stringify(rest);
+  return JSON.stringify({
+    ...rest,
+    client_secret_sealed: secrets.seal(secret, clientSecretOwner(id)).toString('base64'),
+  });
+}
+
+/** Opens the value of `client_secret_sealed`. */
+export function clientSecret(secrets: SecretBox, id: string, sealed: string): string {
+  return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id), id).toString();
+}
