@@ -1,7 +1,7 @@
 import { type Parameter, type Schema, type ServiceReference, shapeSchema } from '@fulfilment/api-reference';
 import { webhookEnvelopeShape, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { sampleData } from '../history/sample-event.rules.js';
+import { sampleData } from './sample-event.rules.js';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
 import { eventDataShapes } from './event-data.shapes.js';

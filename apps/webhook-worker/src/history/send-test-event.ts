@@ -11,7 +11,7 @@ import type { SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
-import { sampleData } from './sample-event.rules.js';
+import { sampleData } from '../fan-out/sample-event.rules.js';
 import { recordManualSend } from './manual-sends.js';
 
 const insertEvent = statement(

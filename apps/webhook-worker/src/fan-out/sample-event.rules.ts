@@ -5,7 +5,7 @@ import {
   type ProductSnapshot,
   type WebhookEvent,
 } from '@fulfilment/contracts';
-import { eventContent } from '../fan-out/event-data.rules.js';
+import { eventContent } from './event-data.rules.js';
 
 const sampleId = '00000000-0000-7000-8000-000000000001';
 
