@@ -1,8 +1,7 @@
-export { boundMismatches } from './schema-bounds.js';
+export { boundMismatches, queryMismatches } from './bound-mismatches.js';
 export { exampleFaults, formatFaults, undescribed } from './document-faults.js';
 export { DocumentedResponses, type ActualResponse } from './documented-responses.js';
 export { mentionsField } from './mentions-field.js';
-export { queryMismatches } from './query-bounds.js';
 export { readDocument } from './read-document.js';
 export { registeredRoutes } from './registered-routes.js';
 export { SchemaValidator } from './schema-validator.js';

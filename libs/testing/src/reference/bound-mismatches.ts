@@ -1,0 +1,120 @@
+import { type OpenApiDocument, referredName, type Schema, type Schemas } from '@fulfilment/api-reference';
+import { z } from 'zod';
+import { boundValues } from './bound-values.js';
+import { mentionsField } from './mentions-field.js';
+
+type Reply = PromiseLike<{ readonly status: number; readonly body: unknown }>;
+
+/** A request body that differs from a valid one in one member, and whether the document allows it. */
+interface Probe {
+  /** The member, as error details name it. */
+  readonly field: string;
+  readonly allowed: boolean;
+  /** Undefined for an absent member. */
+  readonly value: unknown;
+  readonly body: unknown;
+}
+
+const asObject = z.record(z.string(), z.unknown());
+
+/**
+ * Returns the differences between the documented bounds of a body and the service's validation. Sends values
+ * at every bound and just beyond it.
+ * @param shape the component of the body
+ * @param good a valid body with every member
+ */
+export async function boundMismatches(
+  document: OpenApiDocument,
+  shape: string,
+  good: object,
+  send: (body: object) => Reply,
+): Promise<string[]> {
+  const { schemas } = document.components;
+  const probes = probesOf(schemas[shape] ?? {}, schemas, good, [], (body) => body);
+  if (probes.length === 0) throw new Error(`${shape} has no bounds.`);
+  const mismatches: string[] = [];
+  for (const { field, allowed, value, body } of probes) {
+    const rejected = mentionsField(field, await send(asObject.parse(body)));
+    if (rejected === allowed)
+      mismatches.push(`${field}: ${JSON.stringify(value)} is ${rejected ? 'rejected' : 'accepted'}`);
+  }
+  return mismatches;
+}
+
+/** @param put returns the body with another value of the member */
+function probesOf(
+  given: Schema,
+  schemas: Schemas,
+  good: unknown,
+  path: readonly string[],
+  put: (value: unknown) => unknown,
+): Probe[] {
+  const schema = { ...schemas[referredName(given) ?? ''], ...given };
+  const probe = (allowed: boolean) => (value: unknown) => ({
+    field: path.join('.'),
+    allowed,
+    value,
+    body: put(value),
+  });
+  const { allowed, rejected } = boundValues(schema, good);
+  const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
+  const own = [...allowed.map(probe(true)), ...[...rejected, ofWrongType].map(probe(false))];
+  if (schema.items !== undefined && Array.isArray(good)) {
+    const [first, ...others] = z.array(z.unknown()).parse(good);
+    return [
+      ...own,
+      ...probesOf(schema.items, schemas, first, [...path, '0'], (value) => put([value, ...others])),
+    ];
+  }
+  if (schema.properties === undefined) return own;
+  const members = asObject.parse(good);
+  const inner = Object.entries(schema.properties).flatMap(([name, member]) => {
+    const putMember = (value: unknown): unknown => put({ ...members, [name]: value });
+    const absent = {
+      field: [...path, name].join('.'),
+      allowed: schema.required?.includes(name) !== true,
+      value: undefined,
+      body: putMember(undefined),
+    };
+    const present =
+      name in members ? probesOf(member, schemas, members[name], [...path, name], putMember) : [];
+    return [absent, ...present];
+  });
+  return path.length === 0 ? inner : [...own, ...inner];
+}
+
+/**
+ * Returns the differences between the documented query parameters of a GET and the service's validation.
+ * Sends values at every bound and just beyond it, and each parameter absent and repeated.
+ * @param path path in the document
+ * @param good valid values of the required parameters
+ */
+export async function queryMismatches(
+  document: OpenApiDocument,
+  path: string,
+  good: Readonly<Record<string, string>>,
+  send: (query: string) => Reply,
+): Promise<string[]> {
+  const mismatches: string[] = [];
+  const parameters = document.paths[path]?.get?.parameters ?? [];
+  for (const { name, schema, required = false } of parameters.filter(({ in: place }) => place === 'query')) {
+    const expectRejection = async (expected: boolean, values: readonly unknown[]): Promise<void> => {
+      const { [name]: _, ...others } = good;
+      const query = new URLSearchParams(others);
+      for (const value of values) query.append(name, String(value));
+      const response = await send(query.toString());
+      if (mentionsField(name, response) === expected && response.status < 300 !== expected) return;
+      mismatches.push(`${name}=${JSON.stringify(values)} gets ${response.status}`);
+    };
+    const { allowed, rejected } = boundValues(schema, good[name] ?? '');
+    // Cursors are signed, so no text is a valid cursor.
+    const accepted = name === 'cursor' ? [] : allowed;
+    await expectRejection(required, []);
+    for (const value of accepted) await expectRejection(false, [value]);
+    for (const value of rejected) await expectRejection(true, [value]);
+    if (schema.type === 'integer') await expectRejection(true, ['']);
+    const some = accepted[0] ?? good[name] ?? '';
+    await expectRejection(true, [some, some]);
+  }
+  return mismatches;
+}

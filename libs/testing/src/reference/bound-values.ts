@@ -1,0 +1,70 @@
+import type { Schema } from '@fulfilment/api-reference';
+
+/** Values at the bounds of a schema, and just beyond them. */
+export interface BoundValues {
+  readonly allowed: readonly unknown[];
+  readonly rejected: readonly unknown[];
+}
+
+/** Texts that our patterns distinguish: country codes, months and control characters. */
+const texts = ['G', 'GB', 'gb', 'GBR', 'G1', ' ', '\u00a0', 'a\u0000b', 'a\nb', 'a\u2028b', 'a\u0085b', 'é'];
+const months = ['2026-01', '2026-12', '2026-13', '2026-00', '2026', '2026-1', '26-01', '2026-01-01'];
+
+const byFormat: Readonly<Record<string, BoundValues>> = {
+  uri: { allowed: [], rejected: ['nothing'] },
+  uuid: { allowed: [], rejected: ['nothing', 'me', '019a7f2e-0c11-7d22-8e33-4f556677889', ''] },
+  'date-time': { allowed: [], rejected: ['2026-11-20'] },
+  date: {
+    allowed: ['2024-02-29', '0001-01-01', '9999-12-31'],
+    rejected: [
+      '2026-02-30',
+      '2026-02-29',
+      '2026-13-01',
+      '2026-3-1',
+      '2026-03-01T00:00:00Z',
+      '0000-01-01',
+      '',
+    ],
+  },
+};
+
+/** @param good a valid value */
+export function boundValues(schema: Schema, good: unknown): BoundValues {
+  const { type, enum: values, minimum = 0, maximum = 0, minItems = 0, maxItems = 0 } = schema;
+  if (values !== undefined) return { allowed: values, rejected: ['none of them', ''] };
+  if (type === 'integer') {
+    return { allowed: [minimum, maximum], rejected: [minimum - 1, maximum + 1, minimum + 0.5] };
+  }
+  if (type === 'array' && Array.isArray(good)) {
+    const longest = Array.from<unknown>({ length: maxItems }).fill(good[0]);
+    const tooLong = [...longest, good[0]];
+    return minItems > 0
+      ? { allowed: [longest], rejected: [[], tooLong] }
+      : { allowed: [[], longest], rejected: [tooLong] };
+  }
+  if (type === 'string') return textValues(schema, String(good));
+  if (type === 'object') return { allowed: [], rejected: [[]] };
+  throw new Error(`No bounds are known of ${JSON.stringify(schema)}.`);
+}
+
+function textValues({ minLength, maxLength, format = '', pattern }: Schema, good: string): BoundValues {
+  const { allowed, rejected } = byFormat[format] ?? patternValues(new RegExp(pattern ?? '', 'u'));
+  // Characters that are valid in a URL, so that only its length is wrong.
+  const filler = format === 'uri' ? 'a' : '🎸';
+  const withLength = (length: number): string => good + filler.repeat(Math.max(0, length - [...good].length));
+  return {
+    allowed: [...allowed, ...(maxLength === undefined ? [] : [withLength(maxLength)])],
+    rejected: [
+      ...rejected,
+      ...(minLength === undefined && new RegExp(pattern ?? '').test('') ? [] : ['']),
+      ...(maxLength === undefined ? [] : [withLength(maxLength + 1)]),
+    ],
+  };
+}
+
+function patternValues(pattern: RegExp): BoundValues {
+  const { allowed = [], rejected = [] } = Object.groupBy([...texts, ...months], (text) =>
+    pattern.test(text) ? 'allowed' : 'rejected',
+  );
+  return { allowed, rejected };
+}
