@@ -14,6 +14,6 @@ export { type Class, Description, Field, type FieldRule, Objects } from './field
 export { type Addresses, localAddresses } from './headers.js';
 export { type ErrorDoc, Operation, operationOf, type OperationDoc } from './operation.js';
 export type { Api, Route, ServiceReference } from './route.js';
-export { referredName, type Schema, type Schemas } from './schema.js';
+export { referredName, type Schema, schemaShape, type Schemas } from './schema.js';
 export { headerOf, responseOf } from './share.js';
 export { shapeSchema } from './shape-schema.js';

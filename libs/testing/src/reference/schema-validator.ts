@@ -1,4 +1,4 @@
-import { type OpenApiDocument, referredName, type Schema } from '@fulfilment/api-reference';
+import { type OpenApiDocument, type Schema, schemaShape } from '@fulfilment/api-reference';
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
@@ -15,7 +15,7 @@ export class SchemaValidator {
   constructor({ components }: OpenApiDocument) {
     addFormats.default(this.ajv);
     const $defs = Object.fromEntries(
-      Object.entries(components.schemas).map(([name, schema]) => [name, prepared(schema)]),
+      Object.entries(components.schemas).map(([name, schema]) => [name, closed(schema)]),
     );
     this.ajv.addSchema({ $id: base, $defs });
   }
@@ -23,7 +23,7 @@ export class SchemaValidator {
   /** Returns the faults of a value; empty if it is valid. */
   faults(schema: Schema, value: unknown): string[] {
     const key = JSON.stringify(schema);
-    const validate = this.compiled.get(key) ?? this.ajv.compile(prepared(schema));
+    const validate = this.compiled.get(key) ?? this.ajv.compile(closed(schema));
     this.compiled.set(key, validate);
     if (validate(value)) return [];
     return (validate.errors ?? []).map(
@@ -33,31 +33,12 @@ export class SchemaValidator {
   }
 }
 
-function prepared(schema: Schema): Schema {
-  return mapSchema(schema, (inner) => {
-    const name = referredName(inner);
-    const isOpen =
-      inner.type === 'object' && inner.properties !== undefined && inner.additionalProperties === undefined;
-    return {
-      ...inner,
-      ...(name !== undefined && { $ref: `${base}#/$defs/${name}` }),
-      ...(isOpen && { additionalProperties: false }),
-    };
-  });
-}
-
-/** Applies a change to a schema and all schemas in it, the innermost first. */
-function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
-  const inner = (child: Schema): Schema => mapSchema(child, change);
-  const { properties, additionalProperties, items, anyOf, allOf } = schema;
-  return change({
-    ...schema,
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, inner(child)])),
+function closed(schema: Schema): Schema {
+  const text = JSON.stringify(schema).replaceAll('#/components/schemas/', `${base}#/$defs/`);
+  return schemaShape.parse(
+    JSON.parse(text, (_name, part: Schema) => {
+      const isOpen = part?.type === 'object' && part.properties !== undefined;
+      return isOpen ? { additionalProperties: false, ...part } : part;
     }),
-    ...(typeof additionalProperties === 'object' && { additionalProperties: inner(additionalProperties) }),
-    ...(items && { items: inner(items) }),
-    ...(anyOf && { anyOf: anyOf.map(inner) }),
-    ...(allOf && { allOf: allOf.map(inner) }),
-  });
+  );
 }
