@@ -125,7 +125,7 @@ export class DeferredEvents {
   async applyDeferred(
     tx: Transaction,
     orderId: string,
-    apply: (message: Message) => Promise<void>,
+    apply: (message: Message) => Promise<unknown>,
   ): Promise<void> {
     for (let progress = true; progress;) {
       progress = false;
@@ -180,7 +180,7 @@ export class DeferredEvents {
   }
 }
 
-async function attempt(apply: () => Promise<void>): Promise<'applied' | 'out-of-order' | 'invalid'> {
+async function attempt(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'invalid'> {
   try {
     await apply();
     return 'applied';

@@ -10,11 +10,6 @@ const newestOrder = statement(
   'test.newest-order',
   'SELECT id::text AS id, version, updated_at, delivered_at FROM orders ORDER BY created_at DESC LIMIT 1',
 );
-const storeOldHistory = statement(
-  'test.store-old-history',
-  `UPDATE orders SET package_history = '[{"former_numbers": ["A0"], "told_at": "2026-01-01T09:02:00.000Z"}]' WHERE id::text = $1`,
-);
-
 describe('an order in several packages', () => {
   let store: StoreApiUnderTest;
   let creator: TestCreator;
@@ -147,13 +142,5 @@ describe('an order in several packages', () => {
     const before = await row();
     await report({ ...arrived, id: randomUUID() }, deliver(id, 'A', 5));
     expect(await row()).toEqual(before);
-  });
-
-  it('continues from the history format of earlier versions', async () => {
-    const id = await placed();
-    await report(ship(id, 'A', 1));
-    await store.database.run(storeOldHistory, [(await row())?.id]);
-    await report(ship(id, 'A0', 1), correct(id, 'A9', 1), ship(id, 'B', 3), deliver(id, 'A0', 4));
-    expect(await packagesOf(id)).toEqual(['A 09:04', 'B under way']);
   });
 });

@@ -64,71 +64,35 @@ export class TransitionOrder {
   ) {}
 
   /**
-   * A package was handed over; the first one ships the order. Returns the order's UUID.
-   * @throws RejectedMessage, OutOfOrderEvent
+   * Applies one event. Returns the order's UUID.
+   * @throws RejectedMessage, OutOfOrderEvent; then nothing was written
    */
-  async ship(
-    tx: Transaction,
-    event: Tracking & { readonly order_id: string; readonly shipped_at?: string | undefined },
-    occurredAt: string,
-  ): Promise<string> {
-    const order = await this.lock(tx, event.order_id, 'ship');
-    const { shipped_at = occurredAt } = event;
-    return this.applyPackageEvent(tx, order, {
-      kind: 'shipped',
-      ...trackingOf(event),
-      shipped_at,
-      occurred_at: occurredAt,
-    });
+  async apply(tx: Transaction, message: Message): Promise<string> {
+    const { occurred_at } = message;
+    if (messages.fulfilmentShipped.is(message)) {
+      const order = await this.lock(tx, message.data.order_id, 'ship');
+      const { shipped_at = occurred_at } = message.data;
+      const tracking = trackingOf(message.data);
+      return this.applyPackageEvent(tx, order, { kind: 'shipped', ...tracking, shipped_at, occurred_at });
+    }
+    if (messages.fulfilmentTrackingCorrected.is(message)) {
+      const order = await this.lock(tx, message.data.order_id, 'correct the tracking of');
+      const { replaces_tracking_number: replaces = null } = message.data;
+      const tracking = trackingOf(message.data);
+      return this.applyPackageEvent(tx, order, { kind: 'corrected', ...tracking, replaces, occurred_at });
+    }
+    if (messages.fulfilmentDelivered.is(message)) {
+      const order = await this.lock(tx, message.data.order_id, 'deliver');
+      const { tracking_number = null, delivered_at = occurred_at } = message.data;
+      const arrival = { tracking_number, delivered_at, occurred_at };
+      return this.applyPackageEvent(tx, order, { kind: 'delivered', ...arrival });
+    }
+    if (messages.fulfilmentCancelled.is(message)) return this.cancel(tx, message.data);
+    throw new RejectedMessage(`${message.type} does not belong to this queue`);
   }
 
-  /**
-   * Corrects the tracking of a package. Returns the order's UUID.
-   * @throws RejectedMessage, OutOfOrderEvent
-   */
-  async correctTracking(
-    tx: Transaction,
-    event: Tracking & { readonly order_id: string; readonly replaces_tracking_number?: string | undefined },
-    occurredAt: string,
-  ): Promise<string> {
-    const order = await this.lock(tx, event.order_id, 'correct the tracking of');
-    const { replaces_tracking_number: replaces = null } = event;
-    return this.applyPackageEvent(tx, order, {
-      kind: 'corrected',
-      ...trackingOf(event),
-      replaces,
-      occurred_at: occurredAt,
-    });
-  }
-
-  /**
-   * A package arrived, or all of them; the last one delivers the order. Returns the order's UUID.
-   * @throws RejectedMessage, OutOfOrderEvent
-   */
-  async deliver(
-    tx: Transaction,
-    event: {
-      readonly order_id: string;
-      readonly tracking_number?: string | undefined;
-      readonly delivered_at?: string | undefined;
-    },
-    occurredAt: string,
-  ): Promise<string> {
-    const order = await this.lock(tx, event.order_id, 'deliver');
-    const { tracking_number = null, delivered_at = occurredAt } = event;
-    return this.applyPackageEvent(tx, order, {
-      kind: 'delivered',
-      tracking_number,
-      delivered_at,
-      occurred_at: occurredAt,
-    });
-  }
-
-  /**
-   * Cancels the order: marks its charge as refund_due and returns the stock, once. Returns the order's UUID.
-   * @throws RejectedMessage, OutOfOrderEvent
-   */
-  async cancel(
+  /** Marks the charge as refund_due and returns the stock, once. */
+  private async cancel(
     tx: Transaction,
     event: { readonly order_id: string; readonly reason: string },
   ): Promise<string> {
@@ -139,7 +103,7 @@ export class TransitionOrder {
     await tx.run(markRefundDue, [order.id]);
     await this.stock.returnStock(tx, order.id);
     const data = { order: await this.snapshot(tx, after), reason: event.reason };
-    await this.publish(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
+    await this.outbox.add(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
     return order.id;
   }
 
@@ -161,7 +125,7 @@ export class TransitionOrder {
    * order, the last arrival delivers it.
    */
   private async applyPackageEvent(tx: Transaction, order: LockedOrder, event: PackageEvent): Promise<string> {
-    const known = eventsIn(order.package_history, order.packages);
+    const known = eventsIn(order.package_history);
     const events = withEvent(known, event);
     if (events === known) return order.id; // a repetition
     if (events.length > maxPackageEvents)
@@ -190,7 +154,7 @@ export class TransitionOrder {
     ]);
     if (after === undefined) throw new Error('A locked order no longer exists.');
     if (kind !== undefined)
-      await this.publish(
+      await this.outbox.add(
         tx,
         kind.make({ order: await this.snapshot(tx, after) }, { occurredAt: this.clock() }),
       );
@@ -199,10 +163,6 @@ export class TransitionOrder {
 
   private async snapshot(tx: Transaction, row: OrderRow) {
     return orderSnapshot(row, await itemsOf(tx, row.id));
-  }
-
-  private publish(tx: Transaction, message: Message): Promise<void> {
-    return this.outbox.add(tx, message);
   }
 }
 

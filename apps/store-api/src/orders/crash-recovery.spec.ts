@@ -18,8 +18,8 @@ import { RechargeOrder } from '../billing/recharge-order.js';
 const completionTimeoutMs = 15_000;
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
 /**
- * Processes that are killed at the fault points. The store-api in this process is the replica that continues: it
- * completes orders only when a test says so.
+ * Processes that are killed at the fault points. The store-api in this process is the replica that continues:
+ * it completes orders only when a test says so.
  */
 describe('a killed store-api', () => {
   let store: StoreApiUnderTest;
