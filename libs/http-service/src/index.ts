@@ -19,7 +19,6 @@ export type { RawHandler } from './raw-http.js';
 export { nameRoute } from './request-metrics.js';
 export { callerAddress, jsonResponse, type PlainResponse, sendPlain } from './plain-http.js';
 export { clientNetwork, type ClientNetwork, widerNetworkFactor } from './client-network.rules.js';
-export { p256FromDer } from './p256-signature.js';
 export type { ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';

@@ -1,4 +1,3 @@
-import { p256FromDer } from '@fulfilment/http-service';
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { ExternalSigningKey } from 'oidc-provider';
 import type { PrivateJwk } from '../keys/make-key.js';
@@ -35,7 +34,7 @@ export class LocalSigningKey extends ExternalSigningKey {
   }
 
   signSync(data: Uint8Array): Buffer {
-    return p256FromDer(sign('sha256', data, this.privateKey));
+    return sign('sha256', data, { key: this.privateKey, dsaEncoding: 'ieee-p1363' });
   }
 
   private signInThreadPool(data: Uint8Array): Promise<Buffer> {
