@@ -1,6 +1,7 @@
-import { FormBrowser, formsIn, type Page } from '@fulfilment/testing/form-browser';
+import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
 import { createHash, randomBytes } from 'node:crypto';
 import { Agent } from 'node:https';
+import { Agent as Dispatcher } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { send } from './api.ts';
@@ -40,7 +41,21 @@ export async function authorizationCodeFlow(
     code_challenge_method: 'S256',
     state,
   }).toString();
-  const back = await signInAndConsent(authorize.href, ca, request);
+  const agent = new Dispatcher({ connect: { ca } });
+  const browser = new FormBrowser({
+    url: authUrl,
+    fetch: (input, init) => fetch(input, { ...init, dispatcher: agent }),
+  });
+  const { url: back, status } = await signInAndConsent(browser, authorize.href, request).catch(
+    (error: Error) => {
+      throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}`);
+    },
+  );
+  await agent.close();
+  if (!back.href.startsWith(request.redirectUri))
+    throw new Failure(
+      `Expected a redirect to ${request.redirectUri}, but ended at ${back.href} (${status}).`,
+    );
   equal('state', back.searchParams.get('state'), state);
   const code = back.searchParams.get('code');
   if (code === null)
@@ -61,29 +76,4 @@ export async function authorizationCodeFlow(
   });
   equal('the status of the token endpoint', answer.status, 200);
   return tokenResponse.parse(JSON.parse(answer.body));
-}
-
-async function signInAndConsent(
-  url: string,
-  ca: string,
-  { redirectUri, email, password }: { redirectUri: string; email: string; password: string },
-): Promise<URL> {
-  const browser = new FormBrowser(ca);
-  try {
-    let page: Page = await browser.open(url, redirectUri).catch((error: Error) => {
-      throw new Failure(`The sign-in page at ${new URL(url).origin} could not be loaded: ${error.message}`);
-    });
-    for (let pages = 0; pages < 4 && !page.url.startsWith(redirectUri); pages += 1) {
-      const [form] = formsIn(page); // the first form of each page continues the flow
-      if (form === undefined || page.status >= 400)
-        throw new Failure(`Expected a page with a form, but ${page.url} responded with ${page.status}.`);
-      const filled: Record<string, string> = 'password' in form.fields ? { email, password } : {};
-      page = await browser.submit(page, form, filled, redirectUri);
-    }
-    if (!page.url.startsWith(redirectUri))
-      throw new Failure(`Expected a redirect to ${redirectUri}, but ended at ${page.url}.`);
-    return new URL(page.url);
-  } finally {
-    await browser.close();
-  }
 }

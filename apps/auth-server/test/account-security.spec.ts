@@ -1,9 +1,9 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ageSignIns } from './backdate.js';
 import { App } from './app.js';
 import { auditEventsOf } from './audit-records.js';
-import { Browser, formOf } from './browser.js';
 import { serverWithOperator } from './operator.js';
 import { firstPartyRedirect, password } from './running-server.js';
 import { afterPassword, authenticator, setupPage } from './second-factors.js';
@@ -25,7 +25,7 @@ async function person(role: 'member' | 'global_admin' = 'member', name?: string)
   });
   return { email, userId: String(user_id) };
 }
-async function change(browser: Browser, fields: Readonly<Record<string, string>> = {}) {
+async function change(browser: FormBrowser, fields: Readonly<Record<string, string>> = {}) {
   const page = await browser.get(`${given.server.url}/account/security`);
   const chosen = { new_password: newPassword, repeated_password: newPassword };
   const shown = await browser.submit(formOf(page, '/security/password'), {
@@ -51,7 +51,7 @@ describe('a password change', () => {
     const [own, other] = [await dashboard(), await App.registered(given.server)];
     const ours = await own.signIn('openid offline_access', { email });
     const theirs = await other.signIn('openid offline_access', { email });
-    const browser = new Browser(given.server);
+    const browser = new FormBrowser(given.server);
     await afterPassword(given.server, email, browser);
     const { shown } = await change(browser);
     expect(shown.text).toContain('all other browsers and of our own apps.');
@@ -65,7 +65,7 @@ describe('a password change', () => {
     const { email } = await person();
     const other = await App.registered(given.server);
     const { tokens, browser: elsewhere } = await other.signIn('openid offline_access', { email });
-    const browser = new Browser(given.server);
+    const browser = new FormBrowser(given.server);
     await afterPassword(given.server, email, browser);
     const { page, shown } = await change(browser, { disconnect_apps: 'yes' });
     expect(page.text.replace(/\s+/g, ' ')).toMatch(
@@ -80,7 +80,7 @@ describe('a password change', () => {
 
   it('replaces the session cookie of the browser, and the previous cookie is invalid', async () => {
     const { email } = await person();
-    const browser = new Browser(given.server);
+    const browser = new FormBrowser(given.server);
     await afterPassword(given.server, email, browser);
     const before = browser.cookieHeader(new URL(given.server.url));
     await change(browser);
@@ -102,7 +102,7 @@ describe('a password change', () => {
     ['a short one', 'elf Zeichen', 'at least 12 characters'],
   ])('is rejected for %s', async (_, chosen, problem) => {
     const { email } = await person();
-    const browser = new Browser(given.server);
+    const browser = new FormBrowser(given.server);
     await afterPassword(given.server, email, browser);
     const { shown } = await change(browser, { new_password: chosen, repeated_password: chosen });
     expect(shown.status).toBe(400);
@@ -131,7 +131,7 @@ describe('a browser session', () => {
     ['global_admin', 13 * 3600, 'sign in'],
   ] as const)('of a %s who signed in %i seconds ago leads to %s', async (role, seconds, to) => {
     const { email, userId } = await person(role);
-    const browser = new Browser(given.server);
+    const browser = new FormBrowser(given.server);
     await afterPassword(given.server, email, browser);
     await ageSignIns(given.server, userId, seconds);
     const shown = await browser.get(`${given.server.url}/account`);

@@ -1,8 +1,8 @@
+import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { passwordChanged } from './backdate.js';
 import { App } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
-import { Browser, formOf, type Shown } from './browser.js';
 import { makeUser } from './make-user.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -23,7 +23,7 @@ async function person(): Promise<string> {
 
 /** Opens an account page, signing in on the way. */
 async function account(email: string, path: string) {
-  const browser = new Browser(server);
+  const browser = new FormBrowser(server);
   const page = await browser.get(`${server.url}${path}`);
   const shown = await browser.submit(formOf(page, '/login'), { email, password });
   return { browser, shown };
@@ -70,7 +70,7 @@ describe('the account pages', () => {
   });
 
   it('show a signed-out page when the sign-in is cancelled, whatever page was requested', async () => {
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const cancelled = await browser.submit(formOf(page, '/abort'));
     expect(cancelled.url.pathname).toBe('/account/signed-out');
@@ -96,7 +96,7 @@ describe('the account pages', () => {
       const csrf = formOf(shown, '/password').hidden['csrf'] ?? '';
       const othersCsrf = formOf(othersPage, '/password').hidden['csrf'] ?? '';
       expect(csrf).not.toBe(othersCsrf);
-      const rejected: Shown[] = [
+      const rejected: Page[] = [
         await browser.submit({ action, hidden: {} }),
         await browser.submit({ action, hidden: { csrf: othersCsrf } }),
         await other.submit({ action, hidden: { csrf } }),
@@ -216,7 +216,7 @@ describe('browsers', () => {
 });
 
 describe('the password', () => {
-  const change = (browser: Browser, page: Shown, fields: Record<string, string> = {}) =>
+  const change = (browser: FormBrowser, page: Page, fields: Record<string, string> = {}) =>
     browser.submit(formOf(page, '/security/password'), {
       current_password: password,
       new_password: newPassword,
@@ -272,7 +272,7 @@ describe('the password', () => {
 
   it('invalidates a sign-in in progress with the old password when it is changed', async () => {
     const email = await person();
-    const late = new Browser(server);
+    const late = new FormBrowser(server);
     const page = await late.get(`${server.url}/account`);
     const proved = await late.submit(formOf(page, '/login'), { email, password });
     expect(proved.url.pathname).toBe('/account');

@@ -1,6 +1,6 @@
+import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { Browser, formOf, type Shown } from './browser.js';
 import { password, type RunningServer } from './running-server.js';
 
 export const thirdPartyRedirect = 'https://app.example/callback';
@@ -89,14 +89,14 @@ export class App {
   async authorize(
     scope: string,
     options: {
-      readonly browser?: Browser;
+      readonly browser?: FormBrowser;
       readonly email?: string;
       readonly creator?: string;
       readonly parameters?: Readonly<Record<string, string>>;
     } = {},
   ) {
     const { url, verifier, state } = await this.request(scope, options.parameters);
-    const browser = options.browser ?? new Browser(this.server);
+    const browser = options.browser ?? new FormBrowser(this.server);
     let shown = await browser.get(url);
     const steps: string[] = [];
     for (const step of ['login', 'consent'] as const) {
@@ -138,6 +138,6 @@ export class App {
   }
 }
 
-function hasForm(shown: Shown, step: string): boolean {
+function hasForm(shown: Page, step: string): boolean {
   return shown.forms.some(({ action }) => action.endsWith(`/${step}`));
 }

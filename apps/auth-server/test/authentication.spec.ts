@@ -1,9 +1,9 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { ageSignIns } from './backdate.js';
 import { App } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const asksPassword = async (url: string, browser: Browser) =>
+const asksPassword = async (url: string, browser: FormBrowser) =>
   (await browser.get(url)).forms.some(({ action }) => action.endsWith('/login'));
 
 describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
@@ -141,7 +141,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
 describe('a hint about the person', () => {
   it('login_hint is the initial value of the sign-in form', async () => {
     const { url } = await app.request('openid', { login_hint: 'owner@harbour.example' });
-    const page = await new Browser(server).get(url);
+    const page = await new FormBrowser(server).get(url);
     expect(page.text).toContain('value="owner@harbour.example"');
   });
 

@@ -1,6 +1,6 @@
+import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
-import { Browser, type Shown } from './browser.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -31,9 +31,9 @@ const query = (parameters: Parameters) => {
   );
 };
 const ask = (parameters: Parameters) =>
-  new Browser(server).get(`${server.url}/api/auth/oauth2/authorize?${query(parameters).toString()}`);
+  new FormBrowser(server).get(`${server.url}/api/auth/oauth2/authorize?${query(parameters).toString()}`);
 /** Responses of the implicit grant are in the fragment (OAuth 2.0 Multiple Response Types §5). */
-const answerOf = ({ url }: Shown) => new URLSearchParams(url.search || url.hash.slice(1));
+const answerOf = ({ url }: Page) => new URLSearchParams(url.search || url.hash.slice(1));
 
 describe('PKCE at authorize', () => {
   it.each([
@@ -227,7 +227,7 @@ describe('response_mode', () => {
     async (mode) => {
       const app = await App.registered(server);
       const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
-      const shown = await new Browser(server).get(url);
+      const shown = await new FormBrowser(server).get(url);
       expect(shown.text).not.toContain('<script');
       expect(shown.url.searchParams.get('code')).toBeNull();
       expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);

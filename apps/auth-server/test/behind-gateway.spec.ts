@@ -1,9 +1,9 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { request as requestPlainly } from 'node:http';
 import { request } from 'node:https';
 import { App } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { json } from './json.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -135,7 +135,7 @@ describe('the client address for quotas', () => {
 describe('cookies (RFC 6265bis §4.1.3)', () => {
   it('are limited to this host and TLS, HttpOnly and SameSite', async () => {
     const { url } = await app.request('openid');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const before = await server.fetch(url, { redirect: 'manual' });
     const page = await browser.get(url);
     const sent = await server.fetch(new URL(formOf(page, '/login').action, server.url), {

@@ -1,9 +1,9 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { eventually } from '@fulfilment/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
 import { auditRecords } from './audit-records.js';
-import { Browser, formOf } from './browser.js';
 import { json } from './json.js';
 import { serverWithOperator } from './operator.js';
 import type { RunningServer } from './running-server.js';
@@ -130,7 +130,7 @@ describe('a client that changes itself (RFC 7592)', () => {
   it('while its consent page is open does not get a consent from that page', async () => {
     const made = await registered();
     const app = await App.known(server, made.client_id, thirdPartyRedirect);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const { url } = await app.request('orders:read');
     const signIn = await browser.get(url);
     const consent = await browser.submit(formOf(signIn, '/login'), {
@@ -224,7 +224,7 @@ describe('reserved names', () => {
 
 describe('the consent page', () => {
   const consentPageOf = async (app: App, scope = 'orders:read') => {
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const signIn = await browser.get((await app.request(scope, { prompt: 'consent' })).url);
     return browser.submit(formOf(signIn, '/login'), {
       email: 'owner@harbour.example',

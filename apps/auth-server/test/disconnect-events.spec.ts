@@ -1,9 +1,9 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { deleteExpiredRecords } from '../src/tokens/delete-expired-records.js';
 import { App, register, registration, thirdPartyRedirect } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { makeUser } from './make-user.js';
 import { serverWithOperator } from './operator.js';
 import { firstPartyRedirect, password } from './running-server.js';
@@ -42,7 +42,7 @@ async function appOf(emails: readonly string[], creator?: string): Promise<App> 
 }
 
 async function disconnect(app: App, email: string): Promise<void> {
-  const browser = new Browser(given.server);
+  const browser = new FormBrowser(given.server);
   const page = await browser.get(`${given.server.url}/account/apps`);
   const apps = await browser.submit(formOf(page, '/login'), { email, password });
   const form = apps.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);

@@ -1,10 +1,10 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
 import { createClient } from '../src/registration/create-client.js';
 import { App, thirdPartyRedirect } from './app.js';
 import { auditEventsOf, auditRecords } from './audit-records.js';
-import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;
@@ -84,7 +84,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('returns access_denied with state and iss to the app when the person declines', async () => {
     const app = await App.registered(server);
     const { url, state } = await app.request('orders:read');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const shown = await browser.submit(formOf(await browser.get(url), '/abort'));
     expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
     expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
@@ -101,7 +101,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('audits a person who signed in and did not consent', async () => {
     const app = await App.registered(server);
     const { url } = await app.request('orders:read');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const email = 'owner@harbour.example';
     const asked = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
     const shown = await browser.submit(formOf(asked, '/abort'));

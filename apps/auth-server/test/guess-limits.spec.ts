@@ -1,8 +1,8 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
 import { App } from './app.js';
 import { auditEventsOf } from './audit-records.js';
-import { Browser, formOf } from './browser.js';
 import { deleteNetworkFailures } from './guess-windows.js';
 import { makeUser } from './make-user.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
@@ -29,7 +29,7 @@ async function person(): Promise<string> {
   await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
   return email;
 }
-async function attempt(email: string, typed: string, browser = new Browser(server)): Promise<number> {
+async function attempt(email: string, typed: string, browser = new FormBrowser(server)): Promise<number> {
   await deleteNetworkFailures(server);
   const { url } = await app.request('orders:read', { prompt: 'login' });
   return (await browser.submit(formOf(await browser.get(url), '/login'), { email, password: typed })).status;
@@ -58,7 +58,7 @@ describe('spellings of one e-mail address', () => {
 describe('a browser that signed in before', () => {
   it('signs in while others keep the account locked, and has no more guesses than they have', async () => {
     const email = await person();
-    const own = new Browser(server);
+    const own = new FormBrowser(server);
     expect(await attempt(email, password, own)).toBe(200);
     expect(await attempts(Array.from({ length: allowed + 2 }, () => email))).toEqual(locked);
     expect(await attempt(email, password)).toBe(429);
@@ -69,7 +69,7 @@ describe('a browser that signed in before', () => {
 
   it('is not recognised for another account, nor after the password was changed', async () => {
     const [email, other] = [await person(), await person()];
-    const own = new Browser(server);
+    const own = new FormBrowser(server);
     await attempt(email, password, own);
     await attempts(Array.from({ length: allowed }, () => other));
     expect(await attempt(other, password, own)).toBe(429);
@@ -87,7 +87,7 @@ describe('a browser that signed in before', () => {
   it('has a cookie that is HttpOnly, SameSite and Secure, and that holds several accounts', async () => {
     const [one, two] = [await person(), await person()];
     const { url } = await app.request('orders:read');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const page = await browser.get(url);
     const form = formOf(page, '/login');
     const response = await server.fetch(new URL(form.action, server.url), {
@@ -100,7 +100,7 @@ describe('a browser that signed in before', () => {
     expect(cookie).toMatch(
       /^__Host-device=[\w-]{22}\.[\w-]{43}; Max-Age=\d+; Path=\/; .*HttpOnly; Secure; SameSite=Lax$/,
     );
-    const shared = new Browser(server);
+    const shared = new FormBrowser(server);
     for (const email of [one, two]) await attempt(email, password, shared);
     for (const email of [one, two]) await attempts(Array.from({ length: allowed }, () => email));
     for (const email of [one, two]) expect(await attempt(email, password, shared)).toBe(200);
@@ -110,7 +110,7 @@ describe('a browser that signed in before', () => {
 describe('an attack on the sign-in of a signed-in user', () => {
   it('does not keep the owner from changing the password', async () => {
     const email = await person();
-    const own = new Browser(server);
+    const own = new FormBrowser(server);
     await afterPassword(server, email, own);
     await attempts(Array.from({ length: allowed + 1 }, () => email));
     const page = await own.get(`${server.url}/account/security`);
@@ -132,7 +132,7 @@ describe('consecutive wrong codes of a second factor', () => {
     );
     const enter = async (code: string) => {
       await deleteNetworkFailures(server);
-      const browser = new Browser(server);
+      const browser = new FormBrowser(server);
       return browser.submit(formOf(await afterPassword(server, email, browser), '/second-factor'), { code });
     };
     const last = await enter('123123');
@@ -155,7 +155,7 @@ describe('while Redis is down', () => {
       const statuses = [];
       for (let count = 0; count < allowed + 1; count += 1) {
         await deleteNetworkFailures(server);
-        const browser = new Browser(server);
+        const browser = new FormBrowser(server);
         const page = await afterPassword(server, protectedEmail, browser);
         statuses.push((await browser.submit(formOf(page, '/second-factor'), { code: '123123' })).status);
       }

@@ -1,7 +1,7 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rejectLongBlocks, rejectLongBlocksByText } from '@fulfilment/testing';
 import { App, thirdPartyRedirect } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 const maxBytes = 256 * 1024;
@@ -88,7 +88,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
   it.each(['email', 'password', 'csrf'])(
     'when a person signs in with a hostile %s',
     async (name) => {
-      const browser = new Browser(server);
+      const browser = new FormBrowser(server);
       const page = await browser.get((await app.request('openid')).url);
       const send = sendForm(formOf(page, '/login'), browser.cookieHeader(page.url));
       const good = { email: 'owner@harbour.example', password: 'wrong' };

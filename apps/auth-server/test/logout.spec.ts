@@ -1,8 +1,8 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App, thirdPartyRedirect } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, runningServer, type RunningServer } from './running-server.js';
 
 const afterwards = 'https://app.example/signed-out';
@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ask = (browser: Browser, parameters: Readonly<Record<string, string>> = {}) =>
+const ask = (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
   browser.get(`${server.url}/api/auth/oauth2/end-session?${new URLSearchParams(parameters).toString()}`);
-const signOut = async (browser: Browser, parameters: Readonly<Record<string, string>> = {}) =>
+const signOut = async (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
   browser.submit(formOf(await ask(browser, parameters), '/end-session/confirm'), { logout: 'yes' });
-const isSignedIn = async (browser: Browser) =>
+const isSignedIn = async (browser: FormBrowser) =>
   (await dashboard.authorize('openid', { browser })).steps.length === 0;
 
 describe('signing out (OpenID Connect RP-Initiated Logout)', () => {

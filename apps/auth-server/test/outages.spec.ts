@@ -1,10 +1,10 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { eventually, type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { json } from './json.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -114,7 +114,7 @@ describe('while PostgreSQL is down', () => {
 
   it('every page is a 503 page with Retry-After, and continues when PostgreSQL is back', async () => {
     const { url } = await (await App.registered(server)).request('orders:read');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const page = await browser.get(url);
     postgres.disconnect();
     const fields = { email: 'owner@harbour.example', password };

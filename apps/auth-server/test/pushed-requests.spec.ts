@@ -1,7 +1,7 @@
+import { FormBrowser } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, thirdPartyRedirect } from './app.js';
-import { Browser } from './browser.js';
 import { json } from './json.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
@@ -32,7 +32,7 @@ const pushed = async (parameters: Readonly<Record<string, string | undefined>> =
   );
   return { status: response.status, body: await json(response), headers: response.headers };
 };
-const opened = (requestUri: string, browser = new Browser(server), clientId = app.clientId) =>
+const opened = (requestUri: string, browser = new FormBrowser(server), clientId = app.clientId) =>
   browser.get(
     `${server.url}/api/auth/oauth2/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString()}`,
   );
@@ -118,7 +118,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
     const { body } = await pushed();
     const other = await App.registered(server);
     for (const shown of [
-      await opened(body.request_uri, new Browser(server), other.clientId),
+      await opened(body.request_uri, new FormBrowser(server), other.clientId),
       await opened('urn:ietf:params:oauth:request_uri:nobody'),
     ]) {
       expect(shown.url.origin).toBe(server.url);

@@ -1,9 +1,9 @@
+import { formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from './app.js';
-import { formOf } from './browser.js';
 import { runningServer, type RunningServer } from './running-server.js';
 
 let server: RunningServer;

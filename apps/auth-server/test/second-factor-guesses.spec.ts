@@ -1,6 +1,6 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { auditRecords } from './audit-records.js';
-import { Browser, formOf } from './browser.js';
 import { endGuessWindows, deleteNetworkFailures } from './guess-windows.js';
 import { runningServer, type RunningServer } from './running-server.js';
 import { afterPassword, nextCode, person, protectedPerson } from './second-factors.js';
@@ -18,7 +18,7 @@ describe('a wrong password when the second factor is changed', () => {
   it('is rejected at set-up, renewal and removal, and audited once each', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
     const stranger = await person(server);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     await afterPassword(server, stranger, browser);
     const setup = await browser.get(`${server.url}/account/security/second-factor`);
     await browser.submit(formOf(setup, '/second-factor/begin'), wrong);
@@ -62,7 +62,7 @@ describe('guessing codes', () => {
     const { email, totp } = await protectedPerson(server);
     const guess = async (code: string) => {
       await deleteAddressFailures();
-      const browser = new Browser(server);
+      const browser = new FormBrowser(server);
       const page = await afterPassword(server, email, browser);
       return browser.submit(formOf(page, '/second-factor'), { code });
     };

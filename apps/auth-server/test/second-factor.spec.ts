@@ -1,7 +1,7 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { passwordChanged } from './backdate.js';
 import { App } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from './running-server.js';
 import {
   afterPassword,
@@ -22,7 +22,7 @@ afterAll(() => server.stop());
 describe('a second factor (RFC 6238)', () => {
   it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
     const email = await person(server);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     await afterPassword(server, email, browser);
     const begin = await browser.get(`${server.url}/account/security/second-factor`);
     const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
@@ -46,9 +46,9 @@ describe('a second factor (RFC 6238)', () => {
 
   it('signs out every other browser in the commit that enables it', async () => {
     const email = await person(server);
-    const elsewhere = new Browser(server);
+    const elsewhere = new FormBrowser(server);
     await afterPassword(server, email, elsewhere);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     await afterPassword(server, email, browser);
     const setup = await setupPage(server, browser);
     const code = authenticator(setup).generate();
@@ -67,12 +67,12 @@ describe('a second factor (RFC 6238)', () => {
 
   it('is required after the password, and the person is not signed in before it is verified', async () => {
     const { email, totp } = await protectedPerson(server);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const asked = await afterPassword(server, email, browser);
     expect(asked.text).toContain('Enter your code');
     const during = await browser.get(`${server.url}/account/security`);
     expect(during.text).toContain('id="password"'); // the sign-in page: not signed in yet
-    const own = new Browser(server);
+    const own = new FormBrowser(server);
     const page = await afterPassword(server, email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(signedIn.url.pathname).toBe('/account/security');
@@ -80,7 +80,7 @@ describe('a second factor (RFC 6238)', () => {
 
   it('is rejected once the password of this sign-in was changed', async () => {
     const { email, totp } = await protectedPerson(server);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const page = await afterPassword(server, email, browser);
     await passwordChanged(server, email);
     const rejected = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
@@ -92,7 +92,7 @@ describe('a second factor (RFC 6238)', () => {
     const code = nextCode(totp);
     const tries = await Promise.all(
       [0, 1, 2].map(async () => {
-        const browser = new Browser(server);
+        const browser = new FormBrowser(server);
         const page = await afterPassword(server, email, browser);
         return () => browser.submit(formOf(page, '/second-factor'), { code });
       }),
@@ -108,7 +108,7 @@ describe('a second factor (RFC 6238)', () => {
       [first.toLowerCase().replace('-', ' '), 200],
       [first, 401],
     ] as const) {
-      const browser = new Browser(server);
+      const browser = new FormBrowser(server);
       const page = await afterPassword(server, email, browser);
       expect((await browser.submit(formOf(page, '/second-factor'), { code: typed })).status).toBe(status);
     }
@@ -116,7 +116,7 @@ describe('a second factor (RFC 6238)', () => {
 
   it('makes prompt=none return login_required while a session has only the password', async () => {
     const email = await person(server);
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     await afterPassword(server, email, browser);
     const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
     const silent = async () => {
@@ -124,7 +124,7 @@ describe('a second factor (RFC 6238)', () => {
       return (await browser.get(url)).url.searchParams;
     };
     expect((await silent()).get('code')).toEqual(expect.any(String));
-    const elsewhere = new Browser(server);
+    const elsewhere = new FormBrowser(server);
     await afterPassword(server, email, elsewhere);
     await server.database.run(
       {
@@ -138,7 +138,7 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('shows a new secret each time, so that an earlier one is useless', async () => {
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     await afterPassword(server, await person(server), browser);
     const [seen, used] = [await setupPage(server, browser), await setupPage(server, browser)];
     expect(authenticator(seen).secret.base32).not.toBe(authenticator(used).secret.base32);
@@ -179,7 +179,7 @@ describe('a second factor (RFC 6238)', () => {
       [codes[0], 401],
       [fresh[0], 200],
     ] as const) {
-      const other = new Browser(server);
+      const other = new FormBrowser(server);
       const asked = await afterPassword(server, email, other);
       expect((await other.submit(formOf(asked, '/second-factor'), { code })).status).toBe(status);
     }
@@ -201,7 +201,7 @@ describe('a second factor (RFC 6238)', () => {
 describe('a global admin, where a second factor is required', () => {
   it('sets it up at the next sign-in, and cannot turn it off', async () => {
     const email = await person(server, 'global_admin');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const setup = await afterPassword(server, email, browser);
     expect(setup.text).toContain('Set up a second factor');
     const form = formOf(setup, '/second-factor/setup');
@@ -222,7 +222,7 @@ describe('a global admin, where a second factor is required', () => {
 
   it('is not signed in by skipping the set-up', async () => {
     const email = await person(server, 'global_admin');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const setup = await afterPassword(server, email, browser);
     const { hidden, action } = formOf(setup, '/second-factor/setup');
     const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
@@ -233,7 +233,7 @@ describe('a global admin, where a second factor is required', () => {
 
   it('starts over when the password was changed before the set-up, so that the old password cannot complete it', async () => {
     const email = await person(server, 'global_admin');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const setup = await afterPassword(server, email, browser);
     await passwordChanged(server, email);
     const code = authenticator(setup).generate();

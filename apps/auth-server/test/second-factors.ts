@@ -1,5 +1,5 @@
+import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { Secret, TOTP } from 'otpauth';
-import { Browser, formOf, type Shown } from './browser.js';
 import { makeUser } from './make-user.js';
 import { password, type RunningServer } from './running-server.js';
 
@@ -18,19 +18,19 @@ export async function person(server: RunningServer, role?: 'global_admin'): Prom
 export async function afterPassword(
   server: RunningServer,
   email: string,
-  browser = new Browser(server),
-): Promise<Shown> {
+  browser = new FormBrowser(server),
+): Promise<Page> {
   const page = await browser.get(`${server.url}/account/security`);
   return browser.submit(formOf(page, '/login'), { email, password });
 }
 
 /** An authenticator app with the secret of the page. */
-export function authenticator(page: Shown): TOTP {
+export function authenticator(page: Page): TOTP {
   const key = /<code>([A-Z2-7 ]{30,})<\/code>/.exec(page.text)?.[1] ?? '';
   return new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
 }
 
-export function recoveryCodes(page: Shown): string[] {
+export function recoveryCodes(page: Page): string[] {
   return [...page.text.matchAll(/<code>([0-9A-Z]{5}-[0-9A-Z]{5})<\/code>/g)].map(([, code = '']) => code);
 }
 
@@ -38,7 +38,7 @@ export function recoveryCodes(page: Shown): string[] {
 export const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
 
 /** The page with the secret, after the password. */
-export async function setupPage(server: RunningServer, browser: Browser): Promise<Shown> {
+export async function setupPage(server: RunningServer, browser: FormBrowser): Promise<Page> {
   const begin = await browser.get(`${server.url}/account/security/second-factor`);
   return browser.submit(formOf(begin, '/second-factor/begin'), { current_password: password });
 }
@@ -46,7 +46,7 @@ export async function setupPage(server: RunningServer, browser: Browser): Promis
 /** Creates a user with a second factor. */
 export async function protectedPerson(server: RunningServer) {
   const email = await person(server);
-  const browser = new Browser(server);
+  const browser = new FormBrowser(server);
   await afterPassword(server, email, browser);
   const setup = await setupPage(server, browser);
   const totp = authenticator(setup);

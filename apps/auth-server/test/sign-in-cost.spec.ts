@@ -1,6 +1,6 @@
+import { type Form, FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { App } from './app.js';
-import { Browser, type Form, formOf } from './browser.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
 const samples = 9;
@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function signInForm(): Promise<{ browser: Browser; form: Form }> {
+async function signInForm(): Promise<{ browser: FormBrowser; form: Form }> {
   const { url } = await app.request('orders:read');
-  const browser = new Browser(server);
+  const browser = new FormBrowser(server);
   return { browser, form: formOf(await browser.get(url), '/login') };
 }
 

@@ -1,7 +1,7 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { App } from './app.js';
 import { auditRecords } from './audit-records.js';
-import { Browser, formOf } from './browser.js';
 import { endGuessWindows, deleteNetworkFailures } from './guess-windows.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 
 const freshPage = async () => {
   await deleteNetworkFailures(server);
-  const browser = new Browser(server);
+  const browser = new FormBrowser(server);
   const { url } = await app.request('orders:read');
   return { browser, page: await browser.get(url) };
 };
@@ -42,7 +42,7 @@ describe('the sign-in page', () => {
 
   it('fills in login_hint, as text', async () => {
     const { url } = await app.request('orders:read', { login_hint: '"><script>alert(1)</script>' });
-    const page = await new Browser(server).get(url);
+    const page = await new FormBrowser(server).get(url);
     expect(page.text).toContain('value="&quot;&gt;&lt;script&gt;');
     expect(page.text).not.toContain('<script');
   });
@@ -160,7 +160,7 @@ describe('forms', () => {
 
   it('of another browser’s sign-in are neither shown nor accepted', async () => {
     const { page } = await freshPage();
-    const stranger = new Browser(server);
+    const stranger = new FormBrowser(server);
     expect((await stranger.get(page.url.href)).status).toBe(400);
     const sent = await stranger.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
     expect(sent.status).toBe(400);

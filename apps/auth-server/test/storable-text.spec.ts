@@ -1,6 +1,6 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { App, register, thirdPartyRedirect } from './app.js';
-import { Browser, formOf } from './browser.js';
 import { json } from './json.js';
 import { password, runningServer, type RunningServer } from './running-server.js';
 
@@ -129,7 +129,7 @@ describe('text that cannot be stored', () => {
 
   it('is never accepted as e-mail address, password or form field', async () => {
     const { url } = await app.request('orders:read');
-    const browser = new Browser(server);
+    const browser = new FormBrowser(server);
     const form = formOf(await browser.get(url), '/login');
     for (const fields of [
       { email: 'a\0@x.example', password },

@@ -1,4 +1,4 @@
-import { eventually, formsIn } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
 import { ApiClient, send } from './suite/api-client.js';
 import { errorOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant } from './suite/merchant.js';
@@ -86,7 +86,7 @@ describe('the authorization server', () => {
     ]);
     const signInPage = await authorization.open();
     expect(signInPage.status).toBe(200);
-    expect(signInPage.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(signInPage.headers.get('content-security-policy')).toContain("default-src 'none'");
     const rejected = await authorization.submitForm(signInPage, {
       email: merchant.owner.email,
       password: 'wrong',
@@ -96,7 +96,7 @@ describe('the authorization server', () => {
     const consent = await authorization.submitForm(rejected, { ...merchant.owner });
     expect(consent.text).toContain('Place fulfilment orders');
     expect(consent.text).toContain('your e-mail address');
-    const back = new URL((await authorization.submitForm(consent)).url);
+    const back = (await authorization.submitForm(consent)).url;
     expect(back.origin + back.pathname).toBe(merchant.app.redirectUri);
     expect(back.searchParams.get('state')).toBe(authorization.state);
     expect(back.searchParams.get('iss')).toBe(issuer);
@@ -111,17 +111,15 @@ describe('the authorization server', () => {
     expect(tokens.get('cache-control')).toContain('no-store');
     // A code is valid once.
     expect((await authorization.exchange(code).expect(400)).body.error).toBe('invalid_grant');
-    await authorization.browser.close();
   });
 
   it('redirects back with access_denied when the user denies consent', async () => {
     const authorization = new Authorization(merchant.app, ['releases:write', 'webhooks:read', 'profile']);
     const consent = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
-    const [, reject] = formsIn(consent);
+    const [, reject] = consent.forms;
     if (reject === undefined) throw new Error('There is no way to say no.');
-    const back = await authorization.browser.submit(consent, reject, {}, merchant.app.redirectUri);
-    expect(new URL(back.url).searchParams.get('error')).toBe('access_denied');
-    await authorization.browser.close();
+    const back = await authorization.browser.submit(reject);
+    expect(back.url.searchParams.get('error')).toBe('access_denied');
   });
 
   it.each([
@@ -131,20 +129,18 @@ describe('the authorization server', () => {
     ['for a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
   ])('rejects a request %s', async (_what, parameters, error) => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
-    const { search, hash } = new URL((await authorization.open(parameters)).url);
+    const { search, hash } = (await authorization.open(parameters)).url;
     // OAuth 2.0 Multiple Response Types §5.
     const answer = new URLSearchParams(search === '' ? hash.slice(1) : search);
     expect(answer.get('error')).toBe(error);
     expect(answer.get('state')).toBe(authorization.state);
-    await authorization.browser.close();
   });
 
   it('never redirects to an unregistered URI', async () => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const page = await authorization.open({ redirect_uri: `${merchant.app.redirectUri}/evil` });
     expect(page.status).toBe(400);
-    expect(page.url).toContain(suite.auth_url);
-    await authorization.browser.close();
+    expect(page.url.href).toContain(suite.auth_url);
   });
 
   it('exchanges a code only with its verifier (RFC 7636)', async () => {

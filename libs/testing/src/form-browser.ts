@@ -1,134 +1,152 @@
-import { Agent, type Dispatcher, request } from 'undici';
-
-export interface Page {
+/** The site under test. */
+export interface Site {
   readonly url: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
+  readonly fetch: typeof fetch;
 }
 
 export interface Form {
   readonly action: string;
-  readonly method: string;
-  /** Names and values of the inputs in the page, including the checked radio buttons. */
-  readonly fields: Readonly<Record<string, string>>;
-  readonly buttons: readonly { readonly name: string; readonly value: string }[];
+  /** Values that are sent unless they are changed: hidden fields and preselected options. */
+  readonly hidden: Readonly<Record<string, string>>;
 }
 
-/** A browser without JavaScript: opens pages, submits forms, follows redirects and stores cookies. */
+export interface Page {
+  /** The final URL; of another origin after a redirect there. */
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly forms: readonly Form[];
+}
+
+const maxRedirects = 12;
+
+/** A browser without scripts: keeps cookies by path, follows redirects within one origin, submits forms. */
 export class FormBrowser {
-  private readonly agent: Agent;
-  private readonly cookies = new Map<string, string>();
+  private readonly cookies = new Map<string, { value: string; path: string }>();
+  private readonly site: Site;
 
-  constructor(ca?: string) {
-    this.agent = new Agent(ca === undefined ? {} : { connect: { ca } });
+  constructor(site: Site) {
+    this.site = site;
   }
 
-  /** Opens a URL and follows redirects. @param stopAt prefix of a URL that is returned without opening it */
-  open(url: string, stopAt?: string): Promise<Page> {
-    return this.follow(url, { method: 'GET' }, stopAt);
+  get(url: string): Promise<Page> {
+    return this.follow(url, { method: 'GET' });
   }
 
-  /** Submits a form of the page with these values, and follows redirects. */
-  submit(page: Page, form: Form, values: Readonly<Record<string, string>>, stopAt?: string): Promise<Page> {
-    const body = new URLSearchParams({ ...form.fields, ...values });
-    const action = new URL(form.action, page.url);
-    if (form.method === 'get') return this.open(`${action.href}?${body.toString()}`, stopAt);
-    const headers = {
-      'content-type': 'application/x-www-form-urlencoded',
-      origin: action.origin,
-      referer: page.url,
-    };
-    return this.follow(action.href, { method: 'POST', headers, body: body.toString() }, stopAt);
+  /** Submits a form with its hidden fields. */
+  submit(
+    form: Form,
+    fields: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Page> {
+    const body = new URLSearchParams({ ...form.hidden, ...fields });
+    return this.follow(form.action, { method: 'POST', body, headers: { origin: this.origin, ...headers } });
   }
 
-  close(): Promise<void> {
-    return this.agent.close();
+  cookieNames(): string[] {
+    return [...this.cookies.keys()];
+  }
+
+  /** @param key name and path, such as `session@/` */
+  cookie(key: string): string | undefined {
+    return this.cookies.get(key)?.value;
+  }
+
+  /** The cookies for a URL. */
+  cookieHeader(target: URL): string {
+    return [...this.cookies]
+      .filter(([, { path }]) => target.pathname.startsWith(path))
+      .map(([key, { value }]) => `${key.split('@')[0]}=${value}`)
+      .join('; ');
+  }
+
+  private get origin(): string {
+    return new URL(this.site.url).origin;
   }
 
   private async follow(
     url: string,
-    first: { method: Dispatcher.HttpMethod; headers?: Record<string, string>; body?: string },
-    stopAt: string | undefined,
+    init: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
   ): Promise<Page> {
-    let next: typeof first = first;
-    let at = url;
-    for (let hops = 0; hops < 20; hops += 1) {
-      const response = await request(at, {
-        ...next,
-        headers: { accept: 'text/html', ...next.headers, cookie: this.cookieHeader() },
-        dispatcher: this.agent,
+    let target = new URL(url, this.origin);
+    let request = init;
+    for (let redirects = 0; redirects < maxRedirects; redirects += 1) {
+      if (target.origin !== this.origin)
+        return { url: target, status: 0, headers: new Headers(), text: '', forms: [] };
+      const response = await this.site.fetch(target, {
+        ...request,
+        redirect: 'manual',
+        headers: { accept: 'text/html', ...request.headers, cookie: this.cookieHeader(target) },
       });
-      this.storeCookies(response.headers['set-cookie']);
-      const location = response.headers.location;
-      if (typeof location !== 'string') {
+      this.keepCookies(response);
+      const location = response.headers.get('location');
+      const text = await response.text();
+      if (location === null)
         return {
-          url: at,
-          status: response.statusCode,
+          url: target,
+          status: response.status,
           headers: response.headers,
-          text: await response.body.text(),
+          text,
+          forms: formsIn(text),
         };
-      }
-      await response.body.dump();
-      at = new URL(location, at).href;
-      if (stopAt !== undefined && at.startsWith(stopAt)) {
-        return { url: at, status: response.statusCode, headers: response.headers, text: '' };
-      }
-      next = { method: 'GET' };
+      target = new URL(location, target);
+      request = { method: 'GET' };
     }
     throw new Error(`Too many redirects from ${url}.`);
   }
 
-  private cookieHeader(): string {
-    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  }
-
-  private storeCookies(header: string | string[] | undefined): void {
-    for (const line of [header ?? []].flat()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (name === undefined || value === undefined) continue;
-      const deleted = value === '' || /expires=Thu, 01 Jan 1970/i.test(line);
-      if (deleted) this.cookies.delete(name);
-      else this.cookies.set(name, value);
+  private keepCookies(response: Response): void {
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split('; ');
+      const [name = '', value = ''] = pair.split(/=(.*)/s);
+      const path = attributes.find((text) => /^path=/i.test(text))?.slice(5) ?? '/';
+      const key = `${name}@${path}`;
+      if (value === '') this.cookies.delete(key);
+      else this.cookies.set(key, { value, path });
     }
   }
 }
 
-/** The forms of a page, in order. */
-export function formsIn({ text }: Page): Form[] {
-  return [...text.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(([, attributes = '', inside = '']) => {
-    const { action = '', method = 'get' } = parseAttributes(attributes);
-    const fields: Record<string, string> = {};
-    for (const [, input = ''] of inside.matchAll(/<input\b([^>]*)>/g)) {
-      const { name, value = '', type = 'text', ...rest } = parseAttributes(input);
-      const unchosen = (type === 'radio' || type === 'checkbox') && !('checked' in rest);
-      if (name !== undefined && !unchosen) fields[name] = value;
-    }
-    const buttons = [...inside.matchAll(/<button\b([^>]*)>/g)].flatMap(([, button = '']) => {
-      const { name, value = '' } = parseAttributes(button);
-      return name === undefined ? [] : [{ name, value }];
-    });
-    return { action, method: method.toLowerCase(), fields, buttons };
-  });
+/** Returns the form whose action has this ending. */
+export function formOf(page: Page, action: string): Form {
+  const form = page.forms.find((candidate) => candidate.action.endsWith(action));
+  if (form === undefined) throw new Error(`No form ${action} at ${page.url.href} (${page.status}).`);
+  return form;
 }
 
-function parseAttributes(text: string): Record<string, string> {
-  return Object.fromEntries(
-    [...text.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, name = '', value = '']) => [
-      name,
-      unescapeHtml(value),
-    ]),
+/**
+ * Opens an authorization URL, signs in and consents, if asked. Returns the last page, which has the code in
+ * its URL.
+ */
+export async function signInAndConsent(
+  browser: FormBrowser,
+  url: string,
+  user: { readonly email: string; readonly password: string },
+  choices: Readonly<Record<string, string>> = {},
+): Promise<Page> {
+  let page = await browser.get(url);
+  for (const [step, fields] of [
+    ['/login', { email: user.email, password: user.password }],
+    ['/consent', choices],
+  ] as const) {
+    const form = page.forms.find(({ action }) => action.endsWith(step));
+    if (form !== undefined) page = await browser.submit(form, fields);
+  }
+  return page;
+}
+
+function formsIn(text: string): Form[] {
+  return [...text.replace(/\s+/g, ' ').matchAll(/<form[^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+    ([, action = '', inner = '']) => ({ action, hidden: initialValues(inner) }),
   );
 }
 
-function unescapeHtml(text: string): string {
-  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-  return text.replace(
-    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
-    (whole, hex?: string, decimal?: string, name?: string) => {
-      if (hex !== undefined) return String.fromCodePoint(parseInt(hex, 16));
-      if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
-      return named[name ?? ''] ?? whole;
-    },
+function initialValues(form: string): Record<string, string> {
+  const inputs = form.matchAll(/<input ?type="(hidden|radio)" name="([^"]*)" value="([^"]*)"([^>]*)>/g);
+  return Object.fromEntries(
+    [...inputs].flatMap(([, type, name = '', value = '', rest = '']) =>
+      type === 'hidden' || rest.includes('checked') ? [[name, value]] : [],
+    ),
   );
 }

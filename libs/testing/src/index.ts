@@ -12,7 +12,6 @@ export {
   type ReceivedDelivery,
   type WebhookReceiver,
 } from './webhook-receiver.js';
-export { FormBrowser, formsIn, type Form, type Page } from './form-browser.js';
 export { certificatesIn, type Certificates } from './certificates.js';
 export { tlsProxy, type TlsProxy } from './tls-proxy.js';
 export { flakyProxy, type FlakyProxy } from './flaky-proxy.js';

@@ -1,4 +1,4 @@
-import { FormBrowser, formsIn, type Page } from '@fulfilment/testing/form-browser';
+import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -89,11 +89,10 @@ export class AuthProcess {
     const resourceServer = createdClient
       .required()
       .parse(await this.operate('client create --resource-server --name Resources'));
-    const browser = new FormBrowser();
+    const browser = new FormBrowser({ url: this.origin, fetch });
     const refreshTokens: string[] = [];
     for (let caller = 0; caller < callers; caller += 1)
       refreshTokens.push(await this.signIn(browser, app.client_id));
-    await browser.close();
     return { origin: this.origin, paths, clientId: app.client_id, resourceServer, refreshTokens };
   }
 
@@ -108,11 +107,9 @@ export class AuthProcess {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     }).toString();
-    let page: Page = await browser.open(authorize.href, redirectUri);
-    const [form] = formsIn(page);
-    if (form !== undefined) page = await browser.submit(page, form, person, redirectUri);
-    const code = new URL(page.url).searchParams.get('code');
-    if (code === null) throw new Failure(`Signing in ended at ${page.url} with ${page.status}.`);
+    const page = await signInAndConsent(browser, authorize.href, person);
+    const code = page.url.searchParams.get('code');
+    if (code === null) throw new Failure(`Signing in ended at ${page.url.href} with ${page.status}.`);
     const response = await fetch(`${this.origin}${paths.token}`, {
       method: 'POST',
       body: new URLSearchParams({

@@ -1,4 +1,5 @@
-import { FormBrowser, formsIn, type Page } from '@fulfilment/testing';
+import { fetchTrusting } from '@fulfilment/testing';
+import { FormBrowser, type Page, signInAndConsent } from '@fulfilment/testing/form-browser';
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { send } from './api-client.js';
@@ -24,11 +25,13 @@ export const dashboard: App = {
   redirectUri: suite.clients.dashboard.redirect_uri,
 };
 
+const site = { url: suite.auth_url, fetch: fetchTrusting(certificateAuthority).fetch };
+
 /** One authorization request, with its PKCE verifier and state. */
 export class Authorization {
   readonly verifier = randomBytes(48).toString('base64url');
   readonly state = randomBytes(12).toString('base64url');
-  readonly browser = new FormBrowser(certificateAuthority);
+  readonly browser = new FormBrowser(site);
 
   constructor(
     readonly app: App,
@@ -53,28 +56,19 @@ export class Authorization {
   }
 
   open(parameters: Readonly<Record<string, string>> = {}): Promise<Page> {
-    return this.browser.open(this.url(parameters), this.app.redirectUri);
+    return this.browser.get(this.url(parameters));
   }
 
   /** Submits the first form of the page, which continues the sign-in. */
   submitForm(page: Page, values: Readonly<Record<string, string>> = {}): Promise<Page> {
-    const [form] = formsIn(page);
-    if (form === undefined) throw new Error(`${page.url} responded with ${page.status} without a form.`);
-    return this.browser.submit(page, form, values, this.app.redirectUri);
+    const [form] = page.forms;
+    if (form === undefined) throw new Error(`${page.url.href} responded with ${page.status} without a form.`);
+    return this.browser.submit(form, values);
   }
 
   /** Signs in and, if asked, consents. Returns the redirect URL. */
   async approve(user: User, choices: Readonly<Record<string, string>> = {}): Promise<URL> {
-    let page = await this.open();
-    for (let pages = 0; pages < 3 && !page.url.startsWith(this.app.redirectUri); pages += 1) {
-      const [form] = formsIn(page);
-      page = await this.submitForm(
-        page,
-        form !== undefined && 'password' in form.fields ? { ...user } : choices,
-      );
-    }
-    await this.browser.close();
-    return new URL(page.url);
+    return (await signInAndConsent(this.browser, this.url(), user, choices)).url;
   }
 
   /** Exchanges the code. `parameters` override the defaults. */
