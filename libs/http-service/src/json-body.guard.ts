@@ -37,9 +37,6 @@ class MalformedText extends Error {
  * come before any 400, 413 or 415.
  */
 export class JsonBodyGuard implements CanActivate {
-  private readonly jsonParsers = new Map<number, Parse>();
-  private readonly rawParsers = new Map<number, Parse>();
-
   constructor(private readonly reflector: Reflector) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -54,23 +51,17 @@ export class JsonBodyGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     const limitBytes = bodyLimitOf(this.reflector, places);
     if (isRaw) {
-      await readBody(cached(this.rawParsers, limitBytes, rawParserOf), request, response);
+      await readBody(rawParserOf(limitBytes), request, response);
       return true;
     }
     // `application/*+json` is JSON too (RFC 6839 §3.1).
     if (request.is(['application/json', 'application/*+json']) === false) throw new UnsupportedMediaType();
-    const body = await readBody(cached(this.jsonParsers, limitBytes, jsonParserOf), request, response);
+    const body = await readBody(jsonParserOf(limitBytes), request, response);
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ValidationFailed([{ field: 'body', reason: 'must be an object' }]);
     }
     return true;
   }
-}
-
-function cached(parsers: Map<number, Parse>, limitBytes: number, make: (limitBytes: number) => Parse): Parse {
-  let parser = parsers.get(limitBytes);
-  if (parser === undefined) parsers.set(limitBytes, (parser = make(limitBytes)));
-  return parser;
 }
 
 function hasNoBody(request: Request): boolean {

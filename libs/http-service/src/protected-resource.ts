@@ -1,24 +1,25 @@
-import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
+import type { Addresses, Api } from '@fulfilment/api-reference';
+import { audiences, dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 
 /** Protected resource metadata, which the 401 challenge points to (RFC 9728 §2). */
-export function protectedResourceMetadata(settings: {
-  readonly resource: string;
-  readonly name: string;
-  readonly authUrl: string;
-  readonly scopes: readonly string[];
-}): object {
+export function protectedResourceMetadata(
+  api: Api,
+  name: string,
+  scopes: readonly string[],
+  { baseUrl, authUrl }: Addresses,
+) {
   return {
-    resource: settings.resource,
-    resource_name: settings.name,
-    authorization_servers: [issuer(settings.authUrl)],
-    bearer_methods_supported: ['header'],
-    dpop_signing_alg_values_supported: dpopSigningAlgorithms,
-    dpop_bound_access_tokens_required: false,
-    scopes_supported: settings.scopes,
+    resource: audiences(baseUrl)[api],
+    resource_name: name,
+    authorization_servers: [issuer(authUrl)],
+    bearer_methods_supported: ['header' as const],
+    dpop_signing_alg_values_supported: [...dpopSigningAlgorithms],
+    dpop_bound_access_tokens_required: false as const,
+    scopes_supported: [...scopes],
   };
 }
 
 /** Path of the metadata: the well-known name is between host and path (RFC 9728 §3.1). */
-export function protectedResourcePath(prefix: string): string {
-  return `/.well-known/oauth-protected-resource/${prefix}`;
+export function protectedResourcePath(api: Api): string {
+  return `/.well-known/oauth-protected-resource/${api}`;
 }

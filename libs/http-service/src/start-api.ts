@@ -1,4 +1,4 @@
-import { audiences } from '@fulfilment/contracts';
+import type { Api } from '@fulfilment/api-reference';
 import { Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type Request, type Response, Router } from 'express';
@@ -22,7 +22,7 @@ export interface ApiOptions extends Omit<
   readonly settings: ApiSettings;
   readonly redis: RedisConnection;
   /** Which of the two APIs: names the path prefix and the audience. */
-  readonly api: 'store' | 'creator';
+  readonly api: Api;
   readonly resourceName: string;
   readonly scopes: readonly string[];
   /** Whether this service serves the API's reference. */
@@ -32,14 +32,9 @@ export interface ApiOptions extends Omit<
 /** An HTTP service that takes access tokens: 401 → 429 → 403, then the body, then the DTO. */
 export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
   const { settings, redis, api } = options;
-  const audience = audiences(settings.BASE_URL)[api];
+  const { BASE_URL: baseUrl, AUTH_URL: authUrl } = settings;
   const metadataPath = protectedResourcePath(api);
-  const metadata = protectedResourceMetadata({
-    resource: audience,
-    name: options.resourceName,
-    authUrl: settings.AUTH_URL,
-    scopes: options.scopes,
-  });
+  const metadata = protectedResourceMetadata(api, options.resourceName, options.scopes, { baseUrl, authUrl });
   return startHttp({
     ...options,
     host: settings.HOST,
@@ -50,14 +45,14 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
       new AccessGuard(
         app.get(Reflector),
         new TokenVerifier({
-          authUrl: settings.AUTH_URL,
-          jwksUrl: settings.JWKS_URL ?? `${settings.AUTH_URL}/api/auth/jwks`,
-          audience,
+          authUrl,
+          jwksUrl: settings.JWKS_URL ?? `${authUrl}/api/auth/jwks`,
+          audience: metadata.resource,
         }),
         new RevokedTokens(redis),
         new RateLimiter(redis, quotasOf(settings)),
-        new DpopProofs(redis, settings.BASE_URL),
-        `${settings.BASE_URL}${metadataPath}`,
+        new DpopProofs(redis, baseUrl),
+        `${baseUrl}${metadataPath}`,
       ),
       new JsonBodyGuard(app.get(Reflector)),
     ],
@@ -68,7 +63,6 @@ export function startApi(options: ApiOptions): Promise<NestExpressApplication> {
       });
       app.use(routes);
       if (options.servesReference === true) {
-        const { BASE_URL: baseUrl, AUTH_URL: authUrl } = settings;
         app.use(`/${api}`, referenceRoutes(api, options.resourceName, { baseUrl, authUrl }));
       }
     },

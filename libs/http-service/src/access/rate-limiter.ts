@@ -1,8 +1,15 @@
+import type { Result } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { clientNetwork, widerNetworkFactor } from '../client-network.rules.js';
 import type { RedisConnection } from '../redis.js';
 import type { RateLimitName } from './access-rules.js';
 import { type Grant, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    giveTokens(key: string, ...counts: number[]): Result<[granted: number, remaining: string], Context>;
+  }
+}
 
 const rememberedCallers = 20_000;
 
@@ -84,19 +91,10 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     quota: Quota,
     counts: readonly number[],
   ): Promise<Grant | undefined> {
-    const result: unknown = await this.redis.tryCommand('rate-limit', (client) => {
-      const command: unknown = Reflect.get(client, 'giveTokens');
-      if (typeof command !== 'function') throw new Error('The token bucket command is not defined.');
-      const called: unknown = command.call(
-        client,
-        key,
-        quota.requests,
-        quota.windowSeconds * 1000,
-        ...counts,
-      );
-      return Promise.resolve(called);
-    });
-    return Array.isArray(result) ? { requests: Number(result[0]), remaining: Number(result[1]) } : undefined;
+    const granted = await this.redis.tryCommand('rate-limit', (client) =>
+      client.giveTokens(key, quota.requests, quota.windowSeconds * 1000, ...counts),
+    );
+    return granted === undefined ? undefined : { requests: granted[0], remaining: Number(granted[1]) };
   }
 
   /** The IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */

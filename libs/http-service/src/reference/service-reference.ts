@@ -5,10 +5,10 @@ import {
   type Route,
   type ServiceReference,
 } from '@fulfilment/api-reference';
-import { audiences, issuer, dpopSigningAlgorithms } from '@fulfilment/contracts';
+import { dpopSigningAlgorithms } from '@fulfilment/contracts';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { z } from 'zod';
-import { protectedResourcePath } from '../protected-resource.js';
+import { protectedResourceMetadata, protectedResourcePath } from '../protected-resource.js';
 
 const serviceTag = {
   name: 'Service',
@@ -58,15 +58,7 @@ const document = z
 
 /** The operations of every API that have no controller, since `startApi` serves them. */
 export function serviceReference(api: Api, name: string, scopes: readonly string[]): ServiceReference {
-  const metadataExample = {
-    resource: audiences(localAddresses.baseUrl)[api],
-    resource_name: name,
-    authorization_servers: [issuer(localAddresses.authUrl)],
-    bearer_methods_supported: ['header'],
-    dpop_signing_alg_values_supported: [...dpopSigningAlgorithms],
-    dpop_bound_access_tokens_required: false,
-    scopes_supported: [...scopes],
-  } satisfies z.input<typeof metadata>;
+  const metadataExample = protectedResourceMetadata(api, name, scopes, localAddresses);
   const notReady = new ServiceUnavailable('The service is not ready.', [
     { field: 'postgres', reason: 'unavailable' },
   ]);
