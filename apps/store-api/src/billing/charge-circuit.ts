@@ -1,16 +1,26 @@
-import { LOGGER, type Logger } from '@fulfilment/runtime';
+import { Counter, Gauge, LOGGER, type Logger, metrics } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentCircuit, type Permit } from './payment-circuit.js';
 import {
   type ChargeOutcome,
   type OpenCharge,
-  PaymentMethodUnusable,
-  PaymentProviderRejected,
-  PaymentProviderUnavailable,
+  type PaymentFailure,
+  PaymentProviderError,
   type UnderWay,
 } from '../payments/payment-gateway.js';
-import { type ChargeRequestOutcome, chargeRequests, circuitOpen } from './payment-metrics.js';
+
+const chargeRequests = new Counter<'outcome'>({
+  name: 'payment_charge_requests_total',
+  help: 'Charges by outcome; suspended charges were not sent to the payment provider because the circuit is open',
+  labelNames: ['outcome'],
+  registers: [metrics],
+});
+const circuitOpen = new Gauge({
+  name: 'payment_circuit_open',
+  help: '1 while the payment circuit of this replica is open and its new orders stay pending',
+  registers: [metrics],
+});
 
 /** The provider's result for a charge, or why there is none yet. */
 export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
@@ -72,51 +82,29 @@ export class ChargeCircuit {
   }
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
-    const { outcome, source, level, sentence } = failureOf(error, id, paymentMethod);
-    if (source === undefined) this.circuit.abandoned(permit);
-    else this.circuit.failed(permit, source);
+    const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
+    // Each source counts once towards opening the circuit.
+    if (outcome === 'unknown') this.circuit.abandoned(permit);
+    else this.circuit.failed(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });
+    const { level, sentence } = failures[outcome];
     this.logger[level]({ error, charge_id: id }, sentence);
   }
 }
 
-interface Failure {
-  readonly outcome: ChargeRequestOutcome;
-  /**
-   * Each source counts once towards opening the circuit; undefined when the failure is not the provider's.
-   */
-  readonly source: string | undefined;
-  readonly level: 'warn' | 'error';
-  readonly sentence: string;
-}
-
-function failureOf(error: unknown, chargeId: string, paymentMethod: string): Failure {
-  if (error instanceof PaymentProviderUnavailable)
-    return {
-      outcome: 'unavailable',
-      source: chargeId,
-      level: 'warn',
-      sentence: 'The payment provider did not respond to a charge; will retry.',
-    };
-  if (error instanceof PaymentProviderRejected)
-    return {
-      outcome: 'rejected',
-      source: paymentMethod,
-      level: 'error',
-      sentence: 'The payment provider rejected our key, account or request; the order stays pending.',
-    };
-  if (error instanceof PaymentMethodUnusable)
-    return {
-      outcome: 'payment_method_unusable',
-      source: paymentMethod,
-      level: 'error',
-      sentence:
-        'The payment method does not exist at the payment provider under our key; the order stays pending.',
-    };
-  return {
-    outcome: 'unknown',
-    source: undefined,
+const failures = {
+  unavailable: {
     level: 'warn',
-    sentence: 'The outcome of a charge is not known yet.',
-  };
-}
+    sentence: 'The payment provider did not respond to a charge; will retry.',
+  },
+  rejected: {
+    level: 'error',
+    sentence: 'The payment provider rejected our key, account or request; the order stays pending.',
+  },
+  payment_method_unusable: {
+    level: 'error',
+    sentence:
+      'The payment method does not exist at the payment provider under our key; the order stays pending.',
+  },
+  unknown: { level: 'warn', sentence: 'The outcome of a charge is not known yet.' },
+} as const satisfies Record<PaymentFailure | 'unknown', object>;

@@ -63,46 +63,36 @@ export interface FailedRefund {
   readonly payment: string;
 }
 
-/** The provider gave no response, or none with the outcome of the charge. A retry may succeed. */
-export class PaymentProviderUnavailable extends Error {
-  override readonly name = 'PaymentProviderUnavailable';
-}
+export type PaymentFailure =
+  /** No response, or none with the outcome of the charge. A retry may succeed. */
+  | 'unavailable'
+  /** The provider rejects our key, account or request, as it would for every charge. */
+  | 'rejected'
+  /** The provider cannot use this payment method, or our key is wrong: it is not certain which. */
+  | 'payment_method_unusable';
 
-/**
- * The provider rejects our key, account or request, as it would for every charge. The outcome of this charge
- * is unknown.
- */
-export class PaymentProviderRejected extends Error {
-  override readonly name = 'PaymentProviderRejected';
+/** The payment provider failed; the outcome of the request is unknown. */
+export class PaymentProviderError extends Error {
+  override readonly name = 'PaymentProviderError';
 
+  /** @param code the provider's code of the error */
   constructor(
+    readonly failure: PaymentFailure,
     readonly code: string,
     options?: ErrorOptions,
   ) {
-    super(`The payment provider rejected our request: ${code}.`, options);
-  }
-}
-
-/** The provider cannot use this payment method, or our key is wrong: it is not certain which. */
-export class PaymentMethodUnusable extends Error {
-  override readonly name = 'PaymentMethodUnusable';
-
-  constructor(
-    readonly code: string,
-    options?: ErrorOptions,
-  ) {
-    super(`The payment provider cannot use the payment method: ${code}.`, options);
+    super(`Payment provider: ${failure} (${code}).`, options);
   }
 }
 
 /** The port to the payment provider. payment-gateway.spec.ts tests the contract of every implementation. */
 export abstract class PaymentGateway {
-  /** Checks our key at start. @throws PaymentProviderRejected, PaymentProviderUnavailable */
+  /** Checks our key at start. @throws PaymentProviderError */
   abstract checkKey(): Promise<void>;
   /**
    * Charges once per charge id: a repeated request returns the outcome of the first one.
-   * @throws PaymentProviderUnavailable, PaymentProviderRejected, PaymentMethodUnusable, or another error when
-   * the outcome is not known yet or the id was used for another charge
+   * @throws PaymentProviderError, or another error when the outcome is not known yet or the id was used for
+   * another charge
    */
   abstract charge(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay>;
   /**

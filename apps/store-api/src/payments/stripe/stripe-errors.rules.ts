@@ -1,9 +1,5 @@
 import Stripe from 'stripe';
-import {
-  PaymentMethodUnusable,
-  PaymentProviderRejected,
-  PaymentProviderUnavailable,
-} from '../payment-gateway.js';
+import { PaymentProviderError } from '../payment-gateway.js';
 
 /** What Stripe's error means for a charge. */
 export type StripeErrorClass =
@@ -81,18 +77,18 @@ function isDecline(error: Stripe.errors.StripeError): boolean {
 export function paymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
-      return new PaymentProviderUnavailable('Stripe did not respond.', { cause: error });
+      return new PaymentProviderError('unavailable', codeOf(error), { cause: error });
     case 'declined': // of a request that charges no card
     case 'payment_method':
     case 'rejected':
-      return new PaymentProviderRejected(codeOf(error), { cause: error });
+      return new PaymentProviderError('rejected', codeOf(error), { cause: error });
     case 'unknown':
       return error;
   }
 }
 
-export function unusablePaymentMethod(error: unknown): PaymentMethodUnusable {
-  return new PaymentMethodUnusable(codeOf(error), { cause: error });
+export function unusablePaymentMethod(error: unknown): PaymentProviderError {
+  return new PaymentProviderError('payment_method_unusable', codeOf(error), { cause: error });
 }
 
 function codeOf(error: unknown): string {

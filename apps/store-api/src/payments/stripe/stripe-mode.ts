@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import { PaymentProviderRejected } from '../payment-gateway.js';
+import { PaymentProviderError } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
 /** Checks once, before the first charge, that Stripe's mode is that of the key's prefix. */
@@ -12,7 +12,7 @@ export class StripeMode {
   ) {}
 
   /**
-   * @throws PaymentProviderRejected when the modes differ; Stripe's error when it cannot be read, then the
+   * @throws PaymentProviderError when the modes differ; Stripe's error when it cannot be read, then the
    * next call reads it again
    */
   check(): Promise<void> {
@@ -27,7 +27,7 @@ export class StripeMode {
     const expected = !isTestKey(this.secretKey);
     const livemode = await this.read();
     if (livemode !== undefined && livemode !== expected)
-      throw new PaymentProviderRejected('livemode_mismatch');
+      throw new PaymentProviderError('rejected', 'livemode_mismatch');
   }
 
   /**

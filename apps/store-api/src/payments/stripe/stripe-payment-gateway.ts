@@ -103,7 +103,7 @@ export class StripePaymentGateway extends PaymentGateway {
     this.mode = new StripeMode(this.stripe, secretKey);
   }
 
-  /** Checks that the key's mode is Stripe's. @throws PaymentProviderRejected when they differ */
+  /** Checks that the key's mode is Stripe's. @throws PaymentProviderError when they differ */
   async checkKey(): Promise<void> {
     try {
       await this.mode.check();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { PaymentProviderUnavailable } from '../payment-gateway.js';
+import { PaymentProviderError } from '../payment-gateway.js';
 
 /** Stripe's library takes no abort signal, and each received byte restarts its own timeout. */
 export async function untilAborted<Result>(
@@ -9,7 +9,7 @@ export async function untilAborted<Result>(
   signal.throwIfAborted();
   const ended = new AbortController();
   const aborted = once(signal, 'abort', { signal: ended.signal }).then(() => {
-    throw new PaymentProviderUnavailable('Stripe did not respond in time.');
+    throw new PaymentProviderError('unavailable', 'timeout');
   });
   try {
     return await Promise.race([work(), aborted]);
