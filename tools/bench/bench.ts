@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { endSuite } from '../dev/end-suite.ts';
-import { Failure, reasonOf } from '../dev/failure.ts';
+import { Failure, runMain } from '../dev/failure.ts';
 import { Progress } from '../dev/progress.ts';
 import { readBenchSettings } from '../dev/settings.ts';
 import { Suite } from '../dev/suite.ts';
 import { wipeState } from '../dev/wipe-state.ts';
 import type { Bench, BenchSite } from './bench-site.ts';
 import { type Figure, isMet, formatTable } from './figures.ts';
-import { circumstances, writeBenchmarks } from './report.ts';
+import { circumstances } from './report.ts';
 
 const help = `npm run bench -- NAME: compares a service, compiled for production, with a baseline in one run.
 
@@ -22,7 +22,6 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements
   --json        print the figures as JSON to standard output, everything else to standard error
-  --write       write the table to docs/reference/benchmarks.md
   --no-gate     exit with status 0 even if a target is missed
 
 Compare only ratios: absolute figures vary by a factor of two with the load of the machine.
@@ -45,7 +44,6 @@ const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: numbe
 interface Options {
   readonly name: string;
   readonly json: boolean;
-  readonly write: boolean;
   readonly gate: boolean;
   readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs'> & Partial<Pick<BenchSite, 'oldRows'>>;
 }
@@ -70,7 +68,6 @@ async function main(): Promise<number> {
   if (options.json)
     console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withVerdict) }));
   else for (const line of ['', ...where, '', ...formatTable(figures)]) say(line);
-  if (options.write) writeBenchmarks(options.name, where, figures);
   const missed = figures.filter((one) => !isMet(one));
   if (missed.length > 0) say(`\nMissed: ${missed.map(({ name }) => name).join(', ')}`);
   return missed.length > 0 && options.gate ? 1 : 0;
@@ -84,7 +81,6 @@ function readOptions(): Options | undefined {
       each: { type: 'string', default: '1000' },
       rows: { type: 'string' },
       json: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
       'no-gate': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false, short: 'h' },
     },
@@ -96,7 +92,7 @@ function readOptions(): Options | undefined {
     eachMs: amount('--each', values.each, 100),
     ...(values.rows === undefined ? {} : { oldRows: amount('--rows', values.rows, 0) }),
   };
-  return { name, json: values.json, write: values.write, gate: !values['no-gate'], amounts };
+  return { name, json: values.json, gate: !values['no-gate'], amounts };
 }
 
 function amount(option: string, text: string, min: number): number {
@@ -128,10 +124,4 @@ function withVerdict(one: Figure): Figure & { met: boolean } {
   return { ...one, met: isMet(one) };
 }
 
-main().then(
-  (status) => process.exit(status),
-  (error: unknown) => {
-    console.error(reasonOf(error));
-    process.exit(1);
-  },
-);
+runMain(main);

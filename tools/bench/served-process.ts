@@ -110,8 +110,3 @@ export async function freePort(): Promise<number> {
   if (typeof address !== 'object' || address === null) throw new Failure('There is no free port.');
   return address.port;
 }
-
-/** BENCH_NODE_ARGS: further Node arguments, such as `--cpu-prof --cpu-prof-dir=profiles` for profiling. */
-export function furtherArguments(): string[] {
-  return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
-}

@@ -1,48 +1,46 @@
-import { Agent, request as httpsRequest } from 'node:https';
-import { text } from 'node:stream/consumers';
-import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 
 export interface Answer<Body> {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Body;
 }
 
-/** Sends one request over HTTPS, trusting the suite's own certificate authority. */
+/** Connections that trust the suite's own certificate authority. */
+export function trusting(ca: string | undefined): Agent {
+  return new Agent({ connect: { ca } });
+}
+
+/** Sends one request. @throws Failure without a response */
 export async function send(
   url: string,
   options: {
     readonly method: string;
-    readonly headers?: Readonly<Record<string, string>>;
+    readonly headers?: Record<string, string>;
     readonly body?: string;
-    readonly agent: Agent;
+    readonly dispatcher: Dispatcher;
   },
 ): Promise<Answer<string>> {
-  const { method, headers, body, agent } = options;
-  return new Promise((resolve, reject) => {
-    const outgoing = httpsRequest(url, { method, headers, agent }, (incoming) => {
-      text(incoming).then(
-        (read) => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: read }),
-        reject,
-      );
-    });
-    outgoing.once('error', (error) => reject(new Failure(`${method} ${url}: ${error.message}`)));
-    outgoing.end(body);
-  });
+  try {
+    const { statusCode, headers, body } = await request(url, options);
+    return { status: statusCode, headers, body: await body.text() };
+  } catch (error) {
+    throw new Failure(`${options.method} ${url}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** A client of one API with a token. @throws Failure for an unsuccessful response or an invalid body */
 export class Api {
   private readonly base: string;
   private readonly token: string;
-  private readonly agent: Agent;
+  private readonly dispatcher: Dispatcher;
 
   constructor(base: string, token: string, ca: string) {
     this.base = base;
     this.token = token;
-    this.agent = new Agent({ ca, keepAlive: true });
+    this.dispatcher = trusting(ca);
   }
 
   get<Body>(path: string, shape: z.ZodType<Body>): Promise<Answer<Body>> {
@@ -53,7 +51,7 @@ export class Api {
     path: string,
     body: object,
     shape: z.ZodType<Body>,
-    headers: Readonly<Record<string, string>> = {},
+    headers: Record<string, string> = {},
   ): Promise<Answer<Body>> {
     return this.call('POST', path, shape, JSON.stringify(body), {
       'content-type': 'application/json',
@@ -65,7 +63,7 @@ export class Api {
     const answer = await send(`${this.base}${path}`, {
       method: 'DELETE',
       headers: this.credentials(),
-      agent: this.agent,
+      dispatcher: this.dispatcher,
     });
     if (answer.status !== 204)
       throw new Failure(
@@ -79,13 +77,13 @@ export class Api {
     path: string,
     shape: z.ZodType<Body>,
     body?: string,
-    headers: Readonly<Record<string, string>> = {},
+    headers: Record<string, string> = {},
   ): Promise<Answer<Body>> {
     const answer = await send(`${this.base}${path}`, {
       method,
       headers: { ...this.credentials(), ...headers },
       body,
-      agent: this.agent,
+      dispatcher: this.dispatcher,
     });
     if (answer.status >= 300)
       throw new Failure(

@@ -1,10 +1,8 @@
 import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
 import { createHash, randomBytes } from 'node:crypto';
-import { Agent } from 'node:https';
-import { Agent as Dispatcher } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import { send } from './api.ts';
+import { send, trusting } from './api.ts';
 import { equal } from './steps.ts';
 
 const tokenResponse = z.object({
@@ -20,7 +18,7 @@ export type Tokens = z.infer<typeof tokenResponse>;
  */
 export async function authorizationCodeFlow(
   authUrl: string,
-  ca: string,
+  ca: string | undefined,
   request: {
     readonly clientId: string;
     readonly redirectUri: string;
@@ -41,17 +39,16 @@ export async function authorizationCodeFlow(
     code_challenge_method: 'S256',
     state,
   }).toString();
-  const agent = new Dispatcher({ connect: { ca } });
+  const dispatcher = trusting(ca);
   const browser = new FormBrowser({
     url: authUrl,
-    fetch: (input, init) => fetch(input, { ...init, dispatcher: agent }),
+    fetch: (input, init) => fetch(input, { ...init, dispatcher }),
   });
   const { url: back, status } = await signInAndConsent(browser, authorize.href, request).catch(
     (error: Error) => {
       throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}`);
     },
   );
-  await agent.close();
   if (!back.href.startsWith(request.redirectUri))
     throw new Failure(
       `Expected a redirect to ${request.redirectUri}, but ended at ${back.href} (${status}).`,
@@ -72,8 +69,9 @@ export async function authorizationCodeFlow(
       client_id: request.clientId,
       code_verifier: verifier,
     }).toString(),
-    agent: new Agent({ ca }),
+    dispatcher,
   });
+  await dispatcher.close();
   equal('the status of the token endpoint', answer.status, 200);
   return tokenResponse.parse(JSON.parse(answer.body));
 }

@@ -4,9 +4,10 @@ import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure } from '../figures.ts';
 import { absolute, measureInRounds, ratio, type Rounds } from '../rounds.ts';
-import { AuthProcess } from './auth-process.ts';
+import { authProcess, signInEach } from './auth-process.ts';
 import { Storage } from './old-rows.ts';
 import { ServedProcess } from '../served-process.ts';
+import type { ServiceProcess } from '../service-process.ts';
 import { TokenCallers, type TokenServer } from './token-callers.ts';
 import { measureTokenCheck } from './token-check.ts';
 
@@ -27,29 +28,22 @@ interface Side {
 /** Compares the authorization server with a bare oidc-provider, and with itself when it has old rows. */
 export async function benchAuth(site: BenchSite): Promise<readonly Figure[]> {
   const tokenCheck = await site.step('Token check', measureTokenCheck);
-  const auth = await AuthProcess.create(site, 'bench_auth');
+  const auth = await authProcess(site, 'bench_auth');
   try {
-    const readyS = await auth.start();
+    const ready = await auth.start();
     const ours = await createAccounts(site, auth);
     const figures = await site.step('Refresh and introspection', () => versusBaseline(site, ours));
     const grown = site.oldRows === 0 ? [] : await versusOldRows(site, ours);
     await ours.callers.close();
-    const memory = auth.peakMemoryMb();
-    return [
-      ...figures,
-      ...grown,
-      ...tokenCheck,
-      figure('ready after its process started', [readyS], 's', { atMost: 3 }),
-      ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
-    ];
+    return [...figures, ...grown, ...tokenCheck, ready, ...auth.memory()];
   } finally {
     await auth.stop();
   }
 }
 
-async function createAccounts(site: BenchSite, auth: AuthProcess): Promise<Side> {
-  const server = await site.step('People and clients', () => auth.populate(callers));
-  return { callers: new TokenCallers(server), cpuMs: () => auth.cpuMs() };
+async function createAccounts(site: BenchSite, auth: ServiceProcess): Promise<Side> {
+  const server = await site.step('People and clients', () => signInEach(auth, callers));
+  return { callers: new TokenCallers(server), cpuMs: () => auth.process.cpuMs() };
 }
 
 async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
@@ -77,7 +71,7 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
 
 /** Compares it with a server that has old rows: first while they exist, then while they are deleted. */
 async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
-  const auth = await AuthProcess.create(site, 'bench_auth_grown');
+  const auth = await authProcess(site, 'bench_auth_grown');
   const storage = await Storage.open(auth.databaseUrl);
   try {
     await storage.blockCleanup();
@@ -93,7 +87,7 @@ async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
     ]);
     // After a restart it deletes them at once.
     await storage.unblockCleanup();
-    await auth.stop();
+    await auth.stopProcess();
     await auth.start();
     const before = await storage.count();
     const startedAt = performance.now();

@@ -6,9 +6,9 @@ import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure, median } from '../figures.ts';
 import { absolute, type Caller, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
+import { migratedDatabase, ServiceProcess, unlimited } from '../service-process.ts';
 import { requestSender } from '../store/store-callers.ts';
-import { bigCreator, CreatorData, smallCount, smallCreator } from './creator-data.ts';
-import { creatorDatabase, CreatorProcess } from './creator-process.ts';
+import { bigCreator, CreatorData, organisation, smallCount, smallCreator } from './creator-data.ts';
 import { measureProjection, type Projector } from './projection.ts';
 
 /**
@@ -16,19 +16,16 @@ import { measureProjection, type Projector } from './projection.ts';
  * with a creator with few.
  */
 export async function benchCreator(site: BenchSite): Promise<readonly Figure[]> {
-  const creator = await site.step('creator-api', () => CreatorProcess.start(site, 'bench_creator'));
+  const creator = await ServiceProcess.create(site, 'creator-api', 'bench_creator', () => ({
+    RATE_LIMIT_STATS: unlimited,
+  }));
   const data = await CreatorData.open(creator.databaseUrl);
   try {
-    const readyS = await creator.ready();
+    const ready = await site.step('creator-api', () => creator.start());
     const queue = topologyOf('bench_creator').queue('creator-api.facts');
     const figures = await projection(site, { name: 'creator-api', queue, data, process: creator.process });
     figures.push(...(await reading(site, creator, data)));
-    const memory = creator.process.peakMemoryMb();
-    return [
-      ...figures,
-      figure('ready after its process started', [readyS], 's', { atMost: 3 }),
-      ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
-    ];
+    return [...figures, ready, ...creator.memory()];
   } finally {
     await data.close();
     await creator.stop();
@@ -36,7 +33,7 @@ export async function benchCreator(site: BenchSite): Promise<readonly Figure[]> 
 }
 
 async function projection(site: BenchSite, ours: Projector): Promise<Figure[]> {
-  const databaseUrl = await creatorDatabase(site, 'bench_creator_bare');
+  const databaseUrl = await migratedDatabase(site, 'creator-api', 'bench_creator_bare');
   const data = await CreatorData.open(databaseUrl);
   const queue = 'bench_creator_bare';
   const program = join(root, 'tools', 'bench', 'creator', 'bare-consumer.ts');
@@ -78,14 +75,15 @@ function compared(what: string, rounds: Rounds): Figure[] {
   ];
 }
 
-async function reading(site: BenchSite, creator: CreatorProcess, data: CreatorData): Promise<Figure[]> {
+async function reading(site: BenchSite, creator: ServiceProcess, data: CreatorData): Promise<Figure[]> {
   if (site.oldRows === 0) return [];
   await site.step(`${site.oldRows} orders of one creator, ${smallCount} of another`, async () => {
     await data.addOrders(bigCreator, site.oldRows);
     await data.addOrders(smallCreator, smallCount);
     await data.settle();
   });
-  const ask = requestSender(creator.origin, { authorization: `Bearer ${await creator.token()}` });
+  const token = await creator.token({ org_id: organisation, org_role: 'owner' });
+  const ask = requestSender(creator.origin, { authorization: `Bearer ${token}` });
   const lastMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
   const api = '/creator/api/v1';
   const questions: Record<string, (id: string) => string> = {

@@ -15,24 +15,23 @@ export interface ShopData {
   readonly orderIds: readonly string[];
 }
 
-const creatorId = '01900000-0000-7000-8000-000000000001';
-const smallCreatorId = '01900000-0000-7000-8000-000000000002';
+export const bigCreator = '01900000-0000-7000-8000-000000000001';
+export const smallCreator = '01900000-0000-7000-8000-000000000002';
 const productId = '01900000-0000-7000-8000-00000000000a';
 const hotId = '01900000-0000-7000-8000-00000000000b';
 const quoteId = '01900000-0000-7000-8000-00000000000c';
 const hotQuoteId = '01900000-0000-7000-8000-00000000000d';
 const orderCount = 1000;
-export const smallCreator = smallCreatorId;
 
 const shop = `
   INSERT INTO creators (id, version, organisation_id, name, payment_method, payment_terms_accepted, tax_interview_completed, registered_at)
-  SELECT id, 1, 'org_bench', 'Bench', 'pm_ok', true, true, now() FROM unnest(ARRAY['${creatorId}', '${smallCreatorId}']::uuid[]) AS id;
+  SELECT id, 1, 'org_bench', 'Bench', 'pm_ok', true, true, now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}']::uuid[]) AS id;
 
   INSERT INTO product_types (product_type, title, weight_grams, lead_time_days, royalty_rate, price_gbp, price_usd, price_eur, price_jpy)
   VALUES ('vinyl_12_lp', '12" LP', 500, 10, 1500, 2499, 2999, 2899, 4800);
 
   INSERT INTO releases (id, creator_id, name, artist_name, search_text, created_at)
-  SELECT gen_random_uuid(), '${creatorId}', 'Release ' || n, 'Harbour Lights', 'release ' || n || ' harbour lights', now() - n * interval '1 minute'
+  SELECT gen_random_uuid(), '${bigCreator}', 'Release ' || n, 'Harbour Lights', 'release ' || n || ' harbour lights', now() - n * interval '1 minute'
   FROM generate_series(1, 200) AS n;
 
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
@@ -42,13 +41,13 @@ const shop = `
 
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
                         price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity)
-  SELECT wanted.id, release.id, '${creatorId}', 4, 'RequiredPrograms', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, wanted.limited, wanted.quantity
+  SELECT wanted.id, release.id, '${bigCreator}', 4, 'RequiredPrograms', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, wanted.limited, wanted.quantity
   FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${hotId}'::uuid, true, 1000000000)) AS wanted (id, limited, quantity)
   CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
 
   INSERT INTO quotes (id, creator_id, service_id, country_code, currency, amount, weight_grams, expires_at)
-  VALUES ('${quoteId}', '${creatorId}', gen_random_uuid(), 'GB', 'GBP', 350, 1500, now() + interval '1 day'),
-         ('${hotQuoteId}', '${creatorId}', gen_random_uuid(), 'GB', 'GBP', 350, 500, now() + interval '1 day');
+  VALUES ('${quoteId}', '${bigCreator}', gen_random_uuid(), 'GB', 'GBP', 350, 1500, now() + interval '1 day'),
+         ('${hotQuoteId}', '${bigCreator}', gen_random_uuid(), 'GB', 'GBP', 350, 500, now() + interval '1 day');
 `;
 
 /** Orders of one creator, each a second older than the next. */
@@ -86,10 +85,10 @@ export class Shop {
 
   async furnish(): Promise<ShopData> {
     await this.client.query(shop);
-    const { rows } = await this.client.query<{ order_id: string }>(orders, [creatorId, orderCount, 0, true]);
+    const { rows } = await this.client.query<{ order_id: string }>(orders, [bigCreator, orderCount, 0, true]);
     await this.settle();
     return {
-      creatorId,
+      creatorId: bigCreator,
       rows: { product: productId, hot: hotId, rate: quoteId },
       sku: publicId('prod', productId),
       hotSku: publicId('prod', hotId),

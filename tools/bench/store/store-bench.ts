@@ -8,7 +8,8 @@ import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { Shop, type ShopData, smallCreator } from './shop-data.ts';
+import { migratedDatabase, ServiceProcess, unlimited } from '../service-process.ts';
+import { bigCreator, Shop, type ShopData, smallCreator } from './shop-data.ts';
 import {
   requestSender,
   callerCount,
@@ -16,7 +17,6 @@ import {
   storeRequests,
   type StoreRequests,
 } from './store-callers.ts';
-import { storeDatabase, StoreProcess } from './store-process.ts';
 
 const bareLine = z.object({ port: z.number() });
 const page = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
@@ -31,30 +31,36 @@ interface Side {
 
 /** Compares the Store API with a bare server that runs the same SQL, and with itself with many orders. */
 export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
-  const store = await site.step('Catalogue and orders', () => StoreProcess.create(site, 'bench_store'));
+  const store = await ServiceProcess.create(site, 'store-api', 'bench_store', () => ({
+    REDIS_URL: `${site.stores.redis}?keyPrefix=bench_store:`,
+    PAYMENT_PROVIDER: 'sandbox',
+    RATE_LIMIT_ORDERS_CREATE: unlimited,
+  }));
+  const shop = await Shop.open(store.databaseUrl);
   try {
-    const readyS = await store.start();
-    const requests = storeRequests(store.origin, store.data, await store.token(store.data.creatorId));
-    const ours: Side = { requests, cpuMs: () => store.cpuMs() };
+    const data = await site.step('Catalogue and orders', () => shop.furnish());
+    const ready = await store.start();
+    const requests = storeRequests(store.origin, data, await tokenOf(store, data.creatorId));
+    const ours: Side = { requests, cpuMs: () => store.process.cpuMs() };
     const figures = await versusBaseline(site, ours);
-    const { lacking, taken } = await store.shop.hotSold();
+    const { lacking, taken } = await shop.hotSold();
     if (taken === 0 || lacking !== taken)
       throw new Failure(`Orders took ${taken} pieces of the hot edition, and its stock lacks ${lacking}.`);
-    figures.push(...(await grown(site, store, requests)));
+    figures.push(...(await grown(site, store, shop, requests)));
     await requests.close();
-    const memory = store.peakMemoryMb();
-    return [
-      ...figures,
-      figure('ready after its process started', [readyS], 's', { atMost: 3 }),
-      ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
-    ];
+    return [...figures, ready, ...store.memory()];
   } finally {
+    await shop.close();
     await store.stop();
   }
 }
 
+function tokenOf(store: ServiceProcess, creatorId: string): Promise<string> {
+  return store.token({ creator_id: creatorId, scope: 'orders:read orders:create releases:read' });
+}
+
 async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
-  const databaseUrl = await storeDatabase(site, 'bench_store_bare');
+  const databaseUrl = await migratedDatabase(site, 'store-api', 'bench_store_bare');
   const shop = await Shop.open(databaseUrl);
   const data: ShopData = await shop.furnish();
   await shop.close();
@@ -127,18 +133,24 @@ async function latency(
 }
 
 /** Lists and placing orders, for a creator with many orders and one with few. */
-async function grown(site: BenchSite, store: StoreProcess, requests: StoreRequests): Promise<Figure[]> {
+async function grown(
+  site: BenchSite,
+  store: ServiceProcess,
+  shop: Shop,
+  requests: StoreRequests,
+): Promise<Figure[]> {
   if (site.oldRows === 0) return [];
-  const { creatorId } = store.data;
   const placedBefore = await only(site, requests.placeOrder);
-  const [big, small] = await Promise.all([creatorId, smallCreator].map((creator) => store.token(creator)));
+  const [big, small] = await Promise.all(
+    [bigCreator, smallCreator].map((creator) => tokenOf(store, creator)),
+  );
   // The oldest come first: a cursor that is made among them points to the last pages once the others are
   // there.
   const deep = await site.step(`${site.oldRows} orders of one creator`, async () => {
-    await store.shop.addOrders(smallCreator, smallCount, 0);
-    await store.shop.addOrders(creatorId, smallCount, site.oldRows + 1_000_000);
+    await shop.addOrders(smallCreator, smallCount, 0);
+    await shop.addOrders(bigCreator, smallCount, site.oldRows + 1_000_000);
     const cursor = await cursorOf(store, big ?? '', `/store/v1/orders?limit=100`, 15);
-    await store.shop.addOrders(creatorId, site.oldRows, 1_000_000);
+    await shop.addOrders(bigCreator, site.oldRows, 1_000_000);
     return cursor;
   });
   const many = requestSender(store.origin, { authorization: `Bearer ${big}` });
@@ -180,7 +192,7 @@ async function only(site: BenchSite, call: Caller): Promise<number> {
 }
 
 /** The cursor behind so many pages. */
-async function cursorOf(store: StoreProcess, token: string, path: string, pages: number): Promise<string> {
+async function cursorOf(store: ServiceProcess, token: string, path: string, pages: number): Promise<string> {
   const pool = new Pool(store.origin);
   let cursor: string | null = null;
   for (let turned = 0; turned < pages; turned += 1) {

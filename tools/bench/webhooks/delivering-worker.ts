@@ -2,13 +2,17 @@ import { type Message, messages, parsePublicId, publicId, topologyOf, uuidv7 } f
 import type { ConfirmChannel } from 'amqplib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { randomBytes } from 'node:crypto';
+import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
+import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { type Part, makePart } from '../rounds.ts';
+import { ServiceProcess } from '../service-process.ts';
+import { subscriptionSecret } from './receiver-secret.ts';
 import type { Expected, ReceiverProcess } from './receiver-process.ts';
 import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.ts';
-import { WebhookProcess } from './webhook-process.ts';
 
 /** Deliveries per part of a round. */
 export const perPart = 3_000;
@@ -19,10 +23,10 @@ const anEnvelope = z.looseObject({ id: z.string() });
 
 /** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
 export class DeliveringWorker {
-  readonly worker: WebhookProcess;
+  readonly worker: ServiceProcess;
   readonly data: WebhookData;
   readonly subscribers: readonly Subscriber[];
-  readonly readyS: number;
+  readonly ready: Figure;
   private readonly receiver: ReceiverProcess;
   private readonly channel: ConfirmChannel;
   private totalExpected = 0;
@@ -33,27 +37,31 @@ export class DeliveringWorker {
     name: string,
     { receiver, channel }: { receiver: ReceiverProcess; channel: ConfirmChannel },
   ): Promise<DeliveringWorker> {
-    const worker = await WebhookProcess.start(site, name);
-    const readyS = await worker.ready();
+    const worker = await ServiceProcess.create(site, 'webhook-worker', name, () => ({
+      WEBHOOK_QUEUE_PREFIX: name,
+      SECRET_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      ALLOW_LOOPBACK_TARGETS: 'true',
+    }));
+    const ready = await worker.start();
     const subscribers: Subscriber[] = [];
     for (let number = 0; number < subscriberCount; number += 1)
       subscribers.push(await subscribe(worker, `${receiver.origin}`, `/hook/${number}`));
     const data = await WebhookData.open(worker.databaseUrl);
-    return new DeliveringWorker(worker, data, subscribers, readyS, receiver, channel);
+    return new DeliveringWorker(worker, data, subscribers, ready, receiver, channel);
   }
 
   private constructor(
-    worker: WebhookProcess,
+    worker: ServiceProcess,
     data: WebhookData,
     subscribers: readonly Subscriber[],
-    readyS: number,
+    ready: Figure,
     receiver: ReceiverProcess,
     channel: ConfirmChannel,
   ) {
     this.worker = worker;
     this.data = data;
     this.subscribers = subscribers;
-    this.readyS = readyS;
+    this.ready = ready;
     this.receiver = receiver;
     this.channel = channel;
   }
@@ -156,11 +164,22 @@ export class DeliveringWorker {
   }
 }
 
-/** Subscribes a new creator. */
-export async function subscribe(worker: WebhookProcess, origin: string, path: string): Promise<Subscriber> {
+/** Subscribes a new creator to order.created. */
+export async function subscribe(worker: ServiceProcess, receiver: string, path: string): Promise<Subscriber> {
   const creatorId = uuidv7();
-  const id = await worker.subscribe(creatorId, origin, path);
-  return { creatorId, subscriptionId: parsePublicId('whk', id) ?? '', path };
+  const token = await worker.token({ creator_id: creatorId, scope: 'webhooks:create' });
+  const { statusCode, body } = await request(`${worker.origin}/store/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      url: `${receiver}${path}`,
+      events: ['order.created'],
+      secret: subscriptionSecret(path),
+    }),
+  });
+  const json: unknown = await body.json();
+  if (statusCode !== 201) throw new Failure(`Subscribing gave ${statusCode}: ${JSON.stringify(json)}`);
+  return { creatorId, subscriptionId: parsePublicId('whk', anEnvelope.parse(json).id) ?? '', path };
 }
 
 /** Events like those that the service writes, each with a new id. */

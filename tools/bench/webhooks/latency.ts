@@ -11,10 +11,8 @@ import type { Received, ReceiverProcess } from './receiver-process.ts';
 import type { Subscriber } from './webhook-data.ts';
 
 const orderEvent = z.object({ data: z.object({ order_id: z.string() }) });
-/** Events a second; the second is the one there is a target for. */
-const rates = [200, 500, 1_000];
+/** Events a second. */
 const targetRate = 500;
-const maxRoundsWithoutTarget = 2;
 const deadCount = 200;
 const backlogCount = 50_000;
 const deadReceiversPerSecond = 50;
@@ -31,26 +29,14 @@ export async function benchLatency(
 ): Promise<Figure[]> {
   const sender = await FactsSender.start(site, of.worker.name, 'bench_webhooks_sender');
   try {
-    const measure = (perSecond: number) =>
-      atRate(site, receiver, sender, { perSecond, to: of.subscribers }, (count) => of.alsoExpect(count));
-    await measure(targetRate); // what runs for the first time is compiled
-    const figures: Figure[] = [];
-    for (const perSecond of rates) {
-      const isTarget = perSecond === targetRate;
-      const rounds = await repeat(
-        isTarget ? site.rounds : Math.min(site.rounds, maxRoundsWithoutTarget),
-        () => measure(perSecond),
+    const measure = () =>
+      atRate(site, receiver, sender, { perSecond: targetRate, to: of.subscribers }, (count) =>
+        of.alsoExpect(count),
       );
-      figures.push(
-        ...percentiles(
-          `event to first byte at ${perSecond}/s`,
-          rounds,
-          isTarget ? { atMost: 150 } : undefined,
-        ),
-      );
-    }
+    await measure(); // what runs for the first time is compiled
+    const rounds = await repeat(site.rounds, measure);
     await of.untilSettled();
-    return figures;
+    return percentiles(`event to first byte at ${targetRate}/s`, rounds, { atMost: 150 });
   } finally {
     await sender.stop();
   }
@@ -92,13 +78,13 @@ interface AtRate {
   readonly toCommit: readonly number[];
 }
 
-export async function repeat(times: number, measure: () => Promise<AtRate>): Promise<AtRate[]> {
+async function repeat(times: number, measure: () => Promise<AtRate>): Promise<AtRate[]> {
   const rounds: AtRate[] = [];
   for (let round = 0; round < times; round += 1) rounds.push(await measure());
   return rounds;
 }
 
-export function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
+function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
   const of = (which: keyof AtRate, share: number): number[] =>
     rounds.map((round) => percentile(round[which], share));
   return [
@@ -109,7 +95,7 @@ export function percentiles(name: string, rounds: readonly AtRate[], target?: { 
 }
 
 /** One round: each event to the next of the subscribers. */
-export async function atRate(
+async function atRate(
   { eachMs }: BenchSite,
   receiver: ReceiverProcess,
   sender: FactsSender,

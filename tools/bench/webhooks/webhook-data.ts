@@ -45,20 +45,6 @@ const history = `
   INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code, response_headers, response_body)
   SELECT day, id, 1, 'auto', created_at, 12, 'succeeded', 204, '{"date": "Sat, 21 Nov 2026 12:00:00 GMT"}', ''
   FROM delivered`;
-// One subscription's, with the events that a recovery would send again.
-const insertSubscriptionHistory = `
-  WITH event AS (
-    INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
-    SELECT (now() AT TIME ZONE 'UTC')::date - day, gen_random_uuid(), $3, '${event}', $1, now(), convert_to($4, 'UTF8')
-    FROM generate_series(0, 29) AS day RETURNING day, id
-  )
-  INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, attempt_count, schedule_step,
-                                  attempt_started_at, last_status_code, created_at, completed_at)
-  SELECT event.day, gen_random_uuid(), $2, event.id, '${event}', $3, 'succeeded', 1, 1, at, 204, at, at
-  FROM event, generate_series(1, $5::int / 30) AS n, LATERAL (SELECT event.day + n * interval '1 millisecond' AS at) AS moment`;
-const failSome = `
-  UPDATE webhook_deliveries SET status = 'failed', failure_reason = 'exhausted'
-  WHERE subscription_id = $1 AND status = 'succeeded' AND hashtext(id::text) % $2::int = 0`;
 const historyAtOnce = 500_000;
 
 /** Days that are over, which the service has had partitions for when they were to come. */
@@ -129,24 +115,6 @@ export class WebhookData {
       const to = Math.min(from + historyAtOnce, count);
       await this.client.query(history, [ids, this.apiVersion, from, to, count]);
     }
-  }
-
-  /** So many deliveries of one subscription that are over. */
-  async addSubscriptionHistory({ creatorId, subscriptionId }: Subscriber, count: number): Promise<void> {
-    await this.client.query(pastDays);
-    const body = await this.sampleBody();
-    await this.client.query(insertSubscriptionHistory, [
-      creatorId,
-      subscriptionId,
-      this.apiVersion,
-      body,
-      count,
-    ]);
-  }
-
-  /** Has one in so many of a subscription's deliveries failed. */
-  async failEveryNth({ subscriptionId }: Subscriber, each: number): Promise<void> {
-    await this.client.query(failSome, [subscriptionId, each]);
   }
 
   /** Statistics as autovacuum keeps them. */

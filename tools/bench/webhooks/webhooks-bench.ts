@@ -1,10 +1,9 @@
 import { connect } from 'amqplib';
 import type { BenchSite } from '../bench-site.ts';
-import { figure, type Figure } from '../figures.ts';
+import type { Figure } from '../figures.ts';
 import { absolute, ratio, ratioPerCore, type Rounds, alternate } from '../rounds.ts';
 import { BareSender } from './bare-sender-process.ts';
 import { DeliveringWorker } from './delivering-worker.ts';
-import { benchDuringReads } from './beside-readers.ts';
 import { benchWithDeadReceivers, benchLatency } from './latency.ts';
 import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
@@ -28,17 +27,10 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
       figures.push(...(await site.step('Fixed rates', () => benchLatency(site, of, receiver))));
       await of.checkHistory();
       if (site.oldRows > 0) figures.push(...(await versusHistory(site, of, means)));
-      if (site.oldRows > 0)
-        figures.push(...(await site.step('Beside readers', () => benchDuringReads(site, of, receiver))));
       figures.push(
         ...(await site.step('Beside dead ones', () => benchWithDeadReceivers(site, of, receiver))),
       );
-      const memory = of.worker.process.peakMemoryMb();
-      return [
-        ...figures,
-        figure('ready after its process started', [of.readyS], 's', { atMost: 3 }),
-        ...(memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })]),
-      ];
+      return [...figures, of.ready, ...of.worker.memory()];
     } finally {
       await receiver.stop(); // what the dead ones still wait for ends with it
       await of.stop();

@@ -1,0 +1,128 @@
+import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
+import { tokenMaker, type TokenMaker } from '@fulfilment/testing/token-maker';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { ServiceName } from '../dev/ports.ts';
+import { mustRun } from '../dev/run-program.ts';
+import { nodeArguments } from '../dev/services.ts';
+import { root } from '../dev/settings.ts';
+import type { BenchSite } from './bench-site.ts';
+import { figure, type Figure } from './figures.ts';
+import { freshDatabase } from './fresh-database.ts';
+import { freePort, ServedProcess } from './served-process.ts';
+
+/** A limit that no benchmark reaches. */
+export const unlimited = '100000000/1';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Creates a database with the service's migrations. @returns its URL */
+export async function migratedDatabase(site: BenchSite, service: ServiceName, name: string): Promise<string> {
+  const databaseUrl = await freshDatabase(site.stores.postgres, name);
+  await mustRun(process.execPath, [join(root, 'apps', service, 'dist', 'migrate.js')], {
+    cwd: root,
+    env: { DATABASE_URL: databaseUrl, PATH: process.env.PATH },
+  });
+  return databaseUrl;
+}
+
+/** A compiled service as it is deployed, with a database of its own and without effective rate limits. */
+export class ServiceProcess {
+  /** Of its database, its exchanges and queues. */
+  readonly name: string;
+  readonly origin: string;
+  readonly environment: Environment;
+  private readonly service: ServiceName;
+  private readonly tokens: TokenMaker;
+  private served: ServedProcess | undefined;
+
+  static async create(
+    site: BenchSite,
+    service: ServiceName,
+    name: string,
+    settings: (origin: string) => Environment,
+  ): Promise<ServiceProcess> {
+    const databaseUrl = await migratedDatabase(site, service, name);
+    const tokens = await tokenMaker();
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    return new ServiceProcess(service, name, origin, tokens, {
+      HOST: '127.0.0.1',
+      PORT: new URL(origin).port,
+      INTERNAL_PORT: String(await freePort()),
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: site.stores.redis,
+      RABBITMQ_URL: site.stores.rabbitmq,
+      RABBITMQ_NAMESPACE: name,
+      BASE_URL: tokens.baseUrl,
+      AUTH_URL: tokens.authUrl,
+      JWKS_URL: tokens.jwksUrl,
+      CURSOR_SECRET: randomBytes(32).toString('hex'),
+      RATE_LIMIT_DEFAULT: unlimited,
+      ...settings(origin),
+    });
+  }
+
+  private constructor(
+    service: ServiceName,
+    name: string,
+    origin: string,
+    tokens: TokenMaker,
+    environment: Environment,
+  ) {
+    this.service = service;
+    this.name = name;
+    this.origin = origin;
+    this.tokens = tokens;
+    this.environment = environment;
+  }
+
+  get databaseUrl(): string {
+    return this.environment['DATABASE_URL'] ?? '';
+  }
+
+  get process(): ServedProcess {
+    if (this.served === undefined) throw new Error(`${this.service} is not started.`);
+    return this.served;
+  }
+
+  /**
+   * Starts the process. BENCH_NODE_ARGS adds Node arguments, such as `--cpu-prof --cpu-prof-dir=profiles`.
+   * @returns the seconds until it was ready, as a figure
+   */
+  async start(): Promise<Figure> {
+    const further = (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
+    const main = join(root, 'apps', this.service, 'dist', 'main.js');
+    this.served = new ServedProcess([...nodeArguments, ...further, main], this.environment);
+    const readyS = await this.served.ready(`${this.origin}/health/ready`);
+    return figure('ready after its process started', [readyS], 's', { atMost: 3 });
+  }
+
+  /** Peak memory; empty if the system does not report it. */
+  memory(): Figure[] {
+    const memory = this.process.peakMemoryMb();
+    return memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })];
+  }
+
+  /** An access token that outlasts the measurement. */
+  token(claims: Readonly<Record<string, string>>): Promise<string> {
+    const exp = Math.floor(Date.now() / 1000) + accessTokenLifetimeSeconds;
+    return this.tokens.token({ ...claims, exp });
+  }
+
+  /** Runs another program of the service, such as `cli.js`, and returns its output. */
+  run(file: string, args: readonly string[]): Promise<string> {
+    return mustRun(process.execPath, [join(root, 'apps', this.service, 'dist', file), ...args], {
+      cwd: root,
+      env: { ...this.environment, PATH: process.env.PATH },
+    });
+  }
+
+  async stopProcess(): Promise<void> {
+    await this.served?.stop();
+  }
+
+  async stop(): Promise<void> {
+    await this.stopProcess();
+    await this.tokens.stop();
+  }
+}
