@@ -1,4 +1,4 @@
-import { Failure, reasonOf } from './dev/failure.ts';
+import { Failure, runMain } from './dev/failure.ts';
 
 const help = `npm run -s tools -- NAME: tools for developers who integrate with a running suite.
 
@@ -19,7 +19,4 @@ async function main(): Promise<void> {
   await tool?.(args);
 }
 
-main().catch((error: unknown) => {
-  console.error(reasonOf(error));
-  process.exit(1);
-});
+runMain(main);

@@ -1,6 +1,6 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { parseArgs } from 'node:util';
-import { reasonOf } from '../dev/failure.ts';
+import { runMain } from '../dev/failure.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 
 const help = `npm run -s token: prints an access token of a demo account, obtained through the sign-in pages.
@@ -34,7 +34,4 @@ async function main(): Promise<void> {
   console.log(token);
 }
 
-main().catch((error: unknown) => {
-  console.error(reasonOf(error));
-  process.exit(1);
-});
+runMain(main);

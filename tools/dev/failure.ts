@@ -7,6 +7,19 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+/** Runs a program; its result is the exit status. Prints the reason of a failure. */
+export function runMain(main: () => Promise<number | void>): void {
+  main().then(
+    (status) => {
+      if (status !== undefined) process.exit(status);
+    },
+    (error: unknown) => {
+      console.error(reasonOf(error));
+      process.exit(1);
+    },
+  );
+}
+
 /** Whether `parseArgs` rejected an option. */
 function isMistyped(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');

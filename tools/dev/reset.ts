@@ -1,5 +1,5 @@
 import { endSuite } from './end-suite.ts';
-import { reasonOf } from './failure.ts';
+import { runMain } from './failure.ts';
 import { readSettings } from './settings.ts';
 import { wipeState } from './wipe-state.ts';
 
@@ -13,7 +13,4 @@ async function reset(): Promise<void> {
   }
 }
 
-reset().catch((error: unknown) => {
-  console.error(reasonOf(error));
-  process.exit(1);
-});
+runMain(reset);

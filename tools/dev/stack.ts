@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { Failure, reasonOf } from './failure.ts';
+import { Failure, runMain } from './failure.ts';
 import { readSettings } from './settings.ts';
 import { control } from './supervisor/control.ts';
 import { type PartStatus, verbs } from './supervisor/part.ts';
@@ -68,7 +68,4 @@ function table(rows: readonly PartStatus[]): string[] {
   ];
 }
 
-main().catch((error: unknown) => {
-  console.error(reasonOf(error));
-  process.exit(1);
-});
+runMain(main);

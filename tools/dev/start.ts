@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startDetached, notifyStarter } from './detached.ts';
-import { Failure, reasonOf } from './failure.ts';
+import { Failure, reasonOf, runMain } from './failure.ts';
 import { readableLine } from './log-lines.ts';
 import { commandFor, root, readSettings, settingsHelp, type Settings } from './settings.ts';
 import { readStack } from './stack-file.ts';
@@ -137,7 +137,4 @@ function stopOnSignals(suite: Suite): void {
   });
 }
 
-main().catch((error: unknown) => {
-  console.error(reasonOf(error));
-  process.exit(1);
-});
+runMain(main);

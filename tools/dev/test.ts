@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { runNx } from './build.ts';
 import { runChecks } from './checks.ts';
 import { endSuite } from './end-suite.ts';
-import { Failure, reasonOf } from './failure.ts';
+import { Failure, reasonOf, runMain } from './failure.ts';
 import { Progress } from './progress.ts';
 import { readTestSettings } from './settings.ts';
 import { stackFile } from './stack-file.ts';
@@ -97,10 +97,4 @@ async function nxTests(
   return code === 0;
 }
 
-main().then(
-  (status) => process.exit(status),
-  (error: unknown) => {
-    console.error(reasonOf(error));
-    process.exit(1);
-  },
-);
+runMain(main);

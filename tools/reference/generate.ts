@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Failure, reasonOf } from '../dev/failure.ts';
+import { Failure, runMain } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 import { apiPage } from './api-page.ts';
 import { commandsReference } from './commands.ts';
@@ -49,7 +49,4 @@ function settle(path: string, wanted: string, check: boolean): boolean {
   return true;
 }
 
-main().catch((error: unknown) => {
-  console.error(reasonOf(error));
-  process.exit(1);
-});
+runMain(main);

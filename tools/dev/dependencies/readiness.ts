@@ -1,6 +1,5 @@
 import { connect as connectAmqp } from 'amqplib';
-import { connect as connectTcp } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 
 const timeoutMs = 3_000;
@@ -19,28 +18,18 @@ export async function postgresResponds(url: string): Promise<boolean> {
 }
 
 /** Whether Redis responds to PING, which it rejects while it loads its data. */
-export function redisResponds(url: string): Promise<boolean> {
-  const { protocol, hostname, port, username, password } = new URL(url);
-  const address = { host: hostname, port: Number(port || 6379) };
-  const credentials = [username, password].filter((text) => text !== '').map(decodeURIComponent);
-  const commands = [...(credentials.length > 0 ? [['AUTH', ...credentials]] : []), ['PING']];
-  return new Promise((resolve) => {
-    const socket = protocol === 'rediss:' ? connectTls(address) : connectTcp(address);
-    const received: string[] = [];
-    const end = (ok: boolean): void => {
-      socket.destroy();
-      resolve(ok);
-    };
-    socket.setTimeout(timeoutMs, () => end(false));
-    socket.once('error', () => end(false));
-    socket.setEncoding('utf8').on('data', (chunk: string) => {
-      received.push(chunk);
-      const text = received.join('');
-      if (text.includes('+PONG')) end(true);
-      else if (text.includes('-')) end(false);
-    });
-    socket.write(commands.map(resp).join(''));
-  });
+export async function redisResponds(url: string): Promise<boolean> {
+  const options = { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null };
+  const client = new Redis(url, { ...options, commandTimeout: timeoutMs, enableReadyCheck: false });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.ping()) === 'PONG';
+  } catch {
+    return false;
+  } finally {
+    client.disconnect();
+  }
 }
 
 /** Completes a handshake, since RabbitMQ opens its port before it can serve. */
@@ -49,9 +38,4 @@ export async function rabbitmqResponds(url: string): Promise<boolean> {
   connection.on('error', () => undefined);
   await connection.close();
   return true;
-}
-
-/** Encodes a command for Redis (RESP). */
-function resp(words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }

@@ -1,9 +1,9 @@
 import type { Certificates } from '@fulfilment/testing/certificates';
 import { fillTemplate } from '@fulfilment/testing/fill-template';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import type { Site } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
@@ -88,17 +88,12 @@ function loopbackAddresses(): string[] {
 }
 
 /** Whether it responds to a path of no service, which needs no running service. */
-function gatewayResponds(port: number, caFile: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = request(
-      { host: 'localhost', port, path: '/', ca: readFileSync(caFile), agent: false, timeout: probeTimeoutMs },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 404);
-      },
-    );
-    probe.once('timeout', () => probe.destroy());
-    probe.once('error', () => resolve(false));
-    probe.end();
-  });
+async function gatewayResponds(port: number, caFile: string): Promise<boolean> {
+  const dispatcher = new Agent({ connect: { ca: readFileSync(caFile) }, headersTimeout: probeTimeoutMs });
+  try {
+    const { statusCode } = await request(`https://localhost:${port}/`, { dispatcher });
+    return statusCode === 404;
+  } finally {
+    await dispatcher.destroy();
+  }
 }

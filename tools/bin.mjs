@@ -1,0 +1,21 @@
+// The commands of package.json: `node tools/bin.mjs NAME …` runs a TypeScript file (dev/bootstrap.mjs).
+import { run } from './dev/bootstrap.mjs';
+
+const programs = {
+  start: ['dev/start.ts'],
+  stop: ['dev/stop.ts', { evenIfStale: true }],
+  reset: ['dev/reset.ts', { evenIfStale: true }],
+  stack: ['dev/stack.ts', { evenIfStale: true }],
+  test: ['dev/test.ts'],
+  check: ['dev/check.ts'],
+  bench: ['bench/bench.ts'],
+  demo: ['demo/demo.ts', { readsBuild: true }],
+  token: ['demo/token.ts', { readsBuild: true }],
+  ops: ['ops/ops.ts', { readsBuild: true }],
+  tools: ['tools.ts', { readsBuild: true }],
+  advisories: ['supply-chain/advisories.ts'],
+};
+
+const [name] = process.argv.splice(2, 1);
+const [file, needs] = programs[name];
+await run(`tools/${file}`, needs);

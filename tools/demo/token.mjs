@@ -1,3 +1,0 @@
-import { run } from '../dev/bootstrap.mjs';
-
-await run('tools/demo/token.ts', { readsBuild: true });

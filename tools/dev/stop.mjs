@@ -1,3 +1,0 @@
-import { run } from './bootstrap.mjs';
-
-await run('tools/dev/stop.ts', { evenIfStale: true });

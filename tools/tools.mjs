@@ -1,3 +1,0 @@
-import { run } from './dev/bootstrap.mjs';
-
-await run('tools/tools.ts', { readsBuild: true });
