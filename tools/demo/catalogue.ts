@@ -8,34 +8,10 @@ export interface DemoCreator {
 }
 
 const releasesPerCreator = 40;
-const first = [
-  'Tidal',
-  'Paper',
-  'Northern',
-  'Quiet',
-  'Copper',
-  'Winter',
-  'Salt',
-  'Hollow',
-  'Amber',
-  'Electric',
-  'Distant',
-  'Velvet',
-] as const;
-const second = [
-  'Maps',
-  'Lanterns',
-  'Rooms',
-  'Signals',
-  'Gardens',
-  'Machines',
-  'Weather',
-  'Letters',
-  'Harbours',
-  'Machinery',
-  'Rivers',
-  'Hours',
-] as const;
+const first = listed('Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet');
+const second = listed(
+  'Maps Lanterns Rooms Signals Gardens Machines Weather Letters Harbours Machinery Rivers Hours',
+);
 /** Names with non-ASCII characters. */
 const unusual: Readonly<Record<number, string>> = {
   7: '夜のフェリー',
@@ -44,18 +20,15 @@ const unusual: Readonly<Record<number, string>> = {
   31: '100% Sea_Glass 🌊',
 };
 const guests = ['Mira Vane', 'The Slow Ferry', 'Odd Meridian', 'Lumen & Fell'] as const;
-const songs = [
-  'Low Water',
-  'Slack Tide',
-  'Beacon',
-  'Undertow',
-  'Harbour Wall',
-  'Moorings',
-  'Night Watch',
-  'Spring Tide',
-  'Drift',
-  'Landfall',
-] as const;
+const songs = listed(
+  'Low Water,Slack Tide,Beacon,Undertow,Harbour Wall,Moorings,Night Watch,Spring Tide,Drift,Landfall',
+  ',',
+);
+
+/** Splits the words of a list. */
+export function listed(text: string, separator = ' '): readonly string[] {
+  return text.split(separator);
+}
 
 /** The demo catalogue, with the same ids, names and prices at every start. */
 export function demoCatalogue(creators: readonly DemoCreator[]) {

@@ -3,8 +3,7 @@ import { reasonOf, Failure } from '../dev/failure.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { equal, Steps, that } from './steps.ts';
 import { ThirdPartyApp } from './third-party-app.ts';
-import { dashboardToken } from './dashboard.ts';
-import { runningStack } from './demo-token.ts';
+import { demoToken, runningStack } from './demo-token.ts';
 import { shipWithOps } from './warehouse.ts';
 import { Api } from './api.ts';
 import { lists, order, placed, quote, release, sales, subscription, creatorOrder } from './shapes.ts';
@@ -107,7 +106,8 @@ async function demo(): Promise<void> {
     };
     const key = crypto.randomUUID();
     const before = await steps.run("Read the month's sales before", async (note) => {
-      const dashboard = new Api(`${stack.base_url}/creator`, await dashboardToken(stack, owner, ca), ca);
+      const token = await demoToken(stack, { email: owner.email, scopes: ['openid', 'profile'] });
+      const dashboard = new Api(`${stack.base_url}/creator`, token, ca);
       const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
       const answer = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
       note(`${answer.status} ${answer.body.totals.units} units`);

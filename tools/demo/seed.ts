@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { BareStack, Seeded } from '../dev/stack-file.ts';
 import type { OperatorSite } from '../dev/operator-site.ts';
-import { waitUntilApplied } from '../ops/wait-until-applied.ts';
+import { commandWords } from '../ops/command-words.ts';
 import { operate } from '../ops/operate.ts';
+import { waitUntilApplied } from '../ops/wait-until-applied.ts';
 import { dashboardRedirect, operator, organisations } from './accounts.ts';
 import { demoCatalogue } from './catalogue.ts';
 import { demoRates } from './rates.ts';
@@ -19,97 +20,60 @@ const createdClient = z.object({ client_id: z.string(), client_secret: z.string(
 
 /** Loads the demo data, idempotently. Returns its members of `stack.json`. */
 export async function seed(_stack: BareStack, site: OperatorSite): Promise<Seeded> {
+  const catalogue = demoCatalogue(organisations.flatMap(({ creators }) => creators));
   const [accounts] = await Promise.all([
     loadAccounts(site),
     operate(site, 'store-api', ['shipping', 'load'], JSON.stringify(demoShipping())),
     operate(site, 'creator-api', ['rates', 'load', '-'], demoRates(new Date())),
-    operate(
-      site,
-      'store-api',
-      ['catalogue', 'load'],
-      JSON.stringify(demoCatalogue(organisations.flatMap(({ creators }) => creators))),
-    ),
+    operate(site, 'store-api', ['catalogue', 'load'], JSON.stringify(catalogue)),
   ]);
   return accounts;
 }
 
 /** Creates all accounts with one program, since starting one for each would be slow. */
 async function loadAccounts(site: OperatorSite): Promise<Seeded> {
-  const creators = organisations.flatMap(({ id, creators: own }) =>
-    own.map((creator) => ({ ...creator, organisation: id })),
+  const creators = organisations.flatMap(({ id: organisation, creators: own }) =>
+    own.map(({ uuid: id, name }) => ({ id, name, organisation, 'payment-method': 'pm_ok' })),
   );
+  const users = organisations.flatMap(({ id: organisation, users: own }) =>
+    own.map((user) => ({ organisation, ...user })),
+  );
+  const dashboard = { id: 'dashboard', name: 'Creator dashboard', 'redirect-uri': dashboardRedirect };
+  const resourceServer = { id: 'resource_server', name: 'Resource server' };
   const commands = [
-    ...organisations.map(({ id, name }) => ['organisation', 'create', '--id', id, '--name', name]),
-    ...creators.map(({ uuid, name, organisation }) => [
-      'creator',
-      'create',
-      '--id',
-      uuid,
-      '--organisation',
-      organisation,
-      '--name',
-      name,
-      '--payment-method',
-      'pm_ok',
-    ]),
-    ...organisations.flatMap(({ id, users }) =>
-      users.map(({ email, name, password, role }) => [
-        'user',
-        'create',
-        '--organisation',
-        id,
-        '--email',
-        email,
-        '--name',
-        name,
-        '--password',
-        password,
-        '--role',
-        role,
-      ]),
-    ),
-    [
-      ...['user', 'create', '--role', 'global_admin', '--email', operator.email],
-      ...['--name', operator.name, '--password', operator.password],
-    ],
-    [
-      'client',
-      'create',
-      '--id',
-      'dashboard',
-      '--name',
-      'Creator dashboard',
-      '--redirect-uri',
-      dashboardRedirect,
-      '--first-party',
-    ],
-    ['client', 'create', '--id', 'resource_server', '--name', 'Resource server', '--resource-server'],
+    ...organisations.map(({ id, name }) => commandWords('organisation create', { id, name })),
+    ...creators.map((creator) => commandWords('creator create', creator)),
+    [...commandWords('client create', dashboard), '--first-party'],
+    [...commandWords('client create', resourceServer), '--resource-server'],
+    ...users.map((user) => commandWords('user create', user)),
+    commandWords('user create', { role: 'global_admin', ...operator }),
   ];
   const { results } = batchResults.parse(
     await operate(site, 'auth-server', ['batch'], JSON.stringify(commands)),
   );
-  const createdCreators = results
-    .slice(organisations.length, organisations.length + creators.length)
-    .map((result) => createdCreator.parse(result));
+  const [firstCreator, firstClient] = [organisations.length, organisations.length + creators.length];
+  const createdCreators = z.array(createdCreator).parse(results.slice(firstCreator, firstClient));
+  const [publicClient, confidentialClient] = z
+    .tuple([createdClient, createdClient])
+    .parse(results.slice(firstClient, firstClient + 2));
   await Promise.all(
     createdCreators.flatMap(({ message_id: id }) =>
       ['store-api', 'creator-api'].map((service) => waitUntilApplied(site, service, id)),
     ),
   );
-  const [dashboard, resourceServer] = results.slice(-2).map((result) => createdClient.parse(result));
-  const readCreators = (uuids: readonly string[]) =>
-    createdCreators
-      .filter(({ uuid }) => uuids.includes(uuid))
-      .map(({ uuid, id, name }) => ({ uuid, id, name }));
   return {
     users: [
-      ...organisations.flatMap(({ id, users, creators: own }) =>
-        users.map(({ email, password, role }) => ({
+      ...organisations.flatMap(({ id, users: members, creators: own }) =>
+        members.map(({ email, password, role }) => ({
           email,
           password,
           org_id: id,
           org_role: role,
-          creators: readCreators(own.map(({ uuid }) => uuid)),
+          creators: own.flatMap(({ uuid }) =>
+            createdCreators
+              .filter((creator) => creator.uuid === uuid)
+              .map(({ id: publicId, name }) => ({ uuid, id: publicId, name })),
+          ),
         })),
       ),
       {
@@ -121,11 +85,11 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
       },
     ],
     clients: {
-      dashboard: { client_id: dashboard?.client_id ?? '', redirect_uri: dashboardRedirect },
+      dashboard: { client_id: publicClient.client_id, redirect_uri: dashboardRedirect },
       resource_server: {
-        client_id: resourceServer?.client_id ?? '',
+        client_id: confidentialClient.client_id,
         client_secret:
-          resourceServer?.client_secret ?? (await newSecret(site, resourceServer?.client_id ?? '')),
+          confidentialClient.client_secret ?? (await newSecret(site, confidentialClient.client_id)),
       },
     },
   };

@@ -1,7 +1,5 @@
 import countries from 'i18n-iso-countries';
-import { stableUuid } from './catalogue.ts';
-
-const listed = (text: string): readonly string[] => text.split(' ');
+import { listed, stableUuid } from './catalogue.ts';
 
 const zones: Readonly<Record<string, readonly string[]>> = {
   uk: listed('GB GG JE IM'),
