@@ -5,17 +5,15 @@ import { Messaging } from '@fulfilment/messaging';
 import { CLOCK, type Clock, type Logger, LOGGER, SecretBox } from '@fulfilment/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from './config.js';
-import { DirectDispatcher } from './delivery/direct-dispatcher.js';
-import { DispatchJobs } from './delivery/dispatch.job.js';
-import { DispatchQueues } from './delivery/dispatch-queues.js';
-import { DispatchSubscription } from './delivery/dispatch-subscription.js';
+import { DispatchJobs } from './delivery/dispatch-jobs.js';
+import { DispatchQueue } from './delivery/dispatch-queue.js';
+import { Dispatcher } from './delivery/dispatcher.js';
 import { HostSlots } from './delivery/host-slots.js';
 import { Lease } from './delivery/lease.js';
 import { PostWebhook } from './delivery/post-webhook.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { SettleAttempts } from './delivery/settle-attempts.js';
 import { SettlementBatches } from './delivery/settlement-batches.js';
-import { DispatchScheduler } from './delivery/dispatch-scheduler.js';
 import { EventsConsumer } from './fan-out/events.consumer.js';
 import { FanOut } from './fan-out/fan-out.js';
 import { ReadDeliveries } from './history/read-deliveries.js';
@@ -59,17 +57,15 @@ const subscriptions = [
 ];
 const fanOut = [FanOut, EventsConsumer];
 const deliveryWork = [
-  DirectDispatcher,
+  Dispatcher,
   DispatchJobs,
-  DispatchQueues,
-  DispatchSubscription,
+  DispatchQueue,
   HostSlots,
   Lease,
   PostWebhook,
   Reconciler,
   SettleAttempts,
   SettlementBatches,
-  DispatchScheduler,
 ];
 const history = [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent];
 

@@ -9,7 +9,7 @@ import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../delivery/lanes.rules.js';
-import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
+import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recoverBatch } from './batches.js';
 import { requestStateSync } from './request-state-sync.js';
@@ -94,7 +94,7 @@ export class BulkUpdates {
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
@@ -184,7 +184,8 @@ export class BulkUpdates {
     const more = subscription !== undefined && (await applySubscriptionState(tx, id, subscription.state));
     if (more) await tx.run(delayStateSync, [id, 0]);
     else await tx.run(endStateSync, [id]);
-    if (subscription?.state === 'active') this.dispatchAfterCommit(tx, id, subscription.lane);
+    if (subscription?.state === 'active')
+      this.queue.scheduleAfterCommit(tx, [{ subscriptionId: id, lane: subscription.lane }]);
     return true;
   }
 
@@ -199,14 +200,10 @@ export class BulkUpdates {
       await tx.run(delayRecovery, [next.id, retryDelaySeconds.busy]);
     } else if (await recoverBatch(tx, next)) {
       await tx.run(delayRecovery, [next.id, 0]);
-      this.dispatchAfterCommit(tx, next.subscription_id, subscription.lane);
+      this.queue.scheduleAfterCommit(tx, [{ subscriptionId: next.subscription_id, lane: subscription.lane }]);
     } else {
       await tx.run(endRecovery, [next.id]);
     }
     return true;
-  }
-
-  private dispatchAfterCommit(tx: Transaction, subscriptionId: string, lane: Lane): void {
-    tx.afterCommit(() => this.scheduler.schedule([{ subscriptionId, lane }]));
   }
 }

@@ -1,6 +1,5 @@
 import { messages, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { FanOut } from '../fan-out/fan-out.js';
@@ -8,11 +7,9 @@ import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js'
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, anOrder, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { singleDay } from './day-span.rules.js';
-import { DispatchQueues } from './dispatch-queues.js';
-import { DispatchSubscription } from './dispatch-subscription.js';
+import { DispatchQueue } from './dispatch-queue.js';
 import { maxConcurrentDeliveries } from './lanes.rules.js';
 import { Reconciler } from './reconciler.js';
-import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
@@ -44,8 +41,8 @@ async function aSubscriber() {
       );
       return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, events));
     },
-    /** Runs a time slice without days, like a BullMQ job. */
-    dispatchAnyDay: () => given.worker.app.get(DispatchSubscription).run({ subscriptionId, lane: 'fast' }),
+    /** Wakes the dispatcher without days, like a BullMQ job or the reconciler. */
+    wakeWithoutDays: () => given.worker.app.get(DispatchQueue).requeue([{ subscriptionId, lane: 'fast' }]),
     writeDueOnOtherDays: async () => {
       for (const day of otherDays) await writeDue(given.stores.database, subscriptionId, { day });
     },
@@ -70,18 +67,18 @@ function delayResponses(): () => void {
 
 describe("a due delivery of another day, while today's are sent", () => {
   it('is sent after the single attempt at a new receiver, when a wake-up arrived during it', async () => {
-    const { publish, writeDueOnOtherDays, dispatchAnyDay } = await aSubscriber();
+    const { publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
     const respond = delayResponses();
     await publish();
     await given.receiver.waitFor(1);
     await writeDueOnOtherDays();
-    await dispatchAnyDay();
+    wakeWithoutDays();
     respond();
     await allSucceed(3);
   });
 
   it('is sent after the maximum number of attempts, when a wake-up arrived during them', async () => {
-    const { publish, writeDueOnOtherDays, dispatchAnyDay } = await aSubscriber();
+    const { publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1);
     const respond = delayResponses();
@@ -89,34 +86,34 @@ describe("a due delivery of another day, while today's are sent", () => {
     await publish(many);
     await given.receiver.waitFor(1 + many);
     await writeDueOnOtherDays();
-    await dispatchAnyDay();
+    wakeWithoutDays();
     respond();
     await allSucceed(1 + many + 2);
   });
 
   it('is sent when a wake-up arrived during the claim', async () => {
-    const { subscriptionId, publish, writeDueOnOtherDays, dispatchAnyDay } = await aSubscriber();
+    const { subscriptionId, publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1); // now the host is cached
     const today = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
     await writeDueOnOtherDays();
-    const claiming = await given.stores.database.transaction(async (tx) => {
+    await given.stores.database.transaction(async (tx) => {
       await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
-      const slice = given.worker.app.get(DispatchSubscription).run(today);
+      given.worker.app.get(DispatchQueue).requeue([today]);
       await eventually(async () => (await tx.rows(waiting)).length > 0 || undefined);
-      await dispatchAnyDay(); // ends at once: the running claim is repeated
-      return { slice };
+      wakeWithoutDays(); // the running claim is repeated
     });
-    await claiming.slice;
     await allSucceed(3);
   });
 
-  it('is sent although more deliveries of today are always due', async () => {
-    const { publish, writeDueOnOtherDays } = await aSubscriber();
+  it('is sent although many more deliveries of today are due, when a wake-up arrived during them', async () => {
+    const { publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1);
     await writeDueOnOtherDays();
     await publish(200);
+    await given.receiver.waitFor(2);
+    wakeWithoutDays();
     await allSucceed(203);
   });
 });
@@ -136,42 +133,7 @@ describe('a wake-up with the day of a due delivery', () => {
     given.receiver.answerWith((response) => response.writeHead(204).end());
     await allSucceed(2);
   });
-
-  it('is merged with a concurrent one, so that both days are searched', async () => {
-    const { scheduler, started } = recordingScheduler(given.worker.app.get(DispatchQueues));
-    const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
-    scheduler.scheduleIn(20, [{ ...subscription, days: singleDay(today) }]);
-    scheduler.scheduleIn(20, [{ ...subscription, days: singleDay(yesterday) }]);
-    await eventually(() => started.length > 0 || undefined);
-    expect(started).toMatchObject([{ ...subscription, days: { from: yesterday, to: today } }]);
-  });
-
-  it('does not limit the days once it is enqueued, even while Redis is unreachable', async () => {
-    const config = { ...given.worker.config, REDIS_URL: 'redis://127.0.0.1:1/' };
-    const queues = new DispatchQueues(config, createLogger('test', 'silent'));
-    const { scheduler, started } = recordingScheduler(queues);
-    scheduler.enqueue([{ ...subscription, days: singleDay(dayFromNow(0)) }]);
-    await eventually(() => started.length > 0 || undefined);
-    expect(started).toEqual([subscription]);
-    await queues.stop();
-  });
 });
-
-const subscription = { subscriptionId: 's', lane: 'fast' } as const;
-
-/** A scheduler that starts no dispatch, and the subscriptions that it would have started. */
-function recordingScheduler(queues: DispatchQueues) {
-  const started: DueSubscription[] = [];
-  const scheduler = new DispatchScheduler(queues, createLogger('test', 'silent'));
-  scheduler.setLocalDispatcher({
-    tryStart: (subscriptions) => {
-      started.push(...subscriptions);
-      return [];
-    },
-    start: (subscriptions) => started.push(...subscriptions),
-  });
-  return { scheduler, started };
-}
 
 describe('a delivery of any day', () => {
   it('is retried at once when its owner requests it', async () => {

@@ -2,8 +2,10 @@ import { Database, statement } from '@fulfilment/database';
 import { hostAndPort } from '@fulfilment/guarded-fetch';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
+import type { Slots } from './attempt-slots.js';
 import { maxConcurrentDeliveries, type Lane, lanes } from './lanes.rules.js';
-import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js';
+import { DispatchQueue } from './dispatch-queue.js';
+import type { DueSubscription } from './lane-queue.js';
 
 const maxRememberedHosts = 50_000;
 
@@ -21,17 +23,10 @@ interface HostLane {
   readonly waiting: Map<string, DueSubscription>;
 }
 
-/** Slots for attempts at a host, one each. */
-export interface Slots {
-  readonly count: number;
-  /** Returns slots that are no longer needed. */
-  free(count: number): void;
-}
-
 /**
  * Limits the concurrent attempts of this process at one receiving host (`host:port`), over all subscriptions.
  * Many subscriptions with one target must not flood it, and its slowness must not use up the slots of other
- * hosts. A subscription that gets no slot holds nothing while it waits, and is scheduled when slots are free.
+ * hosts. A subscription that gets no slot holds nothing while it waits, and is queued when slots are free.
  * In the fast lane, a subscription without running attempts gets one slot even if the host is full, since the
  * other subscriptions at that host may be dead.
  */
@@ -43,7 +38,7 @@ export class HostSlots {
 
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
     @Inject(CONFIG) config: WebhookWorkerSettings,
   ) {
     // In the slow lane a host gets a quarter of the limit, so that other hosts of the lane proceed.
@@ -52,8 +47,8 @@ export class HostSlots {
   }
 
   /**
-   * Takes up to `maxCount` slots. Returns undefined if none is free; the subscription is then scheduled
-   * later.
+   * Takes up to `maxCount` slots. Returns undefined if none is free; the subscription is then queued
+   * when there are.
    */
   async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
     const { subscriptionId, lane } = due;
@@ -63,7 +58,7 @@ export class HostSlots {
     this.hostLanes.set(key, hostLane);
     const count = Math.min(maxCount, freeSlots(subscriptionId, lane, hostLane));
     if (count <= 0) {
-      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // for all days
+      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // searches all days
       return undefined;
     }
     hostLane.waiting.delete(subscriptionId);
@@ -105,13 +100,13 @@ export class HostSlots {
     if (remaining > 0) hostLane.takenBySubscription.set(subscriptionId, remaining);
     else hostLane.takenBySubscription.delete(subscriptionId);
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
-    // The next one is scheduled only when a full batch of slots is free, so that a full host does not proceed
+    // The next one is queued only when a full batch of slots is free, so that a full host does not proceed
     // one by one.
     const batch = Math.min(maxConcurrentDeliveries.healthy, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
     if (next === undefined || hostLane.limit - hostLane.taken < batch) return;
     hostLane.waiting.delete(next.subscriptionId);
-    this.scheduler.schedule([next]);
+    this.queue.requeue([next]);
   }
 }
 

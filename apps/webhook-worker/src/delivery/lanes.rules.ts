@@ -2,11 +2,8 @@
 export const lanes = ['fast', 'slow'] as const;
 export type Lane = (typeof lanes)[number];
 
-/**
- * Maximum number of subscriptions that one process dispatches concurrently. A dispatch mostly waits for its
- * receiver.
- */
-export const maxConcurrentDispatches = { fast: 300, slow: 100 } as const satisfies Record<Lane, number>;
+/** Maximum number of concurrent attempts of one process. Each holds a connection, and its body in memory. */
+export const maxConcurrentAttempts = { fast: 2_500, slow: 1_500 } as const satisfies Record<Lane, number>;
 
 /** Number of consecutive failures from which a receiver counts as failing. */
 export const failingThreshold = 3;

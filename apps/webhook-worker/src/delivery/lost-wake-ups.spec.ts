@@ -5,7 +5,7 @@ import { Queue } from 'bullmq';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesWhen, status } from '../webhook-worker.fixture.js';
-import { dispatchQueueName } from './dispatch-queues.js';
+import { dispatchQueueName } from './dispatch-jobs.js';
 import type { Lane } from './lanes.rules.js';
 
 const given = setUpWorker();

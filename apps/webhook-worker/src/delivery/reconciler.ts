@@ -5,23 +5,20 @@ import { advisoryLocks } from '../advisory-locks.js';
 import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import { DirectDispatcher } from './direct-dispatcher.js';
+import { DispatchQueue } from './dispatch-queue.js';
+import type { DueSubscription } from './lane-queue.js';
 import { HostSlots } from './host-slots.js';
 import { type Lane, lanes } from './lanes.rules.js';
 import { expireLeases } from './lease.js';
-import { type DueSubscription, DispatchScheduler } from './dispatch-scheduler.js';
 
 const pollIntervalMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * A subscription that has been due for longer without a dispatching process has lost its wake-up: BullMQ
- * never got the job, or did not run it. In the slow lane subscriptions wait by design, so the limit is
- * longer.
+ * A subscription that has been due for longer without a running attempt has lost its wake-up. In the slow lane
+ * subscriptions wait by design, so the limit is longer.
  */
 const lostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
-/** Limit per round: the direct dispatches of this process are needed for the fast lane. */
-const maxRecoveredOfSlowLane = 10;
 
 interface OpenSubscription {
   readonly subscription_id: string;
@@ -71,9 +68,8 @@ export class Reconciler {
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
     private readonly bulkUpdates: BulkUpdates,
-    private readonly directDispatcher: DirectDispatcher,
     private readonly hosts: HostSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -102,21 +98,9 @@ export class Reconciler {
     const open = await this.database.transaction((tx) => this.findOpen(tx));
     if (open === undefined) return false;
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
-    const lost = new Set(this.withLostWakeUp(due));
-    this.scheduler.enqueue(due.filter((row) => !lost.has(row)).map(dueSubscription));
-    this.recover([...lost]);
+    this.reportLost(due);
+    this.queue.requeue(due.map(dueSubscription));
     return this.advancePage(open, due);
-  }
-
-  private withLostWakeUp(due: readonly OpenSubscription[]): OpenSubscription[] {
-    const lost = due.filter(
-      (row) =>
-        row.due_seconds >= lostAfterSeconds[row.lane] &&
-        !row.is_dispatching &&
-        !this.hosts.isWaiting(row.subscription_id),
-    );
-    const slow = lost.filter(({ lane }) => lane === 'slow').slice(0, maxRecoveredOfSlowLane);
-    return [...lost.filter(({ lane }) => lane === 'fast'), ...slow];
   }
 
   private async findOpen(tx: Transaction): Promise<OpenSubscription[] | undefined> {
@@ -137,14 +121,20 @@ export class Reconciler {
     return open;
   }
 
-  private recover(lost: readonly OpenSubscription[]): void {
+  private reportLost(due: readonly OpenSubscription[]): void {
+    const lost = due.filter(
+      (row) =>
+        row.due_seconds >= lostAfterSeconds[row.lane] &&
+        !row.is_dispatching &&
+        !this.queue.isWaiting(dueSubscription(row)) &&
+        !this.hosts.isWaiting(row.subscription_id),
+    );
     if (lost.length === 0) return;
     deliveryMetrics.recovered.inc(lost.length);
     this.logger.info(
       { subscriptions: lost.length },
       'No process was working on due deliveries; sending them now.',
     );
-    this.directDispatcher.start(lost.map(dueSubscription));
   }
 
   /** Returns whether there are more pages. */

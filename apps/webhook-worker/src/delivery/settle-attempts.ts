@@ -16,7 +16,8 @@ import {
   type FailingSubscription,
   NotifyOwners,
 } from '../subscriptions/notify-owners.js';
-import { DispatchScheduler } from './dispatch-scheduler.js';
+import { DispatchQueue } from './dispatch-queue.js';
+import type { DueSubscription } from './lane-queue.js';
 
 /** A finished attempt. */
 export interface Attempt {
@@ -64,7 +65,7 @@ const settle = statement(
 export class SettleAttempts {
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
     private readonly bulkUpdates: BulkUpdates,
     private readonly owners: NotifyOwners,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
@@ -89,7 +90,7 @@ export class SettleAttempts {
         subscriptions,
         now,
       );
-      tx.afterCommit(() => this.scheduleRetries(decided, subscriptions));
+      this.queue.scheduleAfterCommit(tx, retriesOf(decided, subscriptions));
       return lockedByOthers;
     });
   }
@@ -177,18 +178,16 @@ export class SettleAttempts {
       }
     });
   }
+}
 
-  private scheduleRetries(
-    decided: readonly DecidedAttempt[],
-    subscriptions: ReadonlyMap<string, SubscriptionHealth>,
-  ): void {
-    for (const { delivery, next } of decided) {
-      const { subscriptionId, day } = delivery;
-      const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
-      if (next.delayMs !== null)
-        this.scheduler.scheduleIn(next.delayMs, [{ subscriptionId, lane, days: singleDay(day) }]);
-    }
-  }
+function retriesOf(
+  decided: readonly DecidedAttempt[],
+  subscriptions: ReadonlyMap<string, SubscriptionHealth>,
+): DueSubscription[] {
+  return decided.flatMap(({ delivery: { subscriptionId, day }, next: { delayMs } }) => {
+    const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
+    return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs }];
+  });
 }
 
 /** Whether the owner must be notified of a finally failed delivery: once between two successes. */

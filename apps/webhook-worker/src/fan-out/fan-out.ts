@@ -4,7 +4,7 @@ import { RejectedMessage } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import type { Lane } from '../delivery/lanes.rules.js';
-import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
+import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import { apiVersions } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
@@ -53,7 +53,7 @@ interface DueRow {
 @Injectable()
 export class FanOut {
   constructor(
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
@@ -73,12 +73,15 @@ export class FanOut {
       rows.map((row) => row.body),
       firstDelayMs,
     ]);
-    const due = active.map(({ subscription_id, lane, first_day, last_day }) => ({
-      subscriptionId: subscription_id,
-      lane,
-      days: { from: first_day, to: last_day },
-    }));
-    tx.afterCommit(() => this.scheduler.scheduleIn(firstDelayMs, due));
+    this.queue.scheduleAfterCommit(
+      tx,
+      active.map((row) => ({
+        subscriptionId: row.subscription_id,
+        lane: row.lane,
+        days: { from: row.first_day, to: row.last_day },
+        delayMs: firstDelayMs,
+      })),
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
+import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
@@ -32,7 +32,7 @@ const makeDue = statement(
 export class RetryDelivery {
   constructor(
     private readonly database: Database,
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
   ) {}
 
   /**
@@ -62,9 +62,7 @@ export class RetryDelivery {
     if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
     await tx.run(savePriorState, key);
     const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? notFound('webhook delivery');
-    tx.afterCommit(() =>
-      this.scheduler.schedule([{ subscriptionId: subscription.id, lane: subscription.lane }]),
-    );
+    this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
     return deliveryView(row);
   }
 }

@@ -4,7 +4,7 @@ import { ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
 import { currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { DispatchScheduler } from '../delivery/dispatch-scheduler.js';
+import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
@@ -30,7 +30,7 @@ const insertDelivery = statement(
 export class SendTestEvent {
   constructor(
     private readonly database: Database,
-    private readonly scheduler: DispatchScheduler,
+    private readonly queue: DispatchQueue,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
@@ -51,9 +51,7 @@ export class SendTestEvent {
       const subscription = await lockOwned(tx, caller, webhookId);
       await recordManualSend(tx, subscription.id, 'test');
       const row = await insert(tx, subscription, event ?? firstKnownEvent(subscription.events));
-      tx.afterCommit(() =>
-        this.scheduler.schedule([{ subscriptionId: subscription.id, lane: subscription.lane }]),
-      );
+      this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
       return deliveryView(row);
     });
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;

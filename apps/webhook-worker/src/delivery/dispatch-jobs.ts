@@ -1,0 +1,135 @@
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { type BulkJobOptions, Queue, Worker } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import type { DaySpan } from './day-span.rules.js';
+import type { DueSubscription } from './lane-queue.js';
+import { type Lane, lanes } from './lanes.rules.js';
+
+/** Number of jobs of a lane that wait for the dispatcher of a process. */
+const maxTakenJobs = 100;
+/** Deliveries of a subscription that become due in the same bucket share one delayed job. */
+const bucketMs = 100;
+// Another process takes over the jobs of a killed one within lockMs + stalledIntervalMs.
+const lockMs = 10_000;
+const stalledIntervalMs = 5_000;
+const maxStalledCount = 1_000_000; // an interrupted job never fails
+const retryDelayMs = 1_000;
+const warnIntervalMs = 10_000;
+
+interface JobData {
+  readonly subscriptionId: string;
+  readonly days?: DaySpan | undefined;
+}
+
+export function dispatchQueueName(lane: Lane): string {
+  return `dispatch-${lane}`;
+}
+
+/**
+ * BullMQ jobs that carry wake-ups: delayed ones, and those for a process with free capacity. A job ends when a
+ * dispatcher takes the subscription. So Redis has no data that PostgreSQL does not have.
+ */
+@Injectable()
+export class DispatchJobs {
+  private readonly connections: Redis[] = [];
+  private readonly queues = new Map<Lane, Queue<JobData>>();
+  private readonly workers: Worker<JobData>[] = [];
+  private warnedAtMs = -Infinity;
+  private stopping = false;
+
+  constructor(
+    @Inject(CONFIG)
+    private readonly config: Pick<WebhookWorkerSettings, 'REDIS_URL' | 'WEBHOOK_QUEUE_PREFIX'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @param take resolves when this process has taken the subscription */
+  start(take: (due: DueSubscription) => Promise<void>): void {
+    const prefix = this.config.WEBHOOK_QUEUE_PREFIX;
+    // A wake-up that Redis does not accept at once is not needed later.
+    const adding = this.connect({
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      commandTimeout: 1_000,
+    });
+    const taking = this.connect({ maxRetriesPerRequest: null }); // a worker waits until Redis is back
+    for (const lane of lanes) {
+      const name = dispatchQueueName(lane);
+      const queue = new Queue<JobData>(name, { connection: adding, prefix });
+      const worker = new Worker<JobData>(name, ({ data }) => take({ ...data, lane }), {
+        connection: taking,
+        prefix,
+        concurrency: maxTakenJobs,
+        lockDuration: lockMs,
+        stalledInterval: stalledIntervalMs,
+        maxStalledCount,
+        runRetryDelay: retryDelayMs,
+      });
+      queue.on('error', (error) => this.warn(error));
+      worker.on('error', (error) => this.warn(error));
+      this.queues.set(lane, queue);
+      this.workers.push(worker);
+    }
+  }
+
+  /** Whether jobs can be added. */
+  get isConnected(): boolean {
+    return this.connections[0]?.status === 'ready';
+  }
+
+  /** Rejects when Redis does not accept the jobs at once. */
+  async add(due: readonly DueSubscription[]): Promise<void> {
+    if (!this.isConnected) throw new Error('Redis is not connected.');
+    await Promise.all(
+      lanes.map(async (lane) => {
+        const jobs = due.filter((subscription) => subscription.lane === lane).map(job);
+        if (jobs.length > 0) await this.queues.get(lane)?.addBulk(jobs);
+      }),
+    );
+  }
+
+  /** Takes no more jobs. */
+  async stopWorkers(): Promise<void> {
+    const isConnected = this.connections[1]?.status === 'ready';
+    await Promise.allSettled(this.workers.map((worker) => worker.close(!isConnected)));
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.allSettled([...this.queues.values()].map((queue) => queue.close()));
+    for (const connection of this.connections) connection.disconnect();
+  }
+
+  private connect(options: RedisOptions): Redis {
+    const connection = new Redis(this.config.REDIS_URL, {
+      ...options,
+      connectTimeout: 3_000,
+      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
+    });
+    connection.on('error', (error) => this.warn(error));
+    this.connections.push(connection);
+    return connection;
+  }
+
+  private warn(error: unknown): void {
+    if (performance.now() - this.warnedAtMs < warnIntervalMs) return;
+    this.warnedAtMs = performance.now();
+    this.logger.warn({ error }, 'Redis does not respond; due deliveries are read from PostgreSQL.');
+  }
+}
+
+/** A repeated wake-up adds no job while the first is waiting, and one more job while the first is taken. */
+function job({ subscriptionId, days, delayMs = 0 }: DueSubscription) {
+  const options: BulkJobOptions = { removeOnComplete: true, removeOnFail: true };
+  if (delayMs <= 0) {
+    const deduplication = { id: subscriptionId, keepLastIfActive: true };
+    return { name: 'dispatch', data: { subscriptionId }, opts: { ...options, deduplication } };
+  }
+  const now = Date.now();
+  const bucket = Math.ceil((now + delayMs) / bucketMs);
+  const deduplication = { id: [subscriptionId, bucket, days?.from, days?.to].join(' ') };
+  const delay = bucket * bucketMs - now;
+  return { name: 'dispatch', data: { subscriptionId, days }, opts: { ...options, delay, deduplication } };
+}

@@ -1,0 +1,90 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { createLogger } from '@fulfilment/runtime';
+import { eventually, storeUrl, uniqueName } from '@fulfilment/testing';
+import { Redis } from 'ioredis';
+import { deleteRedisKeys } from '../webhook-worker.fixture.js';
+import { DispatchJobs } from './dispatch-jobs.js';
+import { DispatchQueue, maxWaiting } from './dispatch-queue.js';
+import type { DueSubscription } from './lane-queue.js';
+
+const prefix = uniqueName('dispatch');
+const logger = createLogger('test', 'silent');
+const stops: (() => Promise<void>)[] = [];
+
+/** The queue of one process. */
+function aProcess(url = storeUrl('TEST_REDIS_URL')) {
+  const jobs = new DispatchJobs({ REDIS_URL: url, WEBHOOK_QUEUE_PREFIX: prefix }, logger);
+  const queue = new DispatchQueue(jobs, logger);
+  queue.start();
+  const stop = async (): Promise<void> => {
+    await queue.stop();
+    await jobs.stop();
+  };
+  stops.push(stop);
+  return { queue, stop, connected: () => eventually(() => jobs.isConnected || undefined) };
+}
+
+const some = (count: number): DueSubscription[] =>
+  Array.from({ length: count }, () => ({ subscriptionId: uuidv7(), lane: 'fast' }));
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  const redis = new Redis(storeUrl('TEST_REDIS_URL'));
+  await deleteRedisKeys(redis, prefix);
+  redis.disconnect();
+});
+
+/** Takes that many subscriptions. Returns their ids. */
+async function take(queue: DispatchQueue, count: number): Promise<Set<string>> {
+  const ids = new Set<string>();
+  while (ids.size < count) {
+    const due = await queue.next('fast');
+    if (due === undefined) throw new Error('The queue was stopped.');
+    ids.add(due.subscriptionId);
+  }
+  return ids;
+}
+
+const idsOf = (due: readonly DueSubscription[]) => new Set(due.map(({ subscriptionId }) => subscriptionId));
+
+describe('subscriptions with work', () => {
+  it('wait in their process; those beyond its limit are taken by another process', async () => {
+    const [busy, idle] = [aProcess(), aProcess()];
+    await Promise.all([busy.connected(), idle.connected()]);
+    const local = some(maxWaiting);
+    busy.queue.requeue(local);
+    const more = some(150); // its own workers take at most 100 of them
+    busy.queue.requeue(more);
+    const [first] = await take(idle.queue, 1);
+    expect(idsOf(more)).toContain(first);
+    expect(local.filter((due) => !busy.queue.isWaiting(due))).toEqual([]);
+  });
+
+  it('are taken after their delay, once for deliveries that are due together, with their day', async () => {
+    const { queue, connected } = aProcess();
+    await connected();
+    const days = { from: '2026-11-20', to: '2026-11-20' };
+    const [one, other] = some(2).map((due) => ({ ...due, days, delayMs: 50 }));
+    if (one === undefined || other === undefined) throw new Error('None.');
+    queue.requeue([one, one, { ...other, delayMs: 250 }]);
+    expect(await queue.next('fast')).toEqual({ subscriptionId: one.subscriptionId, lane: 'fast', days });
+    expect(await queue.next('fast')).toMatchObject({ subscriptionId: other.subscriptionId });
+  });
+
+  it('are all taken by their own process while Redis is unreachable', async () => {
+    const { queue } = aProcess('redis://127.0.0.1:1/');
+    const due = some(maxWaiting + 50);
+    queue.requeue(due);
+    expect(await take(queue, due.length)).toEqual(idsOf(due));
+  });
+
+  it('are left to other processes by a process that stops', async () => {
+    const [stopping, other] = [aProcess(), aProcess()];
+    await Promise.all([stopping.connected(), other.connected()]);
+    const due = some(50);
+    stopping.queue.requeue(due);
+    await stopping.stop();
+    expect(await stopping.queue.next('fast')).toBeUndefined();
+    expect(await take(other.queue, due.length)).toEqual(idsOf(due));
+  });
+});

@@ -1,0 +1,81 @@
+import type { Transaction } from '@fulfilment/database';
+import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { DispatchJobs } from './dispatch-jobs.js';
+import { type DueSubscription, LaneQueue } from './lane-queue.js';
+import type { Lane } from './lanes.rules.js';
+
+/** Number of subscriptions of a lane that wait in a process; more are left to any process. */
+export const maxWaiting = 200;
+/** Longer delays are left to the reconciler, so that Redis does not fill with retries of the next days. */
+const maxDelayMs = 600_000;
+
+/**
+ * Subscriptions that have work, on their way to the dispatcher of this process or, as BullMQ jobs, of any. An
+ * entry is a hint that may be lost: PostgreSQL has the due deliveries, and the reconciler finds them.
+ */
+@Injectable()
+export class DispatchQueue {
+  private readonly waiting: Readonly<Record<Lane, LaneQueue>> = {
+    fast: new LaneQueue(),
+    slow: new LaneQueue(),
+  };
+  private stopping = false;
+
+  constructor(
+    private readonly jobs: DispatchJobs,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  start(): void {
+    this.jobs.start((due) =>
+      this.stopping ? this.jobs.add([due]) : this.waiting[due.lane].add(due, 'new'),
+    );
+  }
+
+  /** Call it in every transaction that makes deliveries due: their subscriptions have work after the commit. */
+  scheduleAfterCommit(tx: Transaction, due: readonly DueSubscription[]): void {
+    if (due.length > 0) tx.afterCommit(() => this.enqueue(due, 'new'));
+  }
+
+  /** Queues subscriptions that may have more work behind those with new work. */
+  requeue(due: readonly DueSubscription[]): void {
+    this.enqueue(due, 'continued');
+  }
+
+  /** Resolves with the next subscription of a lane; undefined after `stop`. */
+  next(lane: Lane): Promise<DueSubscription | undefined> {
+    return this.waiting[lane].take();
+  }
+
+  isWaiting({ subscriptionId, lane }: DueSubscription): boolean {
+    return this.waiting[lane].has(subscriptionId);
+  }
+
+  /** Leaves what is waiting to other processes. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.enqueue(
+      Object.values(this.waiting).flatMap((lane) => lane.stop()),
+      'new',
+    );
+    await this.jobs.stopWorkers();
+  }
+
+  private enqueue(due: readonly DueSubscription[], order: 'new' | 'continued'): void {
+    const jobs = due.filter((subscription) => {
+      const { subscriptionId, lane, delayMs = 0 } = subscription;
+      const waiting = this.waiting[lane];
+      const isLocal =
+        delayMs <= 0 && !this.stopping && (waiting.size < maxWaiting || waiting.has(subscriptionId));
+      if (isLocal) void waiting.add(subscription, order);
+      return !isLocal && delayMs <= maxDelayMs;
+    });
+    if (jobs.length === 0) return;
+    this.jobs.add(jobs).catch((error: unknown) => {
+      this.logger.debug({ error }, 'Redis did not accept a wake-up; this process does not need it.');
+      for (const subscription of jobs)
+        if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, order);
+    });
+  }
+}

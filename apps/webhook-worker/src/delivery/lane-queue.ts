@@ -1,0 +1,86 @@
+import { type DaySpan, mergeIfKnown } from './day-span.rules.js';
+import type { Lane } from './lanes.rules.js';
+
+/** A subscription with deliveries that are due, or will be. */
+export interface DueSubscription {
+  readonly subscriptionId: string;
+  readonly lane: Lane;
+  /**
+   * Days of the due deliveries. Undefined if the caller does not know them; determining them takes one more
+   * statement.
+   */
+  readonly days?: DaySpan | undefined;
+  /** Time until the deliveries are due (0). */
+  readonly delayMs?: number;
+}
+
+interface Entry {
+  readonly due: DueSubscription;
+  readonly taken: PromiseWithResolvers<void>;
+}
+type Order = 'new' | 'continued';
+
+/**
+ * Subscriptions of a lane that wait for the dispatcher, each once. Those with new work and those that continue
+ * alternate: a new delivery does not wait for all backlogs, and new deliveries do not stop the backlogs.
+ */
+export class LaneQueue {
+  private readonly entries: Readonly<Record<Order, Map<string, Entry>>> = {
+    new: new Map(),
+    continued: new Map(),
+  };
+  private next: Order = 'new';
+  private stopped = false;
+  private wakeTaker: (() => void) | undefined;
+
+  get size(): number {
+    return this.entries.new.size + this.entries.continued.size;
+  }
+
+  has(subscriptionId: string): boolean {
+    return this.entries.new.has(subscriptionId) || this.entries.continued.has(subscriptionId);
+  }
+
+  /** Adds a subscription, or the days to search if it is waiting. Resolves when it is taken. */
+  add(due: DueSubscription, order: Order): Promise<void> {
+    const { subscriptionId: id, lane } = due;
+    const entries = Object.values(this.entries).find((waiting) => waiting.has(id)) ?? this.entries[order];
+    const existing = entries.get(id);
+    const days = existing === undefined ? due.days : mergeIfKnown(existing.due.days, due.days);
+    const taken = existing?.taken ?? Promise.withResolvers<void>();
+    entries.set(id, { due: { subscriptionId: id, lane, days }, taken });
+    this.wakeTaker?.();
+    return taken.promise;
+  }
+
+  /** Resolves with the next subscription; undefined after `stop`. For one taker at a time. */
+  async take(): Promise<DueSubscription | undefined> {
+    while (this.size === 0 && !this.stopped) {
+      await new Promise<void>((resolve) => (this.wakeTaker = resolve));
+    }
+    return this.stopped ? undefined : this.takeFirst();
+  }
+
+  /** Ends `take`, and returns what was waiting. */
+  stop(): DueSubscription[] {
+    this.stopped = true;
+    this.wakeTaker?.();
+    const waiting: DueSubscription[] = [];
+    for (let due = this.takeFirst(); due !== undefined; due = this.takeFirst()) waiting.push(due);
+    return waiting;
+  }
+
+  private takeFirst(): DueSubscription | undefined {
+    const order = this.entries[this.next].size > 0 ? this.next : other(this.next);
+    this.next = other(order);
+    const [first] = this.entries[order].values();
+    if (first === undefined) return undefined;
+    this.entries[order].delete(first.due.subscriptionId);
+    first.taken.resolve();
+    return first.due;
+  }
+}
+
+function other(order: Order): Order {
+  return order === 'new' ? 'continued' : 'new';
+}
