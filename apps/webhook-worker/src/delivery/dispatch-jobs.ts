@@ -28,8 +28,8 @@ export function dispatchQueueName(lane: Lane): string {
 }
 
 /**
- * BullMQ jobs that carry wake-ups: delayed ones, and those for a process with free capacity. A job ends when a
- * dispatcher takes the subscription. So Redis has no data that PostgreSQL does not have.
+ * BullMQ jobs that carry wake-ups: delayed ones, and those for a process with free capacity. A job ends when
+ * a dispatcher takes the subscription. So Redis has no data that PostgreSQL does not have.
  */
 @Injectable()
 export class DispatchJobs {

@@ -28,12 +28,10 @@ export class DispatchQueue {
   ) {}
 
   start(): void {
-    this.jobs.start((due) =>
-      this.stopping ? this.jobs.add([due]) : this.waiting[due.lane].add(due, 'new'),
-    );
+    this.jobs.start((due) => (this.stopping ? this.jobs.add([due]) : this.waiting[due.lane].add(due, 'new')));
   }
 
-  /** Call it in every transaction that makes deliveries due: their subscriptions have work after the commit. */
+  /** Call it in every transaction that makes deliveries due. The subscriptions have work after the commit. */
   scheduleAfterCommit(tx: Transaction, due: readonly DueSubscription[]): void {
     if (due.length > 0) tx.afterCommit(() => this.enqueue(due, 'new'));
   }
@@ -73,7 +71,7 @@ export class DispatchQueue {
     });
     if (jobs.length === 0) return;
     this.jobs.add(jobs).catch((error: unknown) => {
-      this.logger.debug({ error }, 'Redis did not accept a wake-up; this process does not need it.');
+      this.logger.debug({ error }, 'Redis did not accept a wake-up.');
       for (const subscription of jobs)
         if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, order);
     });

@@ -42,9 +42,9 @@ interface StartedBatch {
 }
 
 /**
- * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch has
- * at most as many attempts as the receiver gets at once; what is due after it waits behind the others. An attempt
- * occupies its slot until it ends, so a receiver that does not respond delays only itself.
+ * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch
+ * has at most as many attempts as the receiver gets at once; what is due after it waits behind the others. An
+ * attempt occupies its slot until it ends, so a receiver that does not respond delays only itself.
  */
 @Injectable()
 export class Dispatcher {
@@ -188,8 +188,8 @@ export class Dispatcher {
 }
 
 /**
- * Whether running work also sends what has just become due: a claim, which is then repeated, or the maximum number
- * of attempts, after which the next batch follows.
+ * Whether running work also sends what has just become due: a claim, which is then repeated, or the maximum
+ * number of attempts, after which the next batch follows.
  */
 function isCovered(activity: Activity): boolean {
   const isFull = activity.running >= maxConcurrentDeliveries.healthy;

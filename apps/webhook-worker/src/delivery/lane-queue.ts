@@ -21,8 +21,8 @@ interface Entry {
 type Order = 'new' | 'continued';
 
 /**
- * Subscriptions of a lane that wait for the dispatcher, each once. Those with new work and those that continue
- * alternate: a new delivery does not wait for all backlogs, and new deliveries do not stop the backlogs.
+ * Subscriptions of a lane that wait for the dispatcher, each once. Those with new work and those that
+ * continue alternate: a new delivery does not wait for all backlogs, and new deliveries do not stop them.
  */
 export class LaneQueue {
   private readonly entries: Readonly<Record<Order, Map<string, Entry>>> = {

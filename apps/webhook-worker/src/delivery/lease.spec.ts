@@ -66,6 +66,17 @@ describe('a claim', () => {
     expect(third.deliveries.map(({ day }) => day)).toContain(today);
   });
 
+  it('continues with other days when full batches have sent all deliveries it had found', async () => {
+    await writeDue(stores.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
+    await writeDue(stores.database, subscriptionId, { day: today });
+    let { days } = await claim();
+    for (let batch = 1; batch < 8; batch += 1) ({ days } = await claim(days));
+    const empty = await claim(days);
+    expect(empty).toMatchObject({ deliveries: [], mayHaveMore: true, days: undefined });
+    const { deliveries } = await claim(empty.days);
+    expect(deliveries.map(({ day }) => day)).toEqual([today]);
+  });
+
   it('whose response is lost with the connection is reverted long before its lease ends', async () => {
     const line = await flakyProxy(stores.url);
     const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });

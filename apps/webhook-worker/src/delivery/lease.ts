@@ -71,7 +71,7 @@ const claim = statement(
      e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret, requested.previous_secret AS "previousSecret"`,
 );
 
-/** The size of a time slice; the next one searches again. */
+/** Enough for some batches; when they are sent, the days are determined again. */
 const maxDueRows = 64;
 const findDays = statement(
   'deliveries.days-due',
@@ -95,7 +95,7 @@ export interface Claim {
   readonly days: DaySpan | undefined;
 }
 
-/** The claim of one time slice. One statement claims for many. */
+/** The claim of one batch. One statement claims for many. */
 export interface ClaimRequest {
   readonly subscriptionId: string;
   /** Number of host slots. */
@@ -147,9 +147,12 @@ export class Lease {
     const days = request.days ?? (await this.days.load(request.subscriptionId));
     if (days === undefined) return { ...emptyClaim, days };
     const claim = (await this.claims.load({ ...request, days })) ?? emptyClaim;
-    // Another process took some of the 64 rows found, so the remaining ones may be on other days: search
-    // again.
-    const isIncomplete = days.more === true && !claim.mayHaveMore && claim.deliveries.length > 0;
+    // The days are those of 64 due deliveries. These are sent, here or by other processes, and more may be
+    // due on other days: search again, unless the days were determined just now.
+    const isSearchedNow = request.days === undefined;
+    const isEmpty = claim.deliveries.length === 0;
+    const isIncomplete =
+      days.more === true && !claim.mayHaveMore && (!isEmpty || (!isSearchedNow && request.running === 0));
     return isIncomplete ? { ...claim, mayHaveMore: true, days: undefined } : { ...claim, days };
   }
 

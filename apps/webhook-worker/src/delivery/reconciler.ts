@@ -15,8 +15,8 @@ const pollIntervalMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * A subscription that has been due for longer without a running attempt has lost its wake-up. In the slow lane
- * subscriptions wait by design, so the limit is longer.
+ * A subscription that has been due for longer without a running attempt has lost its wake-up. In the slow
+ * lane subscriptions wait by design, so the limit is longer.
  */
 const lostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
 
