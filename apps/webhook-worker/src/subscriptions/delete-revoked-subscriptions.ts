@@ -16,11 +16,14 @@ const batchSize = 1000;
 const maxLoggedIds = 50;
 const pollIntervalMs = 1_000;
 
-/** SQL condition. Locks in the order in which other statements lock several subscriptions. */
+/**
+ * SQL condition. Locks in the order in which other statements lock several subscriptions. The array is read
+ * once; with IN (SELECT … LIMIT), a nested loop reads several batches.
+ */
 const idsOfRevokedAccess = (condition: string): string =>
-  `id IN (SELECT id FROM webhook_subscriptions
+  `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
      WHERE client_id = $2 AND deleted_at IS NULL AND ${isCoveredBy('authorized_at', 'created_at', '$3::timestamptz')}${condition}
-     ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE)`;
+     ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE))`;
 const deleteOfClient = deletionStatement('subscriptions.delete-of-client', idsOfRevokedAccess(''));
 const deleteOfConnection = deletionStatement(
   'subscriptions.delete-of-connection',
