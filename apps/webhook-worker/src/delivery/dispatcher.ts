@@ -26,8 +26,6 @@ interface Activity {
   claiming: boolean;
   /** Deliveries became due during the claim, perhaps too late for it, so another batch follows. */
   repeatClaim: boolean;
-  /** A claim found nothing during running attempts, perhaps because the receiver gets no more at once. */
-  claimAfterwards: boolean;
   /** The days of all due deliveries; undefined while some are unknown, until a claim determines them. */
   days: DaySpan | undefined;
 }
@@ -102,7 +100,7 @@ export class Dispatcher {
       const isSlow = mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
       if (isSlow && activity.running < running) requeue();
       await ended;
-      if (mayHaveMore || activity.claimAfterwards) requeue();
+      if (mayHaveMore) requeue();
     } catch (error) {
       this.logger.warn(
         { error, subscription_id: publicId('whk', subscriptionId) },
@@ -116,7 +114,6 @@ export class Dispatcher {
     const { subscriptionId } = due;
     activity.claiming = true;
     activity.repeatClaim = false;
-    activity.claimAfterwards = false;
     let used = 0;
     let hostSlots: Slots | undefined;
     try {
@@ -132,8 +129,7 @@ export class Dispatcher {
       if (!activity.repeatClaim) activity.days = claim.days; // else the span has grown since
       used = deliveries.length;
       const [first] = deliveries;
-      if (first === undefined) activity.claimAfterwards = activity.running > 0;
-      else this.hosts.rememberHost(subscriptionId, first.url);
+      if (first !== undefined) this.hosts.rememberHost(subscriptionId, first.url);
       const free = (): void => {
         slots.free(1);
         hostSlots?.free(1);
@@ -157,7 +153,7 @@ export class Dispatcher {
       existing.days = mergeIfKnown(existing.days, days);
       return existing;
     }
-    const activity = { running: 0, claiming: false, repeatClaim: false, claimAfterwards: false, days };
+    const activity = { running: 0, claiming: false, repeatClaim: false, days };
     this.activities.set(subscriptionId, activity);
     return activity;
   }
@@ -192,10 +188,8 @@ export class Dispatcher {
  * number of attempts, after which the next batch follows.
  */
 function isCovered(activity: Activity): boolean {
-  const isFull = activity.running >= maxConcurrentDeliveries.healthy;
   if (activity.claiming) activity.repeatClaim = true;
-  else if (isFull) activity.claimAfterwards = true;
-  return activity.claiming || isFull;
+  return activity.claiming || activity.running >= maxConcurrentDeliveries.healthy;
 }
 
 function takesLongerThan(limitMs: number, ended: Promise<unknown>): Promise<boolean> {
