@@ -1,4 +1,4 @@
-import { Counter, type Logger, metrics } from '@fulfilment/runtime';
+import { Counter, type Logger } from '@fulfilment/runtime';
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,7 +10,6 @@ const failures = new Counter({
   name: 'redis_fail_open_total',
   help: 'Redis commands that got no response in time; the request continued without Redis.',
   labelNames: ['use'],
-  registers: [metrics],
 });
 
 /**

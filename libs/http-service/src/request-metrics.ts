@@ -1,4 +1,4 @@
-import { Histogram, metrics } from '@fulfilment/runtime';
+import { Histogram } from '@fulfilment/runtime';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const duration = new Histogram({
@@ -6,7 +6,6 @@ const duration = new Histogram({
   help: 'Time from the headers of a request to the end of the response, by route (none: unknown path). The status is aborted if the client disconnected before.',
   labelNames: ['method', 'route', 'status'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
-  registers: [metrics],
 });
 const rawRoutes = new WeakMap<IncomingMessage, string>();
 

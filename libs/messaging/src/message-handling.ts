@@ -7,7 +7,7 @@ import {
 } from '@fulfilment/contracts';
 import { type Database, timeoutName, type Transaction } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
-import { Counter, type Logger, metrics } from '@fulfilment/runtime';
+import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { publishDeadLetter } from './publish-dead-letter.js';
@@ -22,7 +22,6 @@ const handled = new Counter({
   name: 'messages_handled_total',
   help: 'Messages consumed from a queue, by outcome.',
   labelNames: ['queue', 'outcome'],
-  registers: [metrics],
 });
 
 /** Thrown by a handler to reject a message: it is dead-lettered with the reason and not retried. */

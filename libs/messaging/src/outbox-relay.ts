@@ -1,5 +1,5 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import { BackgroundLoop, Counter, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import { BackgroundLoop, Counter, Gauge, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
@@ -13,13 +13,11 @@ const restMs = 5; // under load, collects messages for the next round: each roun
 const published = new Counter({
   name: 'outbox_published_total',
   help: 'Messages published and confirmed by RabbitMQ.',
-  registers: [metrics],
 });
 
 const oldest = new Gauge({
   name: 'outbox_oldest_seconds',
   help: 'Age of the oldest message in the outbox that is not yet published. Alert above 30.',
-  registers: [metrics],
 });
 
 interface OutboxRow {

@@ -1,5 +1,5 @@
 import type { MessageQueue } from '@fulfilment/contracts';
-import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
 import type { Broker } from './broker.js';
 
 const defaultIntervalMs = 15_000;
@@ -8,19 +8,16 @@ const depth = new Gauge({
   name: 'messaging_queue_messages',
   help: 'Messages that wait in a queue. Each replica of the service reports the same queues, so use the maximum.',
   labelNames: ['queue'],
-  registers: [metrics],
 });
 const deadLetters = new Gauge({
   name: 'messaging_dead_letters',
   help: 'Messages in the dead-letter queue of a queue, moved there by a service or by RabbitMQ.',
   labelNames: ['queue'],
-  registers: [metrics],
 });
 const nonEmptySeconds = new Gauge({
   name: 'messaging_dead_letters_waiting_seconds',
   help: 'Time for which this replica has continuously seen dead letters of a queue; 0 if there are none.',
   labelNames: ['queue'],
-  registers: [metrics],
 });
 
 /**

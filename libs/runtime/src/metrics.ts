@@ -1,11 +1,9 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics } from 'prom-client';
 
-export { Counter, Gauge, Histogram } from 'prom-client';
-
-/** The registry of the process, served at `/metrics` of the internal port. */
-export const metrics = new Registry();
+/** `metrics` is the registry of the process, served at `/metrics` of the internal port. */
+export { Counter, Gauge, Histogram, register as metrics } from 'prom-client';
 
 /** Node's metrics: event loop, memory, garbage collection. */
 export function collectProcessMetrics(): void {
-  collectDefaultMetrics({ register: metrics });
+  collectDefaultMetrics();
 }

@@ -1,6 +1,6 @@
 import type { ServiceSettings } from './config.js';
 import type { Logger } from './logger.js';
-import { Gauge, metrics } from './metrics.js';
+import { Gauge } from './metrics.js';
 
 /** A setting whose value switches off a protection of production. */
 export interface RelaxedSetting {
@@ -14,7 +14,6 @@ const relaxedGauge = new Gauge({
   name: 'relaxed_settings',
   help: 'Active settings that are not meant for production: 1 for each, by name',
   labelNames: ['setting'],
-  registers: [metrics],
 });
 
 /** Logs a warning and sets a metric for each relaxed setting. Call once, at start. */

@@ -1,6 +1,6 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { clientNetwork, type Quota } from '@fulfilment/http-service';
-import { Counter, metrics } from '@fulfilment/runtime';
+import { Counter } from '@fulfilment/runtime';
 import type { Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../audit/audit-log.js';
@@ -19,7 +19,6 @@ const lockedAttempts = new Counter({
   name: 'sign_in_locked_attempts_total',
   help: 'Password and code attempts that were rejected without verification, by the scope that had too many failures.',
   labelNames: ['by'],
-  registers: [metrics],
 });
 
 /** Result of a guess: locked because too many failed before it, wrong, or right. */

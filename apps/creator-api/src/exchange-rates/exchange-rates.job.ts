@@ -1,6 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { GuardedClient } from '@fulfilment/guarded-fetch';
-import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import { UnreadableRates } from './ecb-rates.rules.js';
 import { storeRates } from './load-rates.js';
@@ -13,7 +13,6 @@ const maxBytes = 2 * 1024 * 1024;
 const newestAge = new Gauge({
   name: 'exchange_rates_newest_age_seconds',
   help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above five days, rates of the ECB are missing.',
-  registers: [metrics],
 });
 
 const measure = statement(

@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, Gauge, type Logger, metrics } from '@fulfilment/runtime';
+import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import type { WaitingOrders } from './post-waiting-orders.js';
 import { closeMonths } from './close-months.js';
@@ -9,12 +9,10 @@ const pollIntervalMs = 2_000;
 const waiting = new Gauge({
   name: 'bookings_waiting',
   help: 'Paid orders that cannot be posted to the ledger yet because their creator or an exchange rate is missing, counted up to 10000.',
-  registers: [metrics],
 });
 const oldest = new Gauge({
   name: 'bookings_waiting_oldest_seconds',
   help: 'Time since the oldest of these orders started to wait.',
-  registers: [metrics],
 });
 
 const measure = statement(

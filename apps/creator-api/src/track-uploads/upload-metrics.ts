@@ -1,6 +1,4 @@
-import { Counter, Gauge, metrics } from '@fulfilment/runtime';
-
-const registers = [metrics];
+import { Counter, Gauge } from '@fulfilment/runtime';
 
 /** Prometheus metrics of track uploads; docs/runbook.md describes what to do about each. */
 export const uploadMetrics = {
@@ -8,26 +6,21 @@ export const uploadMetrics = {
     name: 'track_upload_runs_total',
     help: 'Processing runs of track uploads, by outcome: completed, or the code of the failure.',
     labelNames: ['outcome'],
-    registers,
   }),
   open: new Gauge({
     name: 'track_uploads_open',
     help: 'Track uploads that are pending or processing.',
-    registers,
   }),
   oldestDue: new Gauge({
     name: 'track_uploads_oldest_due_seconds',
     help: 'Time since the oldest unprocessed track upload became due. Above a few minutes, add replicas or raise TRACK_UPLOAD_CONCURRENCY.',
-    registers,
   }),
   leasesLost: new Counter({
     name: 'track_upload_leases_lost_total',
     help: 'Runs that lost their lease because the process or PostgreSQL stalled.',
-    registers,
   }),
   found: new Counter({
     name: 'track_uploads_found_total',
     help: 'Due track uploads that were missing in the Redis queue and were added again.',
-    registers,
   }),
 };

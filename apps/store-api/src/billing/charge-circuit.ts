@@ -1,4 +1,4 @@
-import { Counter, Gauge, LOGGER, type Logger, metrics } from '@fulfilment/runtime';
+import { Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentCircuit, type Permit } from './payment-circuit.js';
@@ -14,12 +14,10 @@ const chargeRequests = new Counter<'outcome'>({
   name: 'payment_charge_requests_total',
   help: 'Charges by outcome; suspended charges were not sent to the payment provider because the circuit is open',
   labelNames: ['outcome'],
-  registers: [metrics],
 });
 const circuitOpen = new Gauge({
   name: 'payment_circuit_open',
   help: '1 while the payment circuit of this replica is open and its new orders stay pending',
-  registers: [metrics],
 });
 
 /** The provider's result for a charge, or why there is none yet. */

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, Counter, Gauge, LOGGER, type Logger, metrics } from '@fulfilment/runtime';
+import { BackgroundLoop, Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { PaymentGateway } from '../payments/payment-gateway.js';
 import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
@@ -41,12 +41,10 @@ const findings = new Counter<'kind'>({
   name: 'payment_reconciliation_findings_total',
   help: 'Differences between our charges and those of the payment provider, by kind',
   labelNames: ['kind'],
-  registers: [metrics],
 });
 const reconciledUntil = new Gauge({
   name: 'payment_reconciled_until_seconds',
   help: 'Unix time up to which payments are reconciled with the payment provider; 0 before the first day',
-  registers: [metrics],
 });
 
 /** Compares each day's payments with the payment provider, once across all replicas. */

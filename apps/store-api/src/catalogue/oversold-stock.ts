@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import { Gauge, metrics } from '@fulfilment/runtime';
+import { Gauge } from '@fulfilment/runtime';
 
 const sumOversold = statement(
   'stock.sum-oversold',
@@ -9,7 +9,6 @@ const sumOversold = statement(
 const oversold = new Gauge({
   name: 'stock_oversold_pieces',
   help: 'Pieces of limited editions that were sold beyond the stock that the warehouse reports.',
-  registers: [metrics],
 });
 
 export async function measureOversold(database: Database): Promise<void> {

@@ -1,36 +1,30 @@
 import { type Database, statement } from '@fulfilment/database';
-import { Counter, Gauge, metrics } from '@fulfilment/runtime';
+import { Counter, Gauge } from '@fulfilment/runtime';
 
 export const ordersPlaced = new Counter<'outcome'>({
   name: 'orders_placed_total',
   help: 'Orders placed, by the status in the response; pending orders are settled later.',
   labelNames: ['outcome'],
-  registers: [metrics],
 });
 const pendingOldest = new Gauge({
   name: 'orders_pending_oldest_seconds',
   help: 'Age of the oldest order that waits for the payment provider; 0 if there is none.',
-  registers: [metrics],
 });
 const refundsOwed = new Gauge({
   name: 'refunds_owed',
   help: 'Charges that are due to be refunded, counted up to 10000.',
-  registers: [metrics],
 });
 const refundsOldest = new Gauge({
   name: 'refunds_owed_oldest_seconds',
   help: 'Time since the oldest due refund became due.',
-  registers: [metrics],
 });
 const deferred = new Gauge({
   name: 'deferred_reports',
   help: 'Fulfilment events that wait for an earlier event of the same order, counted up to 10000.',
-  registers: [metrics],
 });
 const deferredOldest = new Gauge({
   name: 'deferred_reports_oldest_seconds',
   help: 'Time since the oldest of these events arrived.',
-  registers: [metrics],
 });
 
 const seconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;

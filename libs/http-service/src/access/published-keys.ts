@@ -1,5 +1,5 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
-import { Counter, metrics } from '@fulfilment/runtime';
+import { Counter } from '@fulfilment/runtime';
 import { type CryptoKey, createRemoteJWKSet, errors, type ProtectedHeaderParameters } from 'jose';
 import { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,6 @@ const minReadIntervalMs = 1_000;
 const failures = new Counter({
   name: 'jwks_read_failures_total',
   help: 'Failed refreshes of the public signing keys; the cached keys stay in use.',
-  registers: [metrics],
 });
 
 /**
