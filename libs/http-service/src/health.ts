@@ -1,5 +1,6 @@
 import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Request, type Response, Router } from 'express';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Checks by name. A check rejects or returns false while its dependency is unavailable. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown> | boolean>>;
@@ -69,15 +70,10 @@ async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
 }
 
 async function passes(check: () => Promise<unknown> | boolean): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), checkTimeoutMs);
-  });
   try {
-    return (await Promise.race([Promise.resolve(check()), timeout])) !== false;
+    const timeout = sleep(checkTimeoutMs, false, { ref: false });
+    return (await Promise.race([check(), timeout])) !== false;
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

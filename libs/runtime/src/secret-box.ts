@@ -11,6 +11,8 @@ const algorithm = 'aes-256-gcm';
 const keyIdBytes = 4;
 const ivBytes = 12;
 const tagBytes = 16;
+const ivEnd = keyIdBytes + ivBytes;
+const tagEnd = ivEnd + tagBytes;
 
 interface Key {
   readonly id: Buffer;
@@ -52,38 +54,27 @@ export class SecretBox {
     return this.sealBytes(Buffer.from(secret, 'utf8'), owner);
   }
 
-  /** Encrypts the secret with the newest key and the current name of its owner. @throws as `open` does */
-  reseal(sealed: Buffer, owner: string, formerOwner?: string): Buffer {
-    return this.sealBytes(this.open(sealed, owner, formerOwner), owner);
+  /** Encrypts the secret with the newest key. @throws as `open` does */
+  reseal(sealed: Buffer, owner: string): Buffer {
+    return this.sealBytes(this.open(sealed, owner), owner);
   }
 
   /**
    * Returns the secret's UTF-8 bytes.
-   * @param formerOwner name of the same owner before it contained the type
    * @throws when the key is unknown, or the bytes were changed or sealed for another owner
    */
-  open(sealed: Buffer, owner: string, formerOwner?: string): Buffer {
-    if (formerOwner === undefined) return this.openBoundTo(sealed, owner);
-    try {
-      return this.openBoundTo(sealed, owner);
-    } catch {
-      return this.openBoundTo(sealed, formerOwner);
-    }
-  }
-
-  private openBoundTo(sealed: Buffer, owner: string): Buffer {
+  open(sealed: Buffer, owner: string): Buffer {
     const keyId = sealed.subarray(0, keyIdBytes);
     const known = this.keyring.find(({ id }) => id.equals(keyId));
-    if (known !== undefined) return decrypt(known.key, sealed.subarray(keyIdBytes), owner);
-    // Secrets that auth-server sealed before keys had ids start with the IV.
-    for (const { key } of this.keyring) {
-      try {
-        return decrypt(key, sealed, owner);
-      } catch {
-        // another key, or none
-      }
+    if (known === undefined) {
+      throw new Error('A secret was encrypted with a key that is not among the given keys.');
     }
-    throw new Error('A secret was encrypted with a key that is not among the given keys.');
+    const decipher = createDecipheriv(algorithm, known.key, sealed.subarray(keyIdBytes, ivEnd), {
+      authTagLength: tagBytes,
+    })
+      .setAAD(Buffer.from(owner))
+      .setAuthTag(sealed.subarray(ivEnd, tagEnd));
+    return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]);
   }
 
   private sealBytes(secret: Buffer, owner: string): Buffer {
@@ -92,13 +83,4 @@ export class SecretBox {
     const ciphertext = Buffer.concat([cipher.update(secret), cipher.final()]);
     return Buffer.concat([this.newest.id, iv, cipher.getAuthTag(), ciphertext]);
   }
-}
-
-/** @param sealed IV, tag, ciphertext */
-function decrypt(key: KeyObject, sealed: Buffer, owner: string): Buffer {
-  const tagEnd = ivBytes + tagBytes;
-  const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
-    .setAAD(Buffer.from(owner))
-    .setAuthTag(sealed.subarray(ivBytes, tagEnd));
-  return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]);
 }

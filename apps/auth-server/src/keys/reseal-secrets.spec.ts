@@ -7,7 +7,6 @@ import { Secret, TOTP } from 'otpauth';
 import { createUser } from '../accounts/create-user.js';
 import { migrations } from '../migrations/index.js';
 import { createClient } from '../registration/create-client.js';
-import { recoveryCodeHash } from '../second-factor/recovery-codes.rules.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { clientSecretOwner } from '../registration/client-secret.js';
 import { resealSecrets } from './reseal-secrets.js';
@@ -83,16 +82,5 @@ describe('resealing the secrets of the authorization server', () => {
     await confidential('b-known-one', before);
     expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 1, unreadable: 1 });
     expect(await secretOf('a-lost-one', lost)).toBe(secret);
-  });
-
-  it('accepts recovery codes that were hashed with a sealing key, once, while that key is configured', async () => {
-    const { userId } = await protectedPerson(before);
-    const code = 'ABCDE-FGH12';
-    const store = statement('test.code', 'INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)');
-    await stores.database.run(store, [userId, recoveryCodeHash(older, userId, code)]);
-    await resealSecrets(stores.database, both);
-    expect(await factorsOf(after).prove(userId, code)).toBeUndefined();
-    expect(await factorsOf(both).prove(userId, code)).toBe('recovery_code');
-    expect(await factorsOf(both).prove(userId, code)).toBeUndefined();
   });
 });

@@ -19,8 +19,6 @@ interface SealedTable {
   /** A value before all ids. */
   readonly firstId: string;
   readonly ownerOf: (id: string) => string;
-  /** Owner of secrets that were sealed before the owner contained the type. */
-  readonly legacyOwnerOf?: (id: string) => string;
 }
 
 // A sealed secret starts with the id of its key (SecretBox).
@@ -38,7 +36,6 @@ const tables: readonly SealedTable[] = [
     ),
     firstId: '',
     ownerOf: signingKeyOwner,
-    legacyOwnerOf: (kid) => kid,
   },
   {
     lock: statement(
@@ -56,7 +53,6 @@ const tables: readonly SealedTable[] = [
     ),
     firstId: '',
     ownerOf: clientSecretOwner,
-    legacyOwnerOf: (clientId) => clientId,
   },
   {
     lock: statement(
@@ -107,13 +103,13 @@ interface Sealed {
 async function resealBatch(
   tx: Transaction,
   secrets: SecretBox,
-  { lock, replace, ownerOf, legacyOwnerOf }: SealedTable,
+  { lock, replace, ownerOf }: SealedTable,
   after: string,
 ): Promise<Resealed & { readonly last: string | undefined }> {
   const { newestKeyId } = secrets;
   const rows = await tx.rows<Sealed>(lock, [after, newestKeyId.length, newestKeyId]);
   const replacements = rows.flatMap(({ id, sealed }) =>
-    reseal(secrets, sealed, ownerOf(id), legacyOwnerOf?.(id)).map((resealed) => ({ id, resealed })),
+    reseal(secrets, sealed, ownerOf(id)).map((resealed) => ({ id, resealed })),
   );
   await tx.run(replace, [replacements.map(({ id }) => id), replacements.map(({ resealed }) => resealed)]);
   return {
@@ -124,14 +120,9 @@ async function resealBatch(
 }
 
 /** Returns nothing for a secret that no key opens: it stays unchanged, since its key may still be found. */
-function reseal(
-  secrets: SecretBox,
-  sealed: Buffer,
-  owner: string,
-  legacyOwner: string | undefined,
-): Buffer[] {
+function reseal(secrets: SecretBox, sealed: Buffer, owner: string): Buffer[] {
   try {
-    return [secrets.reseal(sealed, owner, legacyOwner)];
+    return [secrets.reseal(sealed, owner)];
   } catch {
     return [];
   }

@@ -183,9 +183,7 @@ export class SigningKeys {
   /** @throws Error when KEY_ENCRYPTION_KEY does not open the row */
   private decrypt({ kid, jwk_encrypted }: KeyRow): PrivateJwk {
     try {
-      return privateJwk.parse(
-        JSON.parse(this.secrets.open(jwk_encrypted, signingKeyOwner(kid), kid).toString()),
-      );
+      return privateJwk.parse(JSON.parse(this.secrets.open(jwk_encrypted, signingKeyOwner(kid)).toString()));
     } catch (cause) {
       throw new Error('KEY_ENCRYPTION_KEY cannot decrypt the signing keys.', { cause });
     }

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 /** Crockford's base32: no letters that look like digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -23,6 +23,6 @@ export function normalizeRecoveryCode(typed: string): string | undefined {
  * @param key secret of the authenticator app; it is sealed at rest, so a stolen database is not enough to
  * guess codes
  */
-export function recoveryCodeHash(key: Uint8Array | KeyObject, userId: string, code: string): Buffer {
+export function recoveryCodeHash(key: Uint8Array, userId: string, code: string): Buffer {
   return createHmac('sha256', key).update(`recovery-code:${userId}:${code}`).digest();
 }

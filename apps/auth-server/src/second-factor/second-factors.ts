@@ -79,7 +79,7 @@ const confirm = statement(
 );
 const useRecoveryCode = statement(
   'second-factors.use-recovery-code',
-  `UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = ANY($2) AND used_at IS NULL`,
+  `UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL`,
 );
 const insertRecoveryCodes = statement(
   'second-factors.insert-recovery-codes',
@@ -201,10 +201,8 @@ export class SecondFactors {
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
     const code = normalizeRecoveryCode(typed);
     if (code === undefined) return undefined;
-    // Older recovery codes were hashed with a sealing key.
-    const keys = [secret, ...this.settings.secrets.keys];
-    const hashes = keys.map((key) => recoveryCodeHash(key, userId, code));
-    if ((await this.database.run(useRecoveryCode, [userId, hashes])) !== 1) return undefined;
+    const hash = recoveryCodeHash(secret, userId, code);
+    if ((await this.database.run(useRecoveryCode, [userId, hash])) !== 1) return undefined;
     await this.database.run(resetWrongCodes, [userId]);
     return 'recovery_code';
   }
