@@ -11,7 +11,6 @@ import {
   type Trace,
   type Transaction,
 } from './sql.js';
-import { arrayParameter } from './array-parameter.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
 import { isConnectionFailure, rethrow } from './driver-errors.js';
@@ -284,8 +283,7 @@ async function rows<Row>(
   { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  return (await queryable.query<Row & QueryResultRow>({ name, text, values: values.map(arrayParameter) }))
-    .rows;
+  return (await queryable.query<Row & QueryResultRow>({ name, text, values: [...values] })).rows;
 }
 
 async function run(
@@ -293,7 +291,7 @@ async function run(
   { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<number> {
-  return (await queryable.query({ name, text, values: values.map(arrayParameter) })).rowCount ?? 0;
+  return (await queryable.query({ name, text, values: [...values] })).rowCount ?? 0;
 }
 
 /** TypeORM keeps its pg pool in the internal field `driver.master`; a test pins that. */
