@@ -30,7 +30,7 @@ describe('the options of listen', () => {
     ['--events=', /Unknown event ""/],
     ['--port 65536', /--port must be a whole number from 0 to 65535/],
     ['--status 199', /--status must be a whole number from 200 to 599/],
-    ['--fail -1', /.*/],
+    ['--fail -1', /'--fail' argument is ambiguous/],
     ['--fail=-1', /--fail must be a whole number/],
     ['--delay 1.5', /--delay must be a whole number/],
     ['--secret=', /--secret must not be empty/],

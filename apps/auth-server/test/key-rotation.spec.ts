@@ -39,7 +39,7 @@ describe('three rotations in a row', () => {
     const { tokens } = await app.signIn('openid offline_access');
     const issued = [tokens.access_token];
     let refresh = tokens.refresh_token ?? '';
-    expect(await api.verify(tokens.access_token)).toBeDefined();
+    expect(await api.verify(tokens.access_token)).toMatchObject({ clientId: app.clientId });
     for (let rotation = 0; rotation < 3; rotation += 1) {
       const before = server.oidc.provider;
       const active = await keysAt(new Date()).rotate();
@@ -56,7 +56,7 @@ describe('three rotations in a row', () => {
       audience: audiences(server.config.BASE_URL).store,
     });
     for (const token of issued) {
-      expect(await fresh.verify(token)).toBeDefined();
+      expect(await fresh.verify(token)).toMatchObject({ clientId: app.clientId });
       expect(await client.tokenIntrospection(app.configuration, token)).toMatchObject({ active: true });
     }
     expect(await rotations()).toHaveLength(3);

@@ -46,9 +46,7 @@ describe('key rotation', () => {
     const published = await json(await server.fetch(`${server.url}/api/auth/jwks`));
     const before = server.oidc.provider;
     await new SigningKeys(server.database, server.secrets).rotate();
-    const rotatedAtMs = Date.now();
     await eventually(() => server.oidc.provider !== before || undefined);
-    expect(Date.now() - rotatedAtMs).toBeLessThan(1_000); // found by polling, without a notification
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     const { kid } = decodeProtectedHeader(refreshed.access_token);
     expect(kid).not.toBe(decodeProtectedHeader(tokens.access_token).kid);

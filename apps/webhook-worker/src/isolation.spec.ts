@@ -159,7 +159,7 @@ describe('a slow list request', () => {
       const { body, headers } = await tenant.client.get(`/${tenant.id}/deliveries`).expect(503);
       expect(performance.now() - startedAtMs).toBeLessThan(6_000); // the limit of other statements is 8 s
       expect(body).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(headers['retry-after']).toBeDefined();
+      expect(headers['retry-after']).toBe('1');
     });
     await tenant.client.get(`/${tenant.id}/deliveries`).expect(200);
   });

@@ -14,7 +14,7 @@ describe('the body of a response', () => {
     });
     const exchange = await client().send(post(url, { deadlineMs: 10_000 }));
     expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
-    expect(exchange.durationMs).toBeLessThan(2_000);
+    expect(exchange.durationMs).toBeLessThan(5_000);
   });
 
   it('is read up to the limit when it is endless: its beginning is kept and the connection closed', async () => {
@@ -134,7 +134,7 @@ describe('the body of a response', () => {
       });
     const slow = await client().send(post(await drip(10), { ...patient, minThroughput }));
     expect(slow).toMatchObject({ outcome: 'succeeded', complete: false, abortReason: 'slow' });
-    expect(slow.durationMs).toBeLessThan(1_000);
+    expect(slow.durationMs).toBeLessThan(5_000);
     const silent = await serve(() => undefined);
     expect(await client().send(post(silent, { ...patient, minThroughput }))).toMatchObject({
       outcome: 'timeout',

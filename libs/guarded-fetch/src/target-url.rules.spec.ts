@@ -108,7 +108,7 @@ describe('the check of target URLs', () => {
   ];
 
   it.each(spellingsOfPrivateHosts)('rejects https://%s/', (host) => {
-    expect(targetUrlProblem(`https://${host}/`, production)).toBeDefined();
+    expect(targetUrlProblem(`https://${host}/`, production)).toMatch(/private or reserved|public host name/);
   });
 
   it.each([
@@ -133,7 +133,9 @@ describe('the check of target URLs', () => {
         const hex = [127, b, c, d].map((part) => `0x${part.toString(16)}`).join('.');
         const octal = [127, b, c, d].map((part) => `0${part.toString(8)}`).join('.');
         for (const host of [`127.${b}.${c}.${d}`, String(number), `0x${number.toString(16)}`, hex, octal]) {
-          expect(targetUrlProblem(`https://${host}/`, production)).toBeDefined();
+          expect(targetUrlProblem(`https://${host}/`, production)).toBe(
+            'must not be a private or reserved address',
+          );
           expect(targetUrlProblem(`https://${host}/`, development)).toBeUndefined();
         }
       }),
@@ -157,7 +159,7 @@ describe('the check of target URLs', () => {
     'https://169.254.169.254/',
     'http://127.0.0.1.example.com/',
   ])('rejects %s in development too', (url) => {
-    expect(targetUrlProblem(url, development)).toBeDefined();
+    expect(targetUrlProblem(url, development)).toMatch(/^must be an https URL|private or reserved/);
   });
 });
 

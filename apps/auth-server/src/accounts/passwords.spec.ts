@@ -46,7 +46,7 @@ describe('passwords', () => {
       times.known = Math.min(times.known, await timed(() => verifyPassword('wrong', stored)));
       times.unknown = Math.min(times.unknown, await timed(() => verifyPassword('wrong', undefined)));
     }
-    expect(times.unknown / times.known).toBeGreaterThan(0.5);
-    expect(times.unknown / times.known).toBeLessThan(2);
+    expect(times.unknown / times.known).toBeGreaterThan(0.25); // without the fake hash it would be below 0.01
+    expect(times.unknown / times.known).toBeLessThan(4);
   });
 });

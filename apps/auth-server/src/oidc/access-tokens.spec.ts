@@ -43,7 +43,7 @@ describe('parsePresentedToken', () => {
       const { token } = parse(
         Buffer.from(`token=${wellFormedToken()}&padding=${'x'.repeat(50_000)}`).toString(),
       );
-      expect(parsePresentedToken(String(token))).toBeDefined();
+      expect(parsePresentedToken(String(token))?.claims.jti).toEqual(expect.any(String));
     }
     expect(heapMb() - before).toBeLessThan(20); // the forms are 48 MB
   });

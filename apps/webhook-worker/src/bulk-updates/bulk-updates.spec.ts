@@ -94,7 +94,7 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
 async function expectFast<Result>(work: PromiseLike<Result>): Promise<Result> {
   const startedAtMs = performance.now();
   const result = await work;
-  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
   return result;
 }
 

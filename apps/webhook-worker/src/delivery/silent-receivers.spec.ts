@@ -44,6 +44,8 @@ describe('receivers that never respond', () => {
       await subscribe(good.url);
       await stores.broker.publish(orderCreated(creatorId));
       await good.waitFor(1, soonMs);
+      expect(good.deliveries).toHaveLength(1);
+      expect(dead.deliveries.length).toBeGreaterThanOrEqual(silent); // none of them has ended
     } finally {
       await dead.stop(); // ends the attempts that wait for it
       await good.stop();
