@@ -22,6 +22,7 @@ import { RetryDelivery } from './history/retry-delivery.js';
 import { SendTestEvent } from './history/send-test-event.js';
 import { controllers } from './controllers.js';
 import { BulkUpdates } from './bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from './subscriptions/bulk-update-requests.js';
 import { CheckTarget } from './subscriptions/check-target.js';
 import { ClientsConsumer } from './subscriptions/clients.consumer.js';
 import { CreateSubscription } from './subscriptions/create-subscription.js';
@@ -90,6 +91,7 @@ export class WebhookWorkerModule {
         ...subscriptions,
         ...fanOut,
         BulkUpdates,
+        BulkUpdateRequests,
         ...deliveryWork,
         ...history,
         MaintenanceJob,

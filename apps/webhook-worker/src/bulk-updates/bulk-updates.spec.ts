@@ -8,7 +8,7 @@ import {
   type WebhookStores,
   type Worker,
 } from '../webhook-worker.fixture.js';
-import { requestStateSync } from './request-state-sync.js';
+import { requestStateSync } from '../subscriptions/bulk-update-requests.js';
 
 /** More than one batch, and more than the maximum of held deliveries. */
 const many = 12_500;

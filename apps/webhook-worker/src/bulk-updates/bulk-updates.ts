@@ -12,7 +12,7 @@ import type { Lane } from '../delivery/lanes.rules.js';
 import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recoverBatch } from './batches.js';
-import { requestStateSync } from './request-state-sync.js';
+import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
 const retryDelaySeconds = { busy: 1, disabled: 30 } as const;
@@ -95,6 +95,7 @@ export class BulkUpdates {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly queue: DispatchQueue,
+    requests: BulkUpdateRequests,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.loop = new BackgroundLoop({
@@ -103,6 +104,7 @@ export class BulkUpdates {
       logger,
       round: () => this.round(),
     });
+    requests.onRequest(() => this.loop.wake());
   }
 
   start(): void {
@@ -112,21 +114,6 @@ export class BulkUpdates {
   stop(): Promise<void> {
     this.stopping = true;
     return this.loop.stop();
-  }
-
-  /**
-   * Requests a state sync. Call it in the transaction that changes the state of subscriptions or of their
-   * deliveries.
-   */
-  async syncState(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
-    if (subscriptionIds.length === 0) return;
-    await requestStateSync(tx, subscriptionIds);
-    this.startAfterCommit(tx);
-  }
-
-  /** Runs a round after the commit. Call it in the transaction that inserts a recovery or a state sync. */
-  startAfterCommit(tx: Transaction): void {
-    tx.afterCommit(() => this.loop.wake());
   }
 
   private async round(): Promise<boolean> {

@@ -1,6 +1,4 @@
-import { Counter, Gauge, Histogram, metrics } from '@fulfilment/runtime';
-
-const registers = [metrics];
+import { Counter, Gauge, Histogram } from '@fulfilment/runtime';
 
 /** Prometheus metrics of deliveries. docs/runbook.md describes what to do about each. */
 export const deliveryMetrics = {
@@ -8,46 +6,38 @@ export const deliveryMetrics = {
     name: 'webhook_event_to_first_attempt_seconds',
     help: 'Time from the business event to the first attempt of a delivery, except for deliveries that were held, recovered or retried manually before.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-    registers,
   }),
   attemptDuration: new Histogram({
     name: 'webhook_attempt_duration_seconds',
     help: 'Duration of attempts, by outcome.',
     labelNames: ['outcome'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-    registers,
   }),
   localFailures: new Counter({
     name: 'webhook_own_faults_total',
     help: 'Attempts that failed because of our name server, network, limits or a stalled process, by outcome. They do not count against receivers.',
     labelNames: ['outcome'],
-    registers,
   }),
   oldestDue: new Gauge({
     name: 'webhook_oldest_due_seconds',
     help: 'Time since the oldest delivery of an active subscription became due. Alert above 30 in the fast lane and above 3600 in the slow lane, whose receivers are slow themselves.',
     labelNames: ['lane'],
-    registers,
   }),
   held: new Gauge({
     name: 'webhook_held_deliveries',
     help: 'Deliveries held for disabled subscriptions.',
-    registers,
   }),
   leasesExpired: new Counter({
     name: 'webhook_leases_expired_total',
     help: 'Attempts whose process was lost before their result was stored.',
-    registers,
   }),
   recovered: new Counter({
     name: 'webhook_reconciler_recovered_total',
     help: 'Subscriptions with due deliveries that no process worked on for seconds because a wake-up was lost.',
-    registers,
   }),
   disabled: new Counter({
     name: 'webhook_subscriptions_disabled_total',
     help: 'Subscriptions disabled by the service, by reason.',
     labelNames: ['reason'],
-    registers,
   }),
 };

@@ -2,7 +2,7 @@ import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@ful
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
-import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DispatchQueue } from './dispatch-queue.js';
@@ -69,7 +69,7 @@ export class Reconciler {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly queue: DispatchQueue,
-    private readonly bulkUpdates: BulkUpdates,
+    private readonly bulkUpdates: BulkUpdateRequests,
     private readonly hosts: HostSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {

@@ -4,7 +4,7 @@ import type { Exchange } from '@fulfilment/guarded-fetch';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
-import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import { mergeSpans, singleDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { LeasedDelivery } from './lease.js';
@@ -66,7 +66,7 @@ export class SettleAttempts {
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
     private readonly queue: DispatchQueue,
-    private readonly bulkUpdates: BulkUpdates,
+    private readonly bulkUpdates: BulkUpdateRequests,
     private readonly owners: NotifyOwners,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,

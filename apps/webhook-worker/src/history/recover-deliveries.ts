@@ -4,7 +4,7 @@ import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
 import { maxCounted, type Recoverable } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
@@ -49,7 +49,7 @@ interface Counted {
 export class RecoverDeliveries {
   constructor(
     private readonly database: Database,
-    private readonly bulkUpdates: BulkUpdates,
+    private readonly bulkUpdates: BulkUpdateRequests,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 

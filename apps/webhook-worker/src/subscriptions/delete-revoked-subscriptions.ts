@@ -2,7 +2,7 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { deletionStatement, markDeleted } from './mark-deleted.js';
 import {
   type AccessRevocation,
@@ -41,7 +41,7 @@ export class DeleteRevokedSubscriptions {
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly bulkUpdates: BulkUpdates,
+    private readonly bulkUpdates: BulkUpdateRequests,
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {

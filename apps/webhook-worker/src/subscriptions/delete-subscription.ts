@@ -2,7 +2,7 @@ import { Database } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { deletionStatement, markDeleted } from './mark-deleted.js';
 import { ownedId } from './owner.js';
 
@@ -15,7 +15,7 @@ const deleteOwned = deletionStatement(
 export class DeleteSubscription {
   constructor(
     private readonly database: Database,
-    private readonly bulkUpdates: BulkUpdates,
+    private readonly bulkUpdates: BulkUpdateRequests,
   ) {}
 
   /** Stops all deliveries, including retries. @throws NotFound, also when repeated */

@@ -1,5 +1,5 @@
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
-import { requestStateSync } from '../bulk-updates/request-state-sync.js';
+import { requestStateSync } from './bulk-update-requests.js';
 
 /** Who or what deleted a subscription. */
 export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_disconnected';

@@ -3,7 +3,7 @@ import { notFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
-import { BulkUpdates } from '../bulk-updates/bulk-updates.js';
+import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { CheckTarget } from './check-target.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from '@fulfilment/runtime';
@@ -52,7 +52,7 @@ export class UpdateSubscription {
     private readonly database: Database,
     private readonly target: CheckTarget,
     private readonly secrets: SecretBox,
-    private readonly bulkUpdates: BulkUpdates,
+    private readonly bulkUpdates: BulkUpdateRequests,
   ) {}
 
   /**
