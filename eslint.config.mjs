@@ -2,6 +2,7 @@ import eslint from '@eslint/js';
 import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
+import { oneWayFolders } from './tools/lint/one-way-folders.mjs';
 
 /** Which layer may import which. Apps never import each other; arrows between libs go one way. */
 const layers = {
@@ -41,8 +42,9 @@ export default tseslint.config(
     files: ['**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
-    plugins: { '@nx': nx },
+    plugins: { '@nx': nx, local: { rules: { 'one-way-folders': oneWayFolders } } },
     rules: {
+      'local/one-way-folders': 'error',
       '@nx/enforce-module-boundaries': [
         'error',
         {
