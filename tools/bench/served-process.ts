@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 
+const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 30_000;
 const pollIntervalMs = 20;
 
@@ -15,6 +18,12 @@ export class ServedProcess {
   private readonly child: ChildProcess;
   private readonly startedAt = performance.now();
   private readonly lastLines: string[] = [];
+
+  /** Starts a program of the benchmarks. @param file its path in tools/bench */
+  static script(file: string, env: Readonly<Record<string, string>> = {}, ...args: string[]): ServedProcess {
+    const program = join(root, 'tools', 'bench', file);
+    return new ServedProcess(['--disable-warning=ExperimentalWarning', program, ...args], env);
+  }
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
     this.child = spawn(process.execPath, args, {
@@ -40,6 +49,11 @@ export class ServedProcess {
       await sleep(pollIntervalMs);
     }
     throw this.failure();
+  }
+
+  /** Returns the origin of a server that prints its port as JSON. */
+  async origin(): Promise<string> {
+    return `http://127.0.0.1:${portLine.parse(JSON.parse(await this.firstLine())).port}`;
   }
 
   /** Waits until it is ready. @returns seconds since the process started */

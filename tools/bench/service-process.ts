@@ -8,7 +8,7 @@ import { nodeArguments } from '../dev/services.ts';
 import { root } from '../dev/settings.ts';
 import type { BenchSite } from './bench-site.ts';
 import { figure, type Figure } from './figures.ts';
-import { freshDatabase } from './fresh-database.ts';
+import { freshDatabase } from './bench-database.ts';
 import { freePort, ServedProcess } from './served-process.ts';
 
 /** A limit that no benchmark reaches. */

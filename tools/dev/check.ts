@@ -1,5 +1,5 @@
 import { runChecks } from './checks.ts';
-import { reasonOf } from './failure.ts';
+import { runMain } from './failure.ts';
 import { Progress } from './progress.ts';
 import { stopRunningPrograms } from './run-program.ts';
 
@@ -11,13 +11,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const say = (line: string): void => console.log(line);
-runChecks(new Progress(say), say).then(
-  (failed) => {
-    if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`);
-    process.exitCode = failed.length > 0 ? 1 : 0;
-  },
-  (error: unknown) => {
-    console.error(reasonOf(error));
-    process.exitCode = 1;
-  },
-);
+runMain(async () => {
+  const failed = await runChecks(new Progress(say), say);
+  if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`);
+  return failed.length > 0 ? 1 : 0;
+});

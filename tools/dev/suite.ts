@@ -143,14 +143,15 @@ export class Suite {
 
   /** Starts services, gateway and demo data; resolves when `stack.json` is written. */
   async startAll(): Promise<Stack> {
-    const [certificates] = await this.both(
+    const [certificates] = await Promise.all([
       this.progress.step('Local certificate authority', () =>
         certificatesIn(this.settings.stateDir, this.settings.environment.NODE_EXTRA_CA_CERTS, (args) =>
           mustRun(findProgram('openssl') ?? 'openssl', args),
         ),
       ),
       this.progress.step('Build', buildAll),
-    );
+    ]);
+    this.checkNotStopping();
     this.ports = await withFreeServicePorts(this.ports);
     const site: ServiceSite = {
       settings: this.settings,
@@ -234,13 +235,6 @@ export class Suite {
     const result = await this.progress.step(title, work);
     this.checkNotStopping();
     return result;
-  }
-
-  /** Runs two steps concurrently; throws the first failure. */
-  private async both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
-    const results = await Promise.all([one, other]);
-    this.checkNotStopping();
-    return results;
   }
 
   private checkNotStopping(): void {

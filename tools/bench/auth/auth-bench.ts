@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { z } from 'zod';
-import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure } from '../figures.ts';
 import { absolute, measureInRounds, ratio, type Rounds } from '../rounds.ts';
@@ -47,8 +45,7 @@ async function createAccounts(site: BenchSite, auth: ServiceProcess): Promise<Si
 }
 
 async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
-  const program = join(root, 'tools', 'bench', 'auth', 'bare-provider.ts');
-  const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program, String(callers)], {});
+  const process = ServedProcess.script('auth/bare-provider.ts', {}, String(callers));
   const bare: Side = {
     callers: new TokenCallers(bareServer(await process.firstLine())),
     cpuMs: () => process.cpuMs(),

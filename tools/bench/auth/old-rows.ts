@@ -1,26 +1,10 @@
-import pg from 'pg';
+import { BenchDatabase } from '../bench-database.ts';
 
 /** Lock of the clean-up job: no row is deleted while it is held (tokens/delete-expired-records.ts). */
 const cleanupLock = 7391004;
 
 /** Direct access to the storage of one auth-server. */
-export class Storage {
-  private readonly client: pg.Client;
-
-  static async open(databaseUrl: string): Promise<Storage> {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    return new Storage(client);
-  }
-
-  private constructor(client: pg.Client) {
-    this.client = client;
-  }
-
-  close(): Promise<void> {
-    return this.client.end();
-  }
-
+export class Storage extends BenchDatabase {
   async blockCleanup(): Promise<void> {
     await this.client.query('SELECT pg_advisory_lock($1)', [cleanupLock]);
   }

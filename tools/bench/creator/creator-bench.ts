@@ -1,7 +1,5 @@
 import { topologyOf } from '@fulfilment/contracts';
-import { join } from 'node:path';
 import { Failure } from '../../dev/failure.ts';
-import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure, median } from '../figures.ts';
 import { absolute, type Caller, ratio, type Rounds } from '../rounds.ts';
@@ -36,8 +34,7 @@ async function projection(site: BenchSite, ours: Projector): Promise<Figure[]> {
   const databaseUrl = await migratedDatabase(site, 'creator-api', 'bench_creator_bare');
   const data = await CreatorData.open(databaseUrl);
   const queue = 'bench_creator_bare';
-  const program = join(root, 'tools', 'bench', 'creator', 'bare-consumer.ts');
-  const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {
+  const process = ServedProcess.script('creator/bare-consumer.ts', {
     DATABASE_URL: databaseUrl,
     RABBITMQ_URL: site.stores.rabbitmq,
     BENCH_QUEUE: queue,

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { BenchDatabase } from '../bench-database.ts';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
@@ -38,23 +38,8 @@ const months = `
   FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = $1 GROUP BY 1, 2, 3, 4, 5`;
 
 /** The rows of a Creator API under measurement. */
-export class CreatorData {
-  private readonly client: pg.Client;
-
-  static async open(databaseUrl: string): Promise<CreatorData> {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    await client.query(creators);
-    return new CreatorData(client);
-  }
-
-  private constructor(client: pg.Client) {
-    this.client = client;
-  }
-
-  close(): Promise<void> {
-    return this.client.end();
-  }
+export class CreatorData extends BenchDatabase {
+  static override readonly setup = [creators];
 
   /** Orders with their ledger rows, as the consumers would have written them. */
   async addOrders(creatorId: string, count: number): Promise<void> {

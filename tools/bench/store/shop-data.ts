@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import pg from 'pg';
+import { BenchDatabase } from '../bench-database.ts';
 
 /** What both servers sell from: the same rows in a database of each. */
 export interface ShopData {
@@ -66,23 +66,7 @@ const orders = `
   RETURNING order_id`;
 
 /** The rows of one server under measurement. */
-export class Shop {
-  private readonly client: pg.Client;
-
-  static async open(databaseUrl: string): Promise<Shop> {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    return new Shop(client);
-  }
-
-  private constructor(client: pg.Client) {
-    this.client = client;
-  }
-
-  close(): Promise<void> {
-    return this.client.end();
-  }
-
+export class Shop extends BenchDatabase {
   async furnish(): Promise<ShopData> {
     await this.client.query(shop);
     const { rows } = await this.client.query<{ order_id: string }>(orders, [bigCreator, orderCount, 0, true]);

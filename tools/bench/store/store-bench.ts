@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
-import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
@@ -18,7 +16,6 @@ import {
   type StoreRequests,
 } from './store-callers.ts';
 
-const bareLine = z.object({ port: z.number() });
 const page = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
 const smallCount = 1000;
 
@@ -64,13 +61,9 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
   const shop = await Shop.open(databaseUrl);
   const data: ShopData = await shop.furnish();
   await shop.close();
-  const program = join(root, 'tools', 'bench', 'store', 'bare-server.ts');
-  const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {
-    DATABASE_URL: databaseUrl,
-  });
-  const { port } = bareLine.parse(JSON.parse(await process.firstLine()));
+  const process = ServedProcess.script('store/bare-server.ts', { DATABASE_URL: databaseUrl });
   const bare: Side = {
-    requests: baselineRequests(`http://127.0.0.1:${port}`, data),
+    requests: baselineRequests(await process.origin(), data),
     cpuMs: () => process.cpuMs(),
   };
   const compare = async (what: Asked, name: string, target?: Target) => {

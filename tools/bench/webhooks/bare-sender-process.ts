@@ -1,12 +1,10 @@
 import { publicId } from '@fulfilment/contracts';
-import { join } from 'node:path';
 import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
-import { root } from '../../dev/settings.ts';
 import { type Part, makePart } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
 import { type DeliveringWorker, perPart, writtenEvents } from './delivering-worker.ts';
-import { portLine, type ReceiverProcess } from './receiver-process.ts';
+import type { ReceiverProcess } from './receiver-process.ts';
 
 /** It sends more in a part than the worker does: the system reports processor time in steps of 10 ms. */
 const perBarePart = 4 * perPart;
@@ -18,10 +16,8 @@ export class BareSender {
   private readonly receiver: ReceiverProcess;
 
   static async start(receiver: ReceiverProcess): Promise<BareSender> {
-    const program = join(root, 'tools', 'bench', 'webhooks', 'bare-sender.ts');
-    const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {});
-    const { port } = portLine.parse(JSON.parse(await process.firstLine()));
-    return new BareSender(`http://127.0.0.1:${port}`, process, receiver);
+    const process = ServedProcess.script('webhooks/bare-sender.ts');
+    return new BareSender(await process.origin(), process, receiver);
   }
 
   private constructor(origin: string, process: ServedProcess, receiver: ReceiverProcess) {

@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import { root } from '../../dev/settings.ts';
 import type { BenchSite } from '../bench-site.ts';
-import { freshDatabase } from '../fresh-database.ts';
+import { freshDatabase } from '../bench-database.ts';
 import { ServedProcess } from '../served-process.ts';
-import { portLine } from './receiver-process.ts';
 
 /** As many as it has connections to its database: more would wait there, and not for ever. */
 const atATime = 10;
@@ -30,8 +29,7 @@ export class FactsSender {
       RABBITMQ_URL: site.stores.rabbitmq,
       RABBITMQ_NAMESPACE: namespace,
     });
-    const { port } = portLine.parse(JSON.parse(await process.firstLine()));
-    return new FactsSender(databaseUrl, process, `http://127.0.0.1:${port}`);
+    return new FactsSender(databaseUrl, process, await process.origin());
   }
 
   private constructor(databaseUrl: string, process: ServedProcess, origin: string) {

@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import { request } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
-import { root } from '../../dev/settings.ts';
 import { ServedProcess } from '../served-process.ts';
 
-export const portLine = z.object({ port: z.number() });
 const timeoutMs = 120_000;
 
 const received = z.array(
@@ -32,10 +29,8 @@ export class ReceiverProcess {
   private readonly process: ServedProcess;
 
   static async start(): Promise<ReceiverProcess> {
-    const program = join(root, 'tools', 'bench', 'webhooks', 'receiver.ts');
-    const process = new ServedProcess(['--disable-warning=ExperimentalWarning', program], {});
-    const { port } = portLine.parse(JSON.parse(await process.firstLine()));
-    return new ReceiverProcess(`http://127.0.0.1:${port}`, process);
+    const process = ServedProcess.script('webhooks/receiver.ts');
+    return new ReceiverProcess(await process.origin(), process);
   }
 
   private constructor(origin: string, process: ServedProcess) {

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { Failure } from '../../dev/failure.ts';
+import { BenchDatabase } from '../bench-database.ts';
 
 /** A subscription and whom it belongs to. */
 export interface Subscriber {
@@ -65,25 +65,10 @@ const openDeliveries = `
       OR EXISTS (SELECT FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > '-infinity') AS open`;
 
 /** The rows of a webhook-worker under measurement. */
-export class WebhookData {
-  private readonly client: pg.Client;
+export class WebhookData extends BenchDatabase {
+  // A table that was not analysed since it grew is not to be read as a whole for one look.
+  static override readonly setup = ['SET enable_seqscan = off'];
   private apiVersion = '';
-
-  static async open(databaseUrl: string): Promise<WebhookData> {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    // A table that was not analysed since it grew is not to be read as a whole for one look.
-    await client.query('SET enable_seqscan = off');
-    return new WebhookData(client);
-  }
-
-  private constructor(client: pg.Client) {
-    this.client = client;
-  }
-
-  close(): Promise<void> {
-    return this.client.end();
-  }
 
   /** A body as the service renders it. @throws Failure when none was sent so far */
   async sampleBody(): Promise<string> {

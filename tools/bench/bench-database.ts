@@ -1,0 +1,41 @@
+import pg from 'pg';
+
+/** Creates an empty database. @returns its URL */
+export async function freshDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Direct access to the rows of a service under measurement. */
+export class BenchDatabase {
+  /** Statements of each connection. */
+  static readonly setup: readonly string[] = [];
+  protected readonly client: pg.Client;
+
+  static async open<Rows>(
+    this: { new (client: pg.Client): Rows; readonly setup: readonly string[] },
+    databaseUrl: string,
+  ): Promise<Rows> {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    for (const statement of this.setup) await client.query(statement);
+    return new this(client);
+  }
+
+  constructor(client: pg.Client) {
+    this.client = client;
+  }
+
+  close(): Promise<void> {
+    return this.client.end();
+  }
+}
