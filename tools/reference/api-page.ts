@@ -2,18 +2,13 @@ import {
   type DocumentedOperation,
   type Example,
   headerOf,
-  methods,
   type OpenApiDocument,
+  operationsOf,
+  type PlacedOperation,
   responseOf,
 } from '@fulfilment/api-reference';
 import { anchor, fence, heading, table, text } from './markdown.ts';
 import { fieldTable, notes, typeName } from './schema-table.ts';
-
-interface PlacedOperation {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: DocumentedOperation;
-}
 
 /** The reference of an API as Markdown. The services render it as HTML. */
 export function apiPage(document: OpenApiDocument): string {
@@ -38,7 +33,9 @@ export function apiPage(document: OpenApiDocument): string {
     ...tags.flatMap(({ name, description }) => [
       heading(2, `tag-${anchor(name)}`, name),
       text(description),
-      ...operationsOf(document, name).flatMap((placed) => operationSection(placed, document)),
+      ...operationsOf(document)
+        .filter(({ operation }) => operation.tags?.includes(name))
+        .flatMap((placed) => operationSection(placed, document)),
     ]),
     ...eventSections(events, document),
     heading(2, 'schemas', 'Schemas'),
@@ -57,15 +54,6 @@ export function apiPage(document: OpenApiDocument): string {
 
 function blocks(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
-}
-
-function operationsOf({ paths }: OpenApiDocument, tag: string): PlacedOperation[] {
-  return Object.entries(paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const operation = item[method];
-      return operation?.tags?.includes(tag) === true ? [{ method, path, operation }] : [];
-    }),
-  );
 }
 
 function authentication({ components }: OpenApiDocument): string[] {

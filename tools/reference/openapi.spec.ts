@@ -1,3 +1,4 @@
+import { operationsOf } from '@fulfilment/api-reference';
 import { exampleFaults, formatFaults, readDocument, undescribed } from '@fulfilment/testing/reference';
 
 describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s', (api) => {
@@ -16,9 +17,7 @@ describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s
   });
 
   it('names every operation once', () => {
-    const names = Object.values(document.paths).flatMap((item) =>
-      Object.values(item).map(({ operationId }) => operationId),
-    );
+    const names = operationsOf(document).map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
   });
 });

@@ -1,4 +1,4 @@
-import { methods } from '@fulfilment/api-reference';
+import { operationsOf } from '@fulfilment/api-reference';
 import { uuidv7 } from '@fulfilment/contracts';
 import {
   boundMismatches,
@@ -14,12 +14,7 @@ import { anOrder, paid } from './orders/order-snapshot.fixture.js';
 
 const document = readDocument('creator');
 const unknownRoutes = /^\/(health|docs|openapi\.json|\.well-known)/;
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  methods.flatMap((method) => {
-    const operation = item[method];
-    return operation === undefined || unknownRoutes.test(path) ? [] : [{ path, method, operation }];
-  }),
-);
+const operations = operationsOf(document).filter(({ path }) => !unknownRoutes.test(path));
 
 const creator = aCreator('org_harbour');
 const order = paid(anOrder(creator.id));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { type ApiClient, bodyOf } from './suite/api-client.js';
 import { newMerchant, newProduct } from './suite/merchant.js';
-import { type OperationRequest, operationsOf, requestsTo } from './suite/operation-requests.js';
+import { type OperationRequest, placedOperations, requestsTo } from './suite/operation-requests.js';
 import { placeOrder } from './suite/orders.js';
 
 const requestsPerOperation = 10;
@@ -16,7 +16,7 @@ const apis = [
   { document: readDocument('creator'), prefix: '/creator', lists: ['/api/v1/creators'] },
 ];
 const operations = apis.flatMap(({ document, prefix }) =>
-  operationsOf(document, prefix).map((operation) => ({ ...operation, document, prefix })),
+  placedOperations(document, prefix).map((operation) => ({ ...operation, document, prefix })),
 );
 
 describe('every operation of both APIs', () => {

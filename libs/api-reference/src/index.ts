@@ -6,7 +6,9 @@ export {
   type Method,
   methods,
   type OpenApiDocument,
+  operationsOf,
   type Parameter,
+  type PlacedOperation,
   type Response,
 } from './document.js';
 export { dtoSchema } from './dto-schema.js';

@@ -1,8 +1,8 @@
 import {
   type DocumentedOperation,
-  methods,
   type Method,
   type OpenApiDocument,
+  operationsOf,
   referredName,
   type Schema,
 } from '@fulfilment/api-reference';
@@ -24,15 +24,11 @@ export interface Operation {
 }
 
 /** @param prefix first segment of the API's paths; operations with servers of their own have whole paths */
-export function operationsOf(document: OpenApiDocument, prefix: string): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const documented = item[method];
-      if (documented === undefined) return [];
-      const whole = documented.servers === undefined ? `${prefix}${path}` : path;
-      return [{ name: `${method.toUpperCase()} ${whole}`, method, path: whole, documented }];
-    }),
-  );
+export function placedOperations(document: OpenApiDocument, prefix: string): Operation[] {
+  return operationsOf(document).map(({ method, path, operation: documented }) => {
+    const whole = documented.servers === undefined ? `${prefix}${path}` : path;
+    return { name: `${method.toUpperCase()} ${whole}`, method, path: whole, documented };
+  });
 }
 
 const texts = fc.constantFrom(

@@ -1,8 +1,8 @@
 import {
   type DocumentedOperation,
   headerOf,
-  methods,
   type OpenApiDocument,
+  operationsOf,
   type Response,
   responseOf,
 } from '@fulfilment/api-reference';
@@ -41,14 +41,10 @@ export class DocumentedResponses {
     this.document = document;
     this.prefix = prefix;
     this.validator = new SchemaValidator(document);
-    this.routes = Object.entries(document.paths).flatMap(([path, item]) =>
-      methods.flatMap((method) => {
-        const operation = item[method];
-        if (operation === undefined) return [];
-        const whole = operation.servers === undefined ? `${prefix}${path}` : path;
-        return [{ method, operation, pattern: new RegExp(`^${whole.replace(/\{\w+\}/g, '[^/]+')}$`) }];
-      }),
-    );
+    this.routes = operationsOf(document).map(({ method, path, operation }) => {
+      const whole = operation.servers === undefined ? `${prefix}${path}` : path;
+      return { method, operation, pattern: new RegExp(`^${whole.replace(/\{\w+\}/g, '[^/]+')}$`) };
+    });
   }
 
   /** For supertest's `expect`. @throws Error when a response of this API is not as documented */
