@@ -91,11 +91,6 @@ function parse(value: string): PresentedToken | undefined {
 /** A handle without a record. */
 export const unknownHandle = handlePrefix;
 
-interface ValueAndPayload {
-  readonly value: string;
-  readonly payload: AdapterPayload;
-}
-
 /**
  * Issues access tokens as signed JWTs for several audiences and keeps their records. So introspection,
  * revocation, UserInfo, DPoP and reuse detection of oidc-provider work with the token that the APIs accept;
@@ -104,50 +99,38 @@ interface ValueAndPayload {
  */
 export function useSignedAccessTokens(provider: Provider, format: AccessTokenFormat): void {
   const model = provider.AccessToken;
-  const getValueAndPayload: unknown = Reflect.get(model.prototype, 'getValueAndPayload');
-  const find: unknown = Reflect.get(model, 'find');
-  if (typeof getValueAndPayload !== 'function' || typeof find !== 'function')
-    throw new Error('oidc-provider no longer has the methods that create access tokens.');
-
+  const { getValueAndPayload } = model.prototype;
+  const find = model.find.bind(model);
   const fields = [...model.IN_PAYLOAD, 'digest'];
   Object.defineProperty(model, 'IN_PAYLOAD', { get: () => fields });
-  Reflect.set(model.prototype, 'getValueAndPayload', async function (this: AccessToken) {
-    const made: unknown = await getValueAndPayload.call(this);
-    if (!isValueAndPayload(made)) throw new Error('oidc-provider has changed how it creates tokens.');
-    const value = format.write(this, made.payload);
-    return { value, payload: { ...made.payload, digest: digestOf(value) } };
-  });
-  Reflect.set(
-    model,
-    'find',
-    async function (this: unknown, value: unknown, options: unknown): Promise<unknown> {
+  model.prototype.getValueAndPayload = async function (this: AccessToken) {
+    const { payload } = await getValueAndPayload.call(this);
+    const value = format.write(this, payload);
+    return { value, payload: { ...payload, digest: digestOf(value) } };
+  };
+  Object.assign(model, {
+    find: async (value: unknown, options?: object) => {
       if (typeof value !== 'string') return undefined;
       const handle = value.startsWith(handlePrefix) ? value : parsePresentedToken(value)?.handle;
       const [, digest, jti] = handleForm.exec(handle?.slice(handlePrefix.length) ?? '') ?? [];
       if (digest === undefined || jti === undefined) return undefined;
-      const found: unknown = await find.call(this, jti, options);
-      return isMatch(found, digest) ? found : undefined;
+      const found = await find(jti, options);
+      return found instanceof model && isMatch(found, digest) ? found : undefined;
     },
-  );
+  });
 }
 
 /**
  * Whether a record belongs to exactly this token. Comparing the digest is as safe as verifying the signature,
  * at a hundredth of the cost: only the issued token has this digest.
  */
-function isMatch(found: unknown, digest: string): boolean {
-  const stored: unknown =
-    typeof found === 'object' && found !== null ? Reflect.get(found, 'digest') : undefined;
-  if (typeof stored !== 'string' || stored.length !== digest.length) return false;
+function isMatch({ digest: stored }: AccessToken, digest: string): boolean {
+  if (stored === undefined || stored.length !== digest.length) return false;
   return timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
 }
 
 function digestOf(value: string): string {
   return hash('sha256', value, 'base64url');
-}
-
-function isValueAndPayload(made: unknown): made is ValueAndPayload {
-  return typeof made === 'object' && made !== null && 'value' in made && 'payload' in made;
 }
 
 function encode(value: object): string {

@@ -3,7 +3,6 @@ import type { Person, ReadAccounts } from '../users/read-accounts.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';
-import { creatorOf } from './grants.js';
 
 /** Claims of each scope at UserInfo. */
 export const claimsOfScopes = {
@@ -17,7 +16,7 @@ const people = new WeakMap<Account, Person>();
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */
 export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: UnitOfWork): FindAccount {
   return async (ctx, userId, token) => {
-    const creatorId = creatorOf(ctx.oidc.entities.Grant);
+    const creatorId = ctx.oidc.entities.Grant?.creatorId;
     const person =
       stored.takePerson(ctx.req, userId) ?? (await accounts.person(userId, creatorId, await work.openSql()));
     if (person === undefined) return undefined;
@@ -41,7 +40,7 @@ export function currentOrganisation(ctx: KoaContextWithOIDC): OrganisationClaims
   const account = ctx.oidc.account;
   const person = account === undefined ? undefined : people.get(account);
   const claims =
-    person === undefined ? undefined : organisationClaims(person, creatorOf(ctx.oidc.entities.Grant));
+    person === undefined ? undefined : organisationClaims(person, ctx.oidc.entities.Grant?.creatorId);
   if (claims === undefined)
     throw new errors.InvalidGrant({ detail: 'the user may no longer act for the creator' });
   return { ...claims };

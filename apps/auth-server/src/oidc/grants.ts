@@ -16,11 +16,6 @@ export function connectGrantsToCreators(provider: Provider): void {
   Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => fields });
 }
 
-export function creatorOf(grant: Grant | undefined): string | undefined {
-  const creatorId: unknown = grant === undefined ? undefined : Reflect.get(grant, 'creatorId');
-  return typeof creatorId === 'string' ? creatorId : undefined;
-}
-
 export interface Authorization {
   readonly accountId: string;
   readonly clientId: string;
@@ -33,7 +28,7 @@ async function startGrant(provider: Provider, authorization: Authorization): Pro
   const { accountId, clientId, creatorId } = authorization;
   const grant = new provider.Grant({ accountId, clientId });
   grant.addOIDCScope([...authorization.scopes]);
-  if (creatorId !== undefined) Reflect.set(grant, 'creatorId', creatorId);
+  if (creatorId !== undefined) grant.creatorId = creatorId;
   await grant.save();
   return grant;
 }

@@ -16,7 +16,7 @@ export function endTokensOfSession(work: UnitOfWork) {
     if (ctx.oidc?.route !== 'end_session_confirm') return;
     const session = ctx.oidc.session;
     const userId = session?.accountId;
-    if (session === undefined || userId === undefined || Reflect.get(session, 'destroyed') !== true) return;
+    if (session === undefined || userId === undefined || session.destroyed !== true) return;
     await work.revokeTokens((tx) => endSession(tx, userId, session.uid));
   };
 }

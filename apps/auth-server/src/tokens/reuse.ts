@@ -63,11 +63,11 @@ export function shouldRevokeFamily(times: ResponseTimes, work: UnitOfWork) {
 }
 
 async function lostRace(
-  token: { readonly kind: string; readonly jti: string },
+  token: { readonly kind: string; readonly jti: string; readonly consumed?: unknown },
   arrived: Arrival | undefined,
   times: ResponseTimes,
 ): Promise<boolean> {
-  const consumed: unknown = Reflect.get(token, 'consumed');
+  const { consumed } = token;
   if (typeof consumed !== 'number' || arrived === undefined) return false;
   const kind = classifyReuse(arrived, consumed * 1000);
   if (kind !== 'undecided') return kind === 'race';

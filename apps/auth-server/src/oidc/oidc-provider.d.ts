@@ -1,0 +1,17 @@
+import type { AdapterPayload } from 'oidc-provider';
+
+/** Members of oidc-provider that its types do not have, and members that we add to its models. */
+declare module 'oidc-provider' {
+  interface Grant {
+    /** The connected creator (grants.ts). */
+    creatorId?: string;
+  }
+  interface AccessToken {
+    /** Of the signed token (access-tokens.ts). */
+    digest?: string;
+    getValueAndPayload: (this: AccessToken) => Promise<{ value: string; payload: AdapterPayload }>;
+  }
+  interface Session {
+    destroyed?: boolean;
+  }
+}
