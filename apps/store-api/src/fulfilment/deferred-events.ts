@@ -4,7 +4,21 @@ import { Outbox, recordOutcome, RejectedMessage } from '@fulfilment/messaging';
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { OutOfOrderEvent } from './out-of-order-event.js';
+
+/**
+ * Thrown for a fulfilment event that needs another one first. The event is deferred until that one arrives.
+ */
+export class OutOfOrderEvent extends Error {
+  override readonly name = 'OutOfOrderEvent';
+
+  constructor(
+    /** UUID of the order. */
+    readonly orderId: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 const queue = 'store-api.fulfilment';
 const maxPerOrder = 100;

@@ -1,8 +1,7 @@
 import type { Message } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
-import { OutOfOrderEvent } from './out-of-order-event.js';
-import { DeferredEvents } from './deferred-events.js';
+import { DeferredEvents, OutOfOrderEvent } from './deferred-events.js';
 import { TransitionOrder } from './transition-order.js';
 
 /**

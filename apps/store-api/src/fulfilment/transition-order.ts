@@ -6,7 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { Stock } from '../catalogue/stock.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot, type PackageRow } from '../orders/order-row.js';
-import { OutOfOrderEvent } from './out-of-order-event.js';
+import { OutOfOrderEvent } from './deferred-events.js';
 import { type FulfilmentAction, fulfilmentEvents } from '../orders/order.rules.js';
 import { eventsIn, type PackageHistory, storedHistory } from './package-history.js';
 import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';

@@ -6,26 +6,30 @@ export const ordersPlaced = new Counter<'outcome'>({
   help: 'Orders placed, by the status in the response; pending orders are settled later.',
   labelNames: ['outcome'],
 });
-const pendingOldest = new Gauge({
-  name: 'orders_pending_oldest_seconds',
-  help: 'Age of the oldest order that waits for the payment provider; 0 if there is none.',
-});
-const refundsOwed = new Gauge({
-  name: 'refunds_owed',
-  help: 'Charges that are due to be refunded, counted up to 10000.',
-});
-const refundsOldest = new Gauge({
-  name: 'refunds_owed_oldest_seconds',
-  help: 'Time since the oldest due refund became due.',
-});
-const deferred = new Gauge({
-  name: 'deferred_reports',
-  help: 'Fulfilment events that wait for an earlier event of the same order, counted up to 10000.',
-});
-const deferredOldest = new Gauge({
-  name: 'deferred_reports_oldest_seconds',
-  help: 'Time since the oldest of these events arrived.',
-});
+const gauge = (name: string, help: string): Gauge => new Gauge({ name, help });
+/** By the column of `measure`. */
+const gauges = new Map([
+  [
+    'pending_oldest',
+    gauge(
+      'orders_pending_oldest_seconds',
+      'Age of the oldest order that waits for the payment provider; 0 if there is none.',
+    ),
+  ],
+  ['refunds', gauge('refunds_owed', 'Charges that are due to be refunded, counted up to 10000.')],
+  ['refunds_oldest', gauge('refunds_owed_oldest_seconds', 'Time since the oldest due refund became due.')],
+  [
+    'deferred',
+    gauge(
+      'deferred_reports',
+      'Fulfilment events that wait for an earlier event of the same order, counted up to 10000.',
+    ),
+  ],
+  [
+    'deferred_oldest',
+    gauge('deferred_reports_oldest_seconds', 'Time since the oldest of these events arrived.'),
+  ],
+]);
 
 const seconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
 // Each part reads at most 10000 entries of a partial index or a small table.
@@ -41,20 +45,8 @@ const measure = statement(
      (SELECT count(*), min(held_at) AS oldest FROM (SELECT held_at FROM held_reports LIMIT 10000) h) deferred`,
 );
 
-interface Measured {
-  readonly pending_oldest: number;
-  readonly refunds: number;
-  readonly refunds_oldest: number;
-  readonly deferred: number;
-  readonly deferred_oldest: number;
-}
-
 /** Sets the gauges of pending orders, due refunds and deferred events. */
 export async function measureOrders(database: Database): Promise<void> {
-  const measured = await database.row<Measured>(measure);
-  pendingOldest.set(measured?.pending_oldest ?? 0);
-  refundsOwed.set(measured?.refunds ?? 0);
-  refundsOldest.set(measured?.refunds_oldest ?? 0);
-  deferred.set(measured?.deferred ?? 0);
-  deferredOldest.set(measured?.deferred_oldest ?? 0);
+  const measured = await database.row<Record<string, number>>(measure);
+  for (const [column, gauge] of gauges) gauge.set(measured?.[column] ?? 0);
 }
