@@ -2,6 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { RateLimiter, type ReadinessChecks, type RedisConnection, startHttp } from '@fulfilment/http-service';
 import type { Outbox } from '@fulfilment/messaging';
 import { BackgroundLoop, type Clock, type Logger, type Shutdown } from '@fulfilment/runtime';
+import { type CleanupJob, startCleanup } from '@fulfilment/service-host';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { maintainAuditPartitions } from './audit/audit-partitions.js';
 import { writeCountedRecords } from './audit/counted-records.js';
@@ -16,7 +17,7 @@ import type { AuthQuota } from './http/request-limits.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { GuessCounts } from './sign-in/guess-counts.js';
-import { deleteExpiredRecords, withPauses } from './tokens/delete-expired-records.js';
+import { deleteExpiredRecords } from './tokens/delete-expired-records.js';
 
 const cleanupIntervalMs = 60_000;
 
@@ -61,23 +62,22 @@ export async function startAuthServer(parts: {
       const denyList = app.get(DenyList);
       const browsers = app.get(BrowserSessions);
       const guesses = app.get(GuessCounts);
-      const cleanup = new BackgroundLoop({
-        name: 'sweep',
-        intervalMs: cleanupIntervalMs,
+      const intervalMs = cleanupIntervalMs;
+      const cleanupJobs: CleanupJob[] = [
+        { name: 'expired records', intervalMs, deleteBatch: () => deleteExpiredRecords(background) },
+        { name: 'revoked tokens', intervalMs, deleteBatch: () => denyList.deleteExpired() },
+        { name: 'browser sessions', intervalMs, deleteBatch: () => browsers.deleteExpired(background) },
+        { name: 'guess counts', intervalMs, deleteBatch: () => guesses.deleteExpired(background) },
+      ];
+      const countedRecords = new BackgroundLoop({
+        name: 'counted-records',
+        intervalMs,
         logger,
-        round: () =>
-          withPauses(
-            async () =>
-              (await deleteExpiredRecords(background)) ||
-              (await denyList.deleteExpired()) ||
-              (await browsers.deleteExpired(background)) ||
-              (await writeCountedRecords(background)) ||
-              (await guesses.deleteExpired(background)),
-          ),
+        round: () => writeCountedRecords(background),
       });
       const auditPartitions = new BackgroundLoop({
         name: 'audit-months',
-        intervalMs: cleanupIntervalMs,
+        intervalMs,
         logger,
         round: async () => {
           await maintainAuditPartitions(background, config.AUDIT_RETENTION_DAYS, logger);
@@ -85,10 +85,11 @@ export async function startAuthServer(parts: {
         },
       });
       const rotation = keyRotation(app.get(SigningKeys), config.SIGNING_KEY_ROTATION_DAYS, logger);
-      for (const loop of [app.get(OidcServer), denyList, cleanup, auditPartitions, rotation]) {
+      for (const loop of [app.get(OidcServer), denyList, countedRecords, auditPartitions, rotation]) {
         loop.start();
         shutdown.add('loop', () => loop.stop());
       }
+      startCleanup(cleanupJobs, logger, shutdown);
     },
   };
 }

@@ -118,7 +118,7 @@ describe('deleteExpiredRecords', () => {
       VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
     await server.database.transaction(async (tx) => {
       await tx.run({ name: 'test.hold-sweep', text: 'SELECT pg_advisory_xact_lock(7391004)' });
-      expect(await deleteExpiredRecords(server.database)).toBe(false);
+      expect(await deleteExpiredRecords(server.database)).toBe(0);
       expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
     });
     await deleteExpiredRecords(server.database);

@@ -1,11 +1,11 @@
 import { openGuardedClient, relaxedTargetSettings } from '@fulfilment/guarded-fetch';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig, systemClock } from '@fulfilment/runtime';
-import { openService } from '@fulfilment/service-host';
+import { openService, startCleanup } from '@fulfilment/service-host';
 import { creatorApiSettings } from './config.js';
 import { CreatorApiModule } from './creator-api.module.js';
 import { factsConsumer } from './consumers/facts.consumer.js';
-import { cleanupJob } from './cleanup-job.js';
+import { cleanupJobs } from './cleanup-jobs.js';
 import { migrations } from './migrations/index.js';
 import { replayConsumer } from './consumers/replay.consumer.js';
 import { WaitingOrders } from './ledger/post-waiting-orders.js';
@@ -54,9 +54,7 @@ await service.run(app, async () => {
   ledgerPosting.start();
   rates.start();
   startUploadProcessing({ ...parts, database: background, logger }, shutdown);
-  const cleanup = cleanupJob({ ...parts, database: background, logger });
-  cleanup.start();
-  shutdown.add('cleanup', () => cleanup.stop());
+  startCleanup(cleanupJobs(background, config, systemClock), logger, shutdown);
   shutdown.add('exchange rates', () => rates.stop());
   shutdown.add('waiting bookings', () => ledgerPosting.stop());
 });

@@ -1,7 +1,7 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { startApi } from '@fulfilment/http-service';
 import { readConfig } from '@fulfilment/runtime';
-import { openService } from '@fulfilment/service-host';
+import { openService, startCleanup } from '@fulfilment/service-host';
 import { relaxedStoreSettings, storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { DeferredEvents } from './fulfilment/deferred-events.js';
@@ -10,7 +10,9 @@ import { ResumeOrders } from './orders/resume-orders.js';
 import { DailyReconciliation } from './billing/daily-reconciliation.js';
 import { PaymentGateway } from './payments/payment-gateway.js';
 import { StoreApiModule } from './store-api.module.js';
-import { CleanupJob } from './cleanup.job.js';
+import { cleanupJobs } from './cleanup-jobs.js';
+import { measurements } from './measurements.js';
+import { IdempotencyKeys } from './orders/idempotency-keys.js';
 
 const config = readConfig(storeApiSettings);
 const service = openService({
@@ -30,15 +32,16 @@ const app = await startApi({
 });
 const resumeOrders = app.get(ResumeOrders);
 const refundCharges = app.get(RefundCharges);
-const cleanupJob = app.get(CleanupJob);
+const measuring = measurements(service.background, service.logger);
 const reconciliation = app.get(DailyReconciliation);
 const deferredEvents = app.get(DeferredEvents);
 await service.run(app, (shutdown) => {
   deferredEvents.start();
-  cleanupJob.start();
+  measuring.start();
   reconciliation.start();
   shutdown.add('reconciliation', () => reconciliation.stop());
-  shutdown.add('cleanup', () => cleanupJob.stop());
+  shutdown.add('measurements', () => measuring.stop());
+  startCleanup(cleanupJobs(service.background, app.get(IdempotencyKeys), config), service.logger, shutdown);
   shutdown.add('deferred events', () => deferredEvents.stop());
 });
 // Not awaited: while the provider is away or rejects the key, orders are placed as pending.

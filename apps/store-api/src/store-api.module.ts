@@ -41,7 +41,6 @@ import { controllers } from './controllers.js';
 import { ShippingQuotes } from './shipping/shipping-quotes.js';
 import { QuoteRates } from './shipping/quote-rates.js';
 import { ReadServices } from './shipping/read-services.js';
-import { CleanupJob } from './cleanup.job.js';
 
 /** The connections that main.ts opens for the use cases. */
 export interface Infrastructure {
@@ -66,7 +65,6 @@ export interface Infrastructure {
     ResumeOrders,
     RefundCharges,
     ReceiveStripeEvent,
-    CleanupJob,
     TransitionOrder,
     DeferredEvents,
     HandleFulfilmentEvent,

@@ -85,7 +85,7 @@ const deleteExpired = statement(
      SELECT ctid FROM inbox WHERE handled_at < now() - interval '30 days' LIMIT 5000))`,
 );
 
-/** Deletes a batch of inbox rows that are older than 30 days. Returns whether there may be more. */
-export async function deleteExpiredInboxRows(database: Database): Promise<boolean> {
-  return (await database.run(deleteExpired)) === 5000;
+/** Deletes a batch of inbox rows that are older than 30 days. Returns their number. */
+export function deleteExpiredInboxRows(database: Database): Promise<number> {
+  return database.run(deleteExpired);
 }

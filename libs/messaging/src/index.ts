@@ -3,7 +3,7 @@ export { Outbox } from './outbox.js';
 export type { ConsumerOptions, ConsumerTimes } from './consumer.js';
 export { RejectedMessage } from './message-handling.js';
 export { forEachMessage } from './for-each-message.js';
-export { findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
+export { deleteExpiredInboxRows, findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
 export type { DeadLetter } from './dead-letter.js';
 export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
 export { publishMessage } from './publish-message.js';

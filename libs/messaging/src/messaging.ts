@@ -1,15 +1,12 @@
 import type { MessageQueue } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
-import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
+import type { Logger } from '@fulfilment/runtime';
 import { Broker } from './broker.js';
 import { Consumer, type ConsumerOptions, type ConsumerTimes } from './consumer.js';
-import { deleteExpiredInboxRows } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import type { OutboxTimes } from './outbox-start.js';
 import { QueueGauges } from './queue-gauges.js';
-
-const cleanupIntervalMs = 3_600_000;
 
 /**
  * A service's side of RabbitMQ, with separate connections for publishing and consuming. While RabbitMQ is
@@ -21,7 +18,6 @@ export class Messaging {
   private readonly publishing: Broker;
   private readonly consuming: Broker;
   private readonly relay: OutboxRelay;
-  private readonly inboxCleanup: BackgroundLoop;
   private readonly consumers: Consumer[] = [];
   private readonly queues: MessageQueue[] = [];
   private readonly gauges: QueueGauges;
@@ -49,12 +45,6 @@ export class Messaging {
     this.consuming = new Broker({ url, namespace, name: `${service}, taking` }, logger);
     this.relay = new OutboxRelay(database, this.publishing, this.outbox, logger, settings.outboxTimes);
     this.gauges = new QueueGauges(this.consuming, this.queues, logger, settings.gaugeIntervalMs);
-    this.inboxCleanup = new BackgroundLoop({
-      name: 'inbox-cleanup',
-      intervalMs: cleanupIntervalMs,
-      logger,
-      round: () => deleteExpiredInboxRows(database),
-    });
   }
 
   /** For the readiness probe. */
@@ -75,7 +65,6 @@ export class Messaging {
     this.publishing.start();
     this.consuming.start();
     this.relay.start();
-    this.inboxCleanup.start();
     this.gauges.start();
   }
 
@@ -83,7 +72,6 @@ export class Messaging {
   async stop(): Promise<void> {
     await Promise.all([
       this.relay.stop(),
-      this.inboxCleanup.stop(),
       this.gauges.stop(),
       ...this.consumers.map((consumer) => consumer.stop()),
     ]);

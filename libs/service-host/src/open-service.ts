@@ -1,6 +1,6 @@
 import { connectWhenUp, createDataSource, Database } from '@fulfilment/database';
 import { type ReadinessChecks, RedisConnection } from '@fulfilment/http-service';
-import { messageOutcomes, Messaging } from '@fulfilment/messaging';
+import { deleteExpiredInboxRows, messageOutcomes, Messaging } from '@fulfilment/messaging';
 import {
   collectProcessMetrics,
   createLogger,
@@ -14,6 +14,9 @@ import {
 } from '@fulfilment/runtime';
 import type { INestApplication } from '@nestjs/common';
 import type { DataSource, MigrationInterface } from 'typeorm';
+import { startCleanup } from './cleanup-job.js';
+
+const inboxCleanupIntervalMs = 3_600_000;
 
 /** Connections and helpers of a service. Nothing is connected before `run`. */
 export interface Service {
@@ -116,6 +119,8 @@ export function openService(options: {
         });
       }
       await startBackground?.(shutdown);
+      const inbox = { name: 'inbox rows', intervalMs: inboxCleanupIntervalMs };
+      startCleanup([{ ...inbox, deleteBatch: () => deleteExpiredInboxRows(background) }], logger, shutdown);
       messaging.start();
       shutdown.add('messaging', () => messaging.stop());
       shutdown.add('http', () => app.close());

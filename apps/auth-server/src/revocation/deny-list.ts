@@ -114,9 +114,9 @@ export class DenyList {
     }
   }
 
-  /** Deletes a batch of expired tokens. Returns whether there may be more. */
-  async deleteExpired(): Promise<boolean> {
-    return (await this.database.run(deleteExpired)) === pageSize;
+  /** Deletes a batch of expired tokens. Returns their number. */
+  deleteExpired(): Promise<number> {
+    return this.database.run(deleteExpired);
   }
 }
 

@@ -58,8 +58,8 @@ export class BrowserSessions {
     return this.database.rows<BrowserSession>(list, [userId]);
   }
 
-  /** Deletes a batch of sessions that have ended. Returns whether there may be more. */
-  async deleteExpired(sql: Sql): Promise<boolean> {
-    return (await sql.run(deleteExpired)) === batchSize;
+  /** Deletes a batch of sessions that have ended. Returns their number. */
+  deleteExpired(sql: Sql): Promise<number> {
+    return sql.run(deleteExpired);
   }
 }

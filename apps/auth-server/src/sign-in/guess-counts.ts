@@ -111,10 +111,9 @@ export class GuessCounts {
     await this.database.run(recordSignIn, [networks, userId]);
   }
 
-  /** Deletes a batch of counts that expired. Returns whether there may be more. */
-  async deleteExpired(on: Database): Promise<boolean> {
-    const counts = await on.run(deleteExpired);
-    return (await on.run(deleteOldSignIns)) === batchSize || counts === batchSize;
+  /** Deletes a batch of counts that expired. Returns their number. */
+  async deleteExpired(on: Database): Promise<number> {
+    return (await on.run(deleteExpired)) + (await on.run(deleteOldSignIns));
   }
 }
 

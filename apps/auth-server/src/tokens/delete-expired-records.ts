@@ -1,5 +1,4 @@
 import { type Database, statement } from '@fulfilment/database';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 const batchSize = 1000;
 
@@ -19,25 +18,14 @@ const deleteRegistrations = statement(
   `DELETE FROM oidc_model WHERE model = 'RegistrationAccessToken' AND client_id = ANY ($1)`,
 );
 
-/** Deletes a batch of expired records. Returns whether there may be more. */
-export async function deleteExpiredRecords(database: Database): Promise<boolean> {
+/** Deletes a batch of expired records. Returns their number. */
+export async function deleteExpiredRecords(database: Database): Promise<number> {
   return database.transaction(async (tx) => {
     const lock = await tx.row<{ locked: boolean }>(lockCleanup);
-    if (lock?.locked !== true) return false;
+    if (lock?.locked !== true) return 0;
     const deleted = await tx.rows<{ client_id: string | null }>(deleteExpired);
     const clients = deleted.flatMap(({ client_id }) => (client_id === null ? [] : [client_id]));
     if (clients.length > 0) await tx.run(deleteRegistrations, [clients]);
-    return deleted.length === batchSize;
+    return deleted.length;
   });
-}
-
-/**
- * Pauses after a full batch for nine times its duration, so that clean-up uses at most a tenth of a
- * connection's time.
- */
-export async function withPauses(batch: () => Promise<boolean>): Promise<boolean> {
-  const startedAt = performance.now();
-  const more = await batch();
-  if (more) await sleep(9 * (performance.now() - startedAt));
-  return more;
 }

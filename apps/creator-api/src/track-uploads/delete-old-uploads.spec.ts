@@ -35,9 +35,9 @@ describe('track uploads that finished before the retention period', () => {
       ['pending', 100, 2],
     ])
       await database.run(insert, [creator, status, days, count]);
-    expect(await deleteOldUploads(database, 0)).toBe(false);
-    expect(await deleteOldUploads(database, 90)).toBe(true);
-    expect(await deleteOldUploads(database, 90)).toBe(false);
+    expect(await deleteOldUploads(database, 0)).toBe(0);
+    expect(await deleteOldUploads(database, 90)).toBe(1_000);
+    expect(await deleteOldUploads(database, 90)).toBe(210);
     expect(await database.rows(kept)).toEqual([
       { status: 'completed', days: 80, uploads: 1 },
       { status: 'pending', days: 100, uploads: 2 },

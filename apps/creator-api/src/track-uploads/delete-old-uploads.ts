@@ -12,9 +12,8 @@ const deleteOld = statement(
 );
 
 /**
- * Deletes a batch of uploads that finished more than `days` ago; 0 keeps all. Returns whether there may be
- * more.
+ * Deletes a batch of uploads that finished more than `days` ago; 0 keeps all. Returns their number.
  */
-export async function deleteOldUploads(database: Database, days: number): Promise<boolean> {
-  return days > 0 && (await database.run(deleteOld, [days])) === uploadsPerBatch;
+export async function deleteOldUploads(database: Database, days: number): Promise<number> {
+  return days === 0 ? 0 : database.run(deleteOld, [days]);
 }

@@ -168,9 +168,9 @@ export class IdempotencyKeys {
     await sql.run(saveUnlessKnown, [orderId, response]);
   }
 
-  /** Deletes a batch of keys older than 24 hours. Returns whether there may be more. */
-  async deleteExpired(sql: Sql): Promise<boolean> {
-    return (await sql.run(deleteExpired)) === 1000;
+  /** Deletes a batch of keys older than 24 hours. Returns their number. */
+  deleteExpired(sql: Sql): Promise<number> {
+    return sql.run(deleteExpired);
   }
 }
 

@@ -111,9 +111,9 @@ describe('redacting orders', () => {
     await store.database.run(age, [old.creator.id, 31]);
     await store.database.run(age, [young.creator.id, 29]);
     await store.database.run(age, [underWay.creator.id, 31]);
-    expect(await redactOldAddresses(store.database, 0)).toBe(false);
+    expect(await redactOldAddresses(store.database, 0)).toBe(0);
     expect(await store.database.row(stored, [old.creator.id])).toMatchObject({ redacted: false });
-    expect(await redactOldAddresses(store.database, 30)).toBe(false);
+    expect(await redactOldAddresses(store.database, 30)).toBe(1);
     expect(await store.database.row(stored, [old.creator.id])).toMatchObject({
       redacted: true,
       address: redacted,

@@ -49,9 +49,8 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
 
 /**
  * Redacts a batch of addresses after their retention; 0 days keeps all. Any number of replicas may run.
- * Returns whether there may be more.
+ * Returns their number.
  */
-export async function redactOldAddresses(database: Database, retentionDays: number): Promise<boolean> {
-  if (retentionDays === 0) return false;
-  return (await database.run(redactOld, [retentionDays])) === batchSize;
+export async function redactOldAddresses(database: Database, retentionDays: number): Promise<number> {
+  return retentionDays === 0 ? 0 : database.run(redactOld, [retentionDays]);
 }

@@ -9,7 +9,7 @@ const deleteOld = statement(
      SELECT ctid FROM quotes WHERE expires_at < now() - interval '7 days' LIMIT ${batchSize}))`,
 );
 
-/** Deletes a batch of quotes that expired a week ago. Returns whether there may be more. */
-export async function deleteExpiredQuotes(database: Database): Promise<boolean> {
-  return (await database.run(deleteOld)) === batchSize;
+/** Deletes a batch of quotes that expired a week ago. Returns their number. */
+export function deleteExpiredQuotes(database: Database): Promise<number> {
+  return database.run(deleteOld);
 }

@@ -49,9 +49,9 @@ export async function createDayPartitions(database: Database, logger: Logger): P
 
 /**
  * Drops the partitions of days more than 30 days ago, and deletes rows of these days from the default
- * partitions, 5000 at a time.
+ * partitions, 5000 at a time. Returns the number of these rows.
  */
-export async function deleteExpiredDays(database: Database, logger: Logger): Promise<void> {
+export async function deleteExpiredDays(database: Database, logger: Logger): Promise<number> {
   const [oldest, names] = [addDays(await currentDay(database), -daysKept), await partitions(database)];
   for (const old of daysBefore(oldest, names)) {
     for (const table of tables) {
@@ -63,7 +63,9 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
       if (!dropped) break; // the other tables of the day are dropped in a later round
     }
   }
-  for (const table of tables) await deleteOldRows(database, table, oldest);
+  let deleted = 0;
+  for (const table of tables) deleted += await deleteOldRows(database, table, oldest);
+  return deleted;
 }
 
 async function currentDay(sql: Sql): Promise<string> {
@@ -132,13 +134,13 @@ async function createPartition(database: Database, table: Table, day: string): P
   });
 }
 
-async function deleteOldRows(database: Database, table: Table, oldest: string): Promise<void> {
+function deleteOldRows(database: Database, table: Table, oldest: string): Promise<number> {
   const defaultPartition = `${table}_other_days`;
   const remove = statement(
     `partitions.delete-old-${table}`,
     `DELETE FROM ${defaultPartition} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${defaultPartition} WHERE day < $1 LIMIT ${maxDeletedRows}))`,
   );
-  await database.run(remove, [oldest]);
+  return database.run(remove, [oldest]);
 }
 
 function daysBefore(oldest: string, names: ReadonlySet<string>): string[] {

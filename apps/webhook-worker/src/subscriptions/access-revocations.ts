@@ -106,6 +106,6 @@ export async function finishRevocation(
   await tx.run(finish, [clientId, creatorId ?? null, revokedAt]);
 }
 
-export async function deleteExpiredRevocations(database: Database): Promise<void> {
-  await database.run(deleteExpired);
+export function deleteExpiredRevocations(database: Database): Promise<number> {
+  return database.run(deleteExpired);
 }

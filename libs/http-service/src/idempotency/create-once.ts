@@ -103,9 +103,9 @@ export async function createOnce<Response>(
   return { response, headers: {} };
 }
 
-/** Deletes a batch of keys older than 24 hours. Returns whether there may be more. */
-export async function deleteExpiredIdempotencyKeys(sql: Sql, at: Date): Promise<boolean> {
-  return (await sql.run(deleteExpired, [at])) === keysPerBatch;
+/** Deletes a batch of keys older than 24 hours. Returns their number. */
+export function deleteExpiredIdempotencyKeys(sql: Sql, at: Date): Promise<number> {
+  return sql.run(deleteExpired, [at]);
 }
 
 function valuesOf({ creatorId, clientId, key }: KeyScope): readonly string[] {

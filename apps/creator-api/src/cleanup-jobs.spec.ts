@@ -1,8 +1,9 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { createLogger } from '@fulfilment/runtime';
+import { createLogger, Shutdown } from '@fulfilment/runtime';
+import { startCleanup } from '@fulfilment/service-host';
 import { eventually, scratchDatabase } from '@fulfilment/testing';
-import { cleanupJob } from './cleanup-job.js';
+import { cleanupJobs } from './cleanup-jobs.js';
 import { migrations } from './migrations/index.js';
 
 const insertKeys = statement(
@@ -12,26 +13,26 @@ const insertKeys = statement(
 );
 const keptKeys = statement('test.kept-keys', 'SELECT key FROM idempotency_keys');
 
-describe('the cleanup job of creator-api', () => {
-  it('deletes all idempotency keys older than 24 hours in its first round, and no others', async () => {
+describe('the clean-up of creator-api', () => {
+  it('deletes all idempotency keys older than 24 hours and no others', async () => {
     const scratch = await scratchDatabase(migrations);
     const { database } = scratch;
     const now = new Date();
     const dayAgo = new Date(now.getTime() - 24 * 3_600_000);
     await database.run(insertKeys, [uuidv7(), 'old-', dayAgo, 1_200]);
     await database.run(insertKeys, [uuidv7(), 'new-', new Date(dayAgo.getTime() + 1), 1]);
-    const loop = cleanupJob({
-      database,
-      config: { TRACK_UPLOAD_RETENTION_DAYS: 0 },
-      clock: () => now,
-      logger: createLogger('test', 'silent'),
-    });
+    const logger = createLogger('test', 'silent');
+    const shutdown = new Shutdown(logger);
     try {
-      loop.start();
+      startCleanup(
+        cleanupJobs(database, { TRACK_UPLOAD_RETENTION_DAYS: 0 }, () => now),
+        logger,
+        shutdown,
+      );
       await eventually(async () => ((await database.rows(keptKeys)).length === 1 ? true : undefined));
       expect(await database.rows(keptKeys)).toEqual([{ key: 'new-1' }]);
     } finally {
-      await loop.stop();
+      await shutdown.run();
       await scratch.drop();
     }
   });

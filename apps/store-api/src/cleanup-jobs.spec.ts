@@ -1,0 +1,75 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { deleteExpiredInboxRows } from '@fulfilment/messaging';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { cleanupJobs } from './cleanup-jobs.js';
+import { migrations } from './migrations/index.js';
+import { IdempotencyKeys } from './orders/idempotency-keys.js';
+
+const insertQuotes = statement(
+  'test.insert-quotes',
+  `INSERT INTO quotes (id, creator_id, service_id, country_code, currency, amount, expires_at)
+   SELECT gen_random_uuid(), $1, $1, 'GB', 'GBP', $2, now() - $3::interval FROM generate_series(1, $4)`,
+);
+const keptQuotes = statement('test.kept-quotes', 'SELECT amount FROM quotes ORDER BY amount');
+const insertKey = statement(
+  'test.insert-key',
+  `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, created_at, lease_until, order_id, response)
+   VALUES ($1, 'client', $2, '', $1, now() - $3::interval, now() + $4::interval, $5, $6)`,
+);
+const keptKeys = statement('test.kept-keys', 'SELECT key FROM idempotency_keys ORDER BY key');
+const insertInbox = statement(
+  'test.insert-inbox',
+  `INSERT INTO inbox (message_id, queue, outcome, handled_at) VALUES ($1, $2, 'applied', now() - $3::interval)`,
+);
+const keptInbox = statement('test.kept-inbox', 'SELECT queue FROM inbox');
+
+describe('the clean-up of store-api', () => {
+  let stores: ScratchDatabase;
+  beforeAll(async () => {
+    stores = await scratchDatabase(migrations);
+  });
+  afterAll(() => stores.drop());
+
+  const deleteBatchOf = (name: string): Promise<number> | undefined =>
+    cleanupJobs(stores.database, new IdempotencyKeys(stores.database), { ADDRESS_RETENTION_DAYS: 0 })
+      .find((job) => job.name === name)
+      ?.deleteBatch();
+
+  it('deletes quotes 7 days after they expired, a thousand at a time, and keeps younger ones', async () => {
+    const creator = uuidv7();
+    await stores.database.run(insertQuotes, [creator, 1, '7 days 1 minute', 1_002]);
+    await stores.database.run(insertQuotes, [creator, 2, '6 days 23 hours', 1]);
+    await stores.database.run(insertQuotes, [creator, 3, '-1 hour', 1]);
+    expect(await deleteBatchOf('quotes')).toBe(1_000);
+    expect(await deleteBatchOf('quotes')).toBe(2);
+    expect(await deleteBatchOf('quotes')).toBe(0);
+    expect(await stores.database.rows(keptQuotes)).toEqual([{ amount: 2 }, { amount: 3 }]);
+  });
+
+  it('deletes idempotency keys after 24 hours, except those whose order has no outcome yet', async () => {
+    const [old, young] = ['24 hours 1 minute', '23 hours 59 minutes'];
+    const [over, running] = ['-1 minute', '1 minute'];
+    const keys = [
+      ['answered', old, over, uuidv7(), '{}'],
+      ['abandoned', old, over, null, null],
+      ['kept: in progress', old, running, null, null],
+      ['kept: open order', old, over, uuidv7(), null],
+      ['kept: young', young, over, uuidv7(), '{}'],
+    ];
+    for (const key of keys) await stores.database.run(insertKey, [uuidv7(), ...key]);
+    expect(await deleteBatchOf('idempotency keys')).toBe(2);
+    expect(await stores.database.rows(keptKeys)).toEqual([
+      { key: 'kept: in progress' },
+      { key: 'kept: open order' },
+      { key: 'kept: young' },
+    ]);
+  });
+
+  it('deletes inbox rows after 30 days, and keeps younger ones', async () => {
+    await stores.database.run(insertInbox, [uuidv7(), 'old', '30 days 1 minute']);
+    await stores.database.run(insertInbox, [uuidv7(), 'young', '29 days']);
+    expect(await deleteExpiredInboxRows(stores.database)).toBe(1);
+    expect(await stores.database.rows(keptInbox)).toEqual([{ queue: 'young' }]);
+  });
+});

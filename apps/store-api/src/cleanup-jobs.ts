@@ -1,0 +1,24 @@
+import type { Database } from '@fulfilment/database';
+import type { CleanupJob } from '@fulfilment/service-host';
+import type { StoreApiSettings } from './config.js';
+import { IdempotencyKeys } from './orders/idempotency-keys.js';
+import { redactOldAddresses } from './orders/redact-orders.js';
+import { deleteExpiredQuotes } from './shipping/delete-expired-quotes.js';
+
+const intervalMs = 10_000;
+
+export function cleanupJobs(
+  database: Database,
+  keys: Pick<IdempotencyKeys, 'deleteExpired'>,
+  config: Pick<StoreApiSettings, 'ADDRESS_RETENTION_DAYS'>,
+): CleanupJob[] {
+  return [
+    { name: 'idempotency keys', intervalMs, deleteBatch: () => keys.deleteExpired(database) },
+    { name: 'quotes', intervalMs, deleteBatch: () => deleteExpiredQuotes(database) },
+    {
+      name: 'addresses',
+      intervalMs,
+      deleteBatch: () => redactOldAddresses(database, config.ADDRESS_RETENTION_DAYS),
+    },
+  ];
+}

@@ -1,0 +1,20 @@
+import type { Database } from '@fulfilment/database';
+import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
+import type { Clock, Logger } from '@fulfilment/runtime';
+import type { CleanupJob } from '@fulfilment/service-host';
+import { deleteExpiredDays } from './history/day-partitions.js';
+import { deleteExpiredRevocations } from './subscriptions/access-revocations.js';
+
+const intervalMs = 60_000;
+
+export function cleanupJobs(database: Database, clock: Clock, logger: Logger): CleanupJob[] {
+  return [
+    { name: 'days of deliveries', intervalMs, deleteBatch: () => deleteExpiredDays(database, logger) },
+    { name: 'access revocations', intervalMs, deleteBatch: () => deleteExpiredRevocations(database) },
+    {
+      name: 'idempotency keys',
+      intervalMs,
+      deleteBatch: () => deleteExpiredIdempotencyKeys(database, clock()),
+    },
+  ];
+}

@@ -1,0 +1,32 @@
+import { BackgroundLoop, type Logger, type Shutdown } from '@fulfilment/runtime';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Deletes rows whose lifetime has ended. All replicas may run it. */
+export interface CleanupJob {
+  /** What it deletes. */
+  readonly name: string;
+  readonly intervalMs: number;
+  /** Deletes a batch, small enough to hold no lock for long. Returns their number; 0 if none is left. */
+  readonly deleteBatch: () => Promise<number>;
+}
+
+/** Starts each job in a loop of its own: a job that fails or has much to delete does not delay the others. */
+export function startCleanup(jobs: readonly CleanupJob[], logger: Logger, shutdown: Shutdown): void {
+  for (const { name, intervalMs, deleteBatch } of jobs) {
+    const round = () => deleteAndPause(deleteBatch);
+    const loop = new BackgroundLoop({ name: `cleanup of ${name}`, intervalMs, logger, round });
+    loop.start();
+    shutdown.add(`cleanup of ${name}`, () => loop.stop());
+  }
+}
+
+/**
+ * Pauses after a batch for nine times its duration, so that a job uses at most a tenth of a connection's
+ * time. Returns whether there may be more.
+ */
+async function deleteAndPause(deleteBatch: CleanupJob['deleteBatch']): Promise<boolean> {
+  const startedAt = performance.now();
+  if ((await deleteBatch()) === 0) return false;
+  await sleep(9 * (performance.now() - startedAt));
+  return true;
+}
