@@ -7,20 +7,20 @@ import { oneWayFolders } from './tools/lint/one-way-folders.mjs';
 /** Which layer may import which. Apps never import each other; arrows between libs go one way. */
 const layers = {
   pure: ['pure'],
-  runtime: ['pure', 'runtime'],
-  database: ['pure', 'runtime', 'database'],
-  platform: ['pure', 'runtime', 'database'],
-  host: ['pure', 'runtime', 'database', 'platform'],
-  testing: ['pure', 'runtime', 'database', 'platform', 'testing'],
+  testing: ['pure', 'testing'],
+  runtime: ['pure', 'runtime', 'testing'],
+  database: ['pure', 'runtime', 'database', 'testing'],
+  platform: ['pure', 'runtime', 'database', 'testing'],
+  host: ['pure', 'runtime', 'database', 'platform', 'testing'],
   app: ['pure', 'runtime', 'database', 'platform', 'host', 'testing'],
   e2e: ['pure', 'testing'],
   tools: ['pure', 'runtime', 'platform', 'testing'],
 };
 
 /** What a file's suffix forbids it to import (docs/adr/0002). */
-const never = (files, patterns, message) => ({
+const never = (files, patterns, message, alsoIgnored = []) => ({
   files,
-  ignores: ['**/*.spec.ts'],
+  ignores: ['**/*.spec.ts', ...alsoIgnored],
   rules: {
     'no-restricted-imports': ['error', { patterns: [{ group: patterns, message }] }],
   },
@@ -95,6 +95,12 @@ export default tseslint.config(
       },
     },
   },
+  never(
+    ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ['@fulfilment/testing', '@fulfilment/testing/*', '@fulfilment/*/testing', '**/testing/*'],
+    'Only tests import test support.',
+    ['**/*.fixture.ts', '**/test/**', '**/testing/**', 'apps/suite-e2e/**'],
+  ),
   never(
     ['apps/*/src/**/*.rules.ts'],
     [

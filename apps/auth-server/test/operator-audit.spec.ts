@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { auditOperator } from '../src/audit/operator-audit.js';

@@ -5,12 +5,12 @@ import { createLogger, SecretBox, Shutdown, systemClock } from '@fulfilment/runt
 import {
   eventually,
   freePort,
-  scratchDatabase,
   type FlakyProxy,
   storeUrl,
   testGateway,
   uniqueName,
 } from '@fulfilment/testing';
+import { scratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
 import { createOrganisation } from '../src/accounts/create-organisation.js';
 import { type Config, settings } from '../src/config.js';

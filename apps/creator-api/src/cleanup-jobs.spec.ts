@@ -2,7 +2,8 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { createLogger, Shutdown } from '@fulfilment/runtime';
 import { startCleanup } from '@fulfilment/service-host';
-import { eventually, scratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase } from '@fulfilment/database/testing';
+import { eventually } from '@fulfilment/testing';
 import { cleanupJobs } from './cleanup-jobs.js';
 import { migrations } from './migrations/index.js';
 

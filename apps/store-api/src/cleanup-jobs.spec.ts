@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { deleteExpiredInboxRows } from '@fulfilment/messaging';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { cleanupJobs } from './cleanup-jobs.js';
 import { migrations } from './migrations/index.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';

@@ -3,14 +3,9 @@ import { createDataSource, Database, statement } from '@fulfilment/database';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
-import {
-  eventually,
-  scratchBroker,
-  scratchDatabase,
-  storeUrl,
-  tokenMaker,
-  uniqueName,
-} from '@fulfilment/testing';
+import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
+import { scratchBroker } from '@fulfilment/messaging/testing';
+import { scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';

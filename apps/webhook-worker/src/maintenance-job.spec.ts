@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { deleteExpiredDays } from './history/day-partitions.js';
 import { migrations } from './migrations/index.js';
 import { NotifyOwners } from './subscriptions/notify-owners.js';

@@ -4,14 +4,9 @@ import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
-import {
-  eventually,
-  scratchBroker,
-  scratchDatabase,
-  storeUrl,
-  tokenMaker,
-  uniqueName,
-} from '@fulfilment/testing';
+import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
+import { scratchBroker } from '@fulfilment/messaging/testing';
+import { scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { Redis } from 'ioredis';
 import { createHmac } from 'node:crypto';

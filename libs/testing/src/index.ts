@@ -1,11 +1,8 @@
 export { sendConcurrently } from './send-concurrently.js';
 export { eventually } from './eventually.js';
 export { listen } from './listen.js';
-export { scratchBroker, type ScratchBroker } from './scratch-broker.js';
-export { migrationFaults } from './migration-faults.js';
-export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';
 export { storeUrl, uniqueName } from './stores.js';
-export { tokenMaker, type TokenMaker } from './token-maker.js';
+export { criticalRule, tokenMaker, type TokenMaker } from './token-maker.js';
 export {
   webhookReceiver,
   type Answer,

@@ -24,11 +24,14 @@ export class FactsSender {
   /** @param namespace of the exchange it publishes to */
   static async start(site: BenchSite, namespace: string, database: string): Promise<FactsSender> {
     const databaseUrl = await freshDatabase(site.stores.postgres, database);
-    const process = new ServedProcess([join(root, 'libs', 'testing', 'dist', 'facts-sender.js')], {
-      DATABASE_URL: databaseUrl,
-      RABBITMQ_URL: site.stores.rabbitmq,
-      RABBITMQ_NAMESPACE: namespace,
-    });
+    const process = new ServedProcess(
+      [join(root, 'libs', 'messaging', 'dist', 'testing', 'facts-sender.js')],
+      {
+        DATABASE_URL: databaseUrl,
+        RABBITMQ_URL: site.stores.rabbitmq,
+        RABBITMQ_NAMESPACE: namespace,
+      },
+    );
     return new FactsSender(databaseUrl, process, await process.origin());
   }
 

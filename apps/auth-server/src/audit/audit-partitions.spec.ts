@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@fulfilment/runtime';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { AuditByMonth } from '../migrations/0009-audit-by-month.js';
 import { migrations } from '../migrations/index.js';
 import { maintainAuditPartitions } from './audit-partitions.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { statement } from '@fulfilment/database';
 import { SecretBox, systemClock } from '@fulfilment/runtime';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { createUser } from '../accounts/create-user.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { migrations } from '../migrations/index.js';
 import { writeCountedRecords } from '../audit/counted-records.js';

@@ -1,7 +1,8 @@
 import { type Database, statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { createLogger } from '@fulfilment/runtime';
-import { listen, scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { listen } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { migrations } from '../migrations/index.js';
 import { fetchRates, exchangeRatesJob } from './exchange-rates.job.js';

@@ -1,6 +1,7 @@
 import { type Message, messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { eventually, scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
 import { factsConsumer } from '../consumers/facts.consumer.js';

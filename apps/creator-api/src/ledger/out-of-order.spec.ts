@@ -1,6 +1,6 @@
 import type { Message } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
 import { factsConsumer } from '../consumers/facts.consumer.js';

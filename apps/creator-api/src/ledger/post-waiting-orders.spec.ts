@@ -1,6 +1,6 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { type Database, type Statement, statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';

@@ -1,4 +1,4 @@
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CountedCreators1764000000007 } from './0007-counted-creators.js';
 import { migrations } from './index.js';

@@ -1,6 +1,7 @@
 import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { eventually, scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';

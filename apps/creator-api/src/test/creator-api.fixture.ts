@@ -3,14 +3,9 @@ import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contra
 import { RedisConnection, startApi } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
 import { type Clock, createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
-import {
-  eventually,
-  scratchBroker,
-  scratchDatabase,
-  storeUrl,
-  tokenMaker,
-  uniqueName,
-} from '@fulfilment/testing';
+import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
+import { scratchBroker } from '@fulfilment/messaging/testing';
+import { scratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { join } from 'node:path';

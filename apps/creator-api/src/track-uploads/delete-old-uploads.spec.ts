@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../migrations/index.js';
 import { deleteOldUploads } from './delete-old-uploads.js';
 

@@ -1,6 +1,6 @@
 import { type Database, type Statement, statement } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { countCreators, readCreators } from '../creators/list-creators.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';

@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { RejectedMessage } from '@fulfilment/messaging';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
 import { migrations } from '../migrations/index.js';
 import { measureOversold } from './oversold-stock.js';

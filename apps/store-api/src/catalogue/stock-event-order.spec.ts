@@ -1,4 +1,4 @@
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { migrations } from '../migrations/index.js';

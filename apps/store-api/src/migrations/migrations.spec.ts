@@ -1,5 +1,5 @@
 import { migrate, createDataSource, statement } from '@fulfilment/database';
-import { migrationFaults, scratchDatabase } from '@fulfilment/testing';
+import { migrationFaults, scratchDatabase } from '@fulfilment/database/testing';
 import { StripeKeys1764000000021 } from './0021-stripe-keys.js';
 import { migrations } from './index.js';
 

@@ -1,6 +1,6 @@
 import { maxAmount, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../migrations/index.js';
 import { FaultPoints } from '../fault-points.js';
 import type { Charge, OpenCharge, PaymentGateway } from './payment-gateway.js';

@@ -1,6 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
-import { eventually, scratchDatabase, type ScratchDatabase, flakyProxy } from '@fulfilment/testing';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import type { DaySpan } from './day-span.rules.js';

@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, type Statement, statement } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { dayFromNow } from '../due-deliveries.fixture.js';

@@ -1,4 +1,4 @@
-import { migrationFaults } from '@fulfilment/testing';
+import { migrationFaults } from '@fulfilment/database/testing';
 import { migrations } from './index.js';
 
 describe('the migrations', () => {

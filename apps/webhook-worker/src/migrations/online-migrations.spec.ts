@@ -1,6 +1,7 @@
 import { createDataSource, type Database, migrate, statement } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
-import { eventually, scratchDatabase, type ScratchDatabase, flakyProxy } from '@fulfilment/testing';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { DatabaseError } from 'pg';
 import { AbstractLogger, type DataSource, QueryFailedError } from 'typeorm';
 import { randomUUID } from 'node:crypto';

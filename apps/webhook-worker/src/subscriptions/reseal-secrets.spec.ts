@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
 import { migrations } from '../migrations/index.js';
 import { resealSecrets } from './reseal-secrets.js';

@@ -1,5 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
-import { eventually, type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../../migrations/index.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';

@@ -1,4 +1,4 @@
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../../migrations/index.js';
 import type { RefundRequest } from '../payment-gateway.js';
 import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';

@@ -1,4 +1,4 @@
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../../migrations/index.js';
 import type { OpenCharge } from '../payment-gateway.js';
 import {

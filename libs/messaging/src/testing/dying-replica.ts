@@ -3,7 +3,7 @@
  * Environment: DATABASE_URL, RABBITMQ_URL, RABBITMQ_NAMESPACE, QUEUE, KILLER.
  */
 import { z } from 'zod';
-import { isMessageQueue } from '@fulfilment/messaging';
+import { isMessageQueue } from '../index.js';
 import { startReplica } from './effects-replica.js';
 
 const environment = z

@@ -2,16 +2,16 @@
 import { type Message, parseMessage, topologyOf } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
-import { eventually } from '../eventually.js';
-import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { eventually } from '@fulfilment/testing';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import {
   appliedIds,
   EffectsTables1700000000000,
   type Replica,
   startReplica,
   stockReports,
-} from '../effects-replica.js';
+} from './testing/effects-replica.js';
 
 const queue = 'store-api.fulfilment';
 const claim = statement(

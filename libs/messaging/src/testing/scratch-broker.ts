@@ -6,9 +6,9 @@ import {
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
-import { declareQueues, ensureFactsExchange, queueNames } from '@fulfilment/messaging';
+import { declareQueues, ensureFactsExchange, queueNames } from '../index.js';
 import { type ConfirmChannel, connect } from 'amqplib';
-import { storeUrl, uniqueName } from './stores.js';
+import { storeUrl, uniqueName } from '@fulfilment/testing';
 
 export interface ScratchBroker {
   readonly url: string;

@@ -1,12 +1,12 @@
 /** Tests of the outbox relay during a transaction that keeps deleted rows in the index, as pg_dump does. */
 import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
-import { Messaging } from '@fulfilment/messaging';
+import { Messaging } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
-import { EffectsTables1700000000000, stockReports, stockSet } from '../effects-replica.js';
-import { eventually } from '../eventually.js';
-import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
+import { EffectsTables1700000000000, stockReports, stockSet } from './testing/effects-replica.js';
+import { eventually } from '@fulfilment/testing';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
 

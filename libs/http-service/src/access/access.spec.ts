@@ -5,10 +5,8 @@ import { Redis } from 'ioredis';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { z } from 'zod';
-import { eventually } from '../../eventually.js';
-import { storeUrl } from '../../stores.js';
-import { criticalRule, type TokenMaker, tokenMaker } from '../../token-maker.js';
-import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
+import { criticalRule, eventually, storeUrl, type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const jwks = z.object({ keys: z.array(z.record(z.string(), z.string())) });
 

@@ -1,10 +1,8 @@
 /** Tests that requests never wait for Redis while it is down, and use it again when it is back. */
-import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { RateLimiter, RedisConnection } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
-import { eventually } from '../../eventually.js';
-import { flakyProxy } from '../../flaky-proxy.js';
-import { storeUrl } from '../../stores.js';
+import { eventually, flakyProxy, storeUrl } from '@fulfilment/testing';
 
 describe('RedisConnection', () => {
   it('resolves every command within half a second while connections break, and then recovers', async () => {

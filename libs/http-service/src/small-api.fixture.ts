@@ -14,12 +14,11 @@ import {
   Scopes,
   startApi,
   TextField,
-} from '@fulfilment/http-service';
+} from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { Body, Controller, Get, Module, Post } from '@nestjs/common';
 import { randomInt } from 'node:crypto';
-import { storeUrl } from '../../stores.js';
-import type { TokenMaker } from '../../token-maker.js';
+import { storeUrl, type TokenMaker } from '@fulfilment/testing';
 
 class NoteDto {
   @TextField({ max: 60, normalize: true }) title: string;

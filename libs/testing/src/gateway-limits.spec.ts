@@ -4,8 +4,8 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { eventually } from '../eventually.js';
-import { type TestGateway, testGateway } from '../gateway.js';
+import { eventually } from './eventually.js';
+import { type TestGateway, testGateway } from './gateway.js';
 
 const nowhere = '127.0.0.1:1';
 

@@ -1,17 +1,11 @@
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
-import {
-  createMessagingTables,
-  declareQueuesOf,
-  dropMessagingTables,
-  Messaging,
-} from '@fulfilment/messaging';
+import { createMessagingTables, declareQueuesOf, dropMessagingTables, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { z } from 'zod';
-import { eventually } from './eventually.js';
-import { listen } from './listen.js';
+import { eventually, listen } from '@fulfilment/testing';
 
 /**
  * A program: a service that only publishes messages, with the suite's outbox and relay. It publishes an

@@ -1,7 +1,7 @@
-import { createDataSource, Database, type DataSourceSettings, migrate } from '@fulfilment/database';
+import { createDataSource, Database, type DataSourceSettings, migrate } from '../index.js';
 import pg from 'pg';
 import type { DataSource, MigrationInterface } from 'typeorm';
-import { storeUrl, uniqueName } from './stores.js';
+import { storeUrl, uniqueName } from '@fulfilment/testing';
 
 export interface ScratchDatabase {
   readonly url: string;

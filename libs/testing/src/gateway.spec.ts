@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { Client } from 'undici';
-import { type TestGateway, testGateway } from '../gateway.js';
+import { type TestGateway, testGateway } from './gateway.js';
 
 let service: Server;
 let gateway: TestGateway;

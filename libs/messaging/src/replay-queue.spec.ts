@@ -1,8 +1,8 @@
 /** Tests of replay queues in libs/messaging. */
 import { messages, type Message, topologyOf } from '@fulfilment/contracts';
-import { ReplayQueue } from '@fulfilment/messaging';
+import { ReplayQueue } from './index.js';
 import { connect } from 'amqplib';
-import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 
 const some = (count: number): Message[] =>
   Array.from({ length: count }, () =>

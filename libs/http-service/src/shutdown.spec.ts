@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { eventually } from '../../eventually.js';
-import { type TokenMaker, tokenMaker } from '../../token-maker.js';
+import { eventually, type TokenMaker, tokenMaker } from '@fulfilment/testing';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
 describe('the shutdown of an API', () => {

@@ -8,8 +8,8 @@ import {
 } from 'jose';
 import { createHash, randomUUID } from 'node:crypto';
 import request from 'supertest';
-import { type TokenMaker, tokenMaker } from '../../token-maker.js';
-import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
+import { type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const generate = (algorithm = 'ES256') => generateKeyPair(algorithm, { extractable: true });
 const nowSeconds = () => Math.floor(Date.now() / 1000);

@@ -5,10 +5,11 @@ import {
   createDataSource,
   migrate,
   statement,
-} from '@fulfilment/database';
+} from './index.js';
 import { randomUUID } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { eventually, scratchDatabase, type ScratchDatabase } from '../index.js';
+import { eventually } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from './testing/index.js';
 
 const insertNumber = statement('test.insert-number', 'INSERT INTO numbers (id) VALUES ($1)');
 const waiting = statement(

@@ -1,8 +1,8 @@
 /** Tests that replicas share a quota, and that frequent clients do not cost a Redis command per request. */
-import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { RateLimiter, RedisConnection } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
-import { storeUrl } from '../../stores.js';
+import { storeUrl } from '@fulfilment/testing';
 
 const logger = createLogger('test', 'fatal');
 

@@ -1,6 +1,6 @@
-import { buildConcurrently, changeBriefly } from '@fulfilment/database';
+import { buildConcurrently, changeBriefly } from '../index.js';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { migrationFaults } from '../index.js';
+import { migrationFaults } from './index.js';
 
 class Tables1700000000000 implements MigrationInterface {
   readonly name = 'Tables1700000000000';

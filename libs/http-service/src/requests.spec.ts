@@ -2,8 +2,7 @@
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { eventually } from '../../eventually.js';
-import { type TokenMaker, tokenMaker } from '../../token-maker.js';
+import { eventually, type TokenMaker, tokenMaker } from '@fulfilment/testing';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
 describe('requests to an API', () => {

@@ -1,10 +1,9 @@
 /** Tests of libs/database; messaging.spec.ts explains why they are here. */
-import { createDataSource, Database, migrate, statement, allInOrder } from '@fulfilment/database';
+import { createDataSource, Database, migrate, statement, allInOrder } from './index.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { eventually } from '../eventually.js';
-import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
-import { flakyProxy } from '../flaky-proxy.js';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
 
 class Numbers1700000000000 implements MigrationInterface {
   name = 'Numbers1700000000000';

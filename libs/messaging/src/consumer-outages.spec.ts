@@ -1,10 +1,9 @@
 /** Tests of consumers while PostgreSQL is down, or slow for one of them. */
 import type { Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { eventually } from '../eventually.js';
-import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
-import { type FlakyProxy, flakyProxy } from '../flaky-proxy.js';
+import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import {
   appliedIds,
   EffectsTables1700000000000,
@@ -12,7 +11,7 @@ import {
   startReplica,
   stockReports,
   stockSet,
-} from '../effects-replica.js';
+} from './testing/effects-replica.js';
 
 const queue = 'store-api.fulfilment';
 const quick = { first: 1, last: 20 };

@@ -1,12 +1,12 @@
 /** Tests of the gauges of a service's queues. */
 import { topologyOf } from '@fulfilment/contracts';
-import { RejectedMessage } from '@fulfilment/messaging';
+import { RejectedMessage } from './index.js';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
-import { EffectsTables1700000000000, startReplica, stockReports } from '../effects-replica.js';
-import { eventually } from '../eventually.js';
-import { scratchBroker } from '../scratch-broker.js';
-import { scratchDatabase } from '../scratch-database.js';
+import { EffectsTables1700000000000, startReplica, stockReports } from './testing/effects-replica.js';
+import { eventually } from '@fulfilment/testing';
+import { scratchBroker } from './testing/scratch-broker.js';
+import { scratchDatabase } from '@fulfilment/database/testing';
 
 const queue = 'store-api.fulfilment';
 const gauge = async (name: string): Promise<number | undefined> =>

@@ -1,11 +1,10 @@
 /** Tests that libs/http-service accepts tokens of new signing keys, and that forged tokens are cheap. */
 import { audiences, issuer } from '@fulfilment/contracts';
-import { TokenVerifier } from '@fulfilment/http-service';
+import { TokenVerifier } from '../index.js';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { eventually } from '../../eventually.js';
-import { listen } from '../../listen.js';
+import { eventually, listen } from '@fulfilment/testing';
 
 const baseUrl = 'https://suite.example';
 

@@ -1,4 +1,4 @@
-import { createDataSource, type Database, migrate, statement } from '@fulfilment/database';
+import { createDataSource, type Database, migrate, statement } from '../index.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';

@@ -1,4 +1,4 @@
-import { BatchLoader } from '@fulfilment/database';
+import { BatchLoader } from './index.js';
 import { describe, expect, it } from '@jest/globals';
 
 /** A loader whose statements end when the test ends them. */

@@ -1,16 +1,15 @@
 /** Replicas of a test service that records the ids of the messages it applied, in order. */
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
-import { createDataSource, Database, statement } from '@fulfilment/database';
+import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
 import {
   type ConsumerTimes,
   createMessagingTables,
   dropMessagingTables,
   forEachMessage,
   Messaging,
-} from '@fulfilment/messaging';
+} from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import type { Transaction } from '@fulfilment/database';
 
 export class EffectsTables1700000000000 implements MigrationInterface {
   name = 'EffectsTables1700000000000';

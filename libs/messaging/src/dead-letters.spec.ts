@@ -8,13 +8,12 @@ import {
   forEachMessage,
   Messaging,
   RejectedMessage,
-} from '@fulfilment/messaging';
+} from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { eventually } from '../eventually.js';
-import { type ScratchBroker, scratchBroker } from '../scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '../scratch-database.js';
-import { flakyProxy } from '../flaky-proxy.js';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 
 class Tables1700000000000 implements MigrationInterface {
   name = 'Tables1700000000000';

@@ -1,0 +1,2 @@
+export { migrationFaults } from './migration-faults.js';
+export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';

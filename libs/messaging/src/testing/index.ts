@@ -1,0 +1,1 @@
+export { scratchBroker, type ScratchBroker } from './scratch-broker.js';
