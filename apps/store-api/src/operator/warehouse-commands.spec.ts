@@ -1,0 +1,70 @@
+import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { warehouseCommands } from './warehouse-commands.js';
+
+type Given = Readonly<Record<string, string>>;
+const parcel = {
+  ORDER: 'ord_1',
+  carrier: 'UPS',
+  'tracking-number': '1Z',
+  'tracking-url': 'https://track.example/1Z',
+};
+
+describe('the commands of a warehouse', () => {
+  it.each<[keyof typeof warehouseCommands, Given, RegExp]>([
+    ['order ship', { ...parcel, 'tracking-url': 'x' }, /must be an http or https address/],
+    ['order ship', { ...parcel, carrier: 'x'.repeat(256) }, /must be at most 255 characters long/],
+    ['order cancel', { ORDER: 'ord_1', reason: 'x'.repeat(501) }, /must be at most 500 characters long/],
+    ...['-1', '-12.5', '1.5', 'many', '1000000000'].map(
+      (N): [keyof typeof warehouseCommands, Given, RegExp] => [
+        'stock set',
+        { SKU: 'prod_1', N },
+        /must be a whole number from 0 to 999999999/,
+      ],
+    ),
+    ...['0', '-1.5', '+', '1000000000'].map((DELTA): [keyof typeof warehouseCommands, Given, RegExp] => [
+      'stock adjust',
+      { SKU: 'prod_1', DELTA },
+      /must be a whole number from -999999999 to 999999999, and not 0/,
+    ]),
+    ['stock adjust', { SKU: 'prod_1' }, /is missing/],
+  ])('reject %s %j before anything is published', (name, given, complaint) => {
+    expect(() => warehouseCommands[name].prepare(given)).toThrow(complaint);
+  });
+
+  describe('with a running service', () => {
+    let store: StoreApiUnderTest;
+    let sku = '';
+    beforeAll(async () => {
+      store = await startStoreApi();
+      const creator = await store.creator();
+      [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    });
+    afterAll(() => store.stop());
+
+    const run = (name: keyof typeof warehouseCommands, given: Given, namespace = store.broker.namespace) =>
+      warehouseCommands[name].prepare(given)({
+        database: store.database,
+        settings: { RABBITMQ_URL: store.broker.url, RABBITMQ_NAMESPACE: namespace },
+      });
+
+    it('return when the service has applied the message', async () => {
+      expect(await run('stock adjust', { SKU: sku, DELTA: '-3' })).toEqual({
+        message_id: expect.any(String),
+        type: 'fulfilment.stock_adjusted',
+        outcome: 'applied',
+      });
+    });
+
+    it('fail with the reason of the service for a rejected message', async () => {
+      await expect(run('order deliver', { ORDER: 'nonsense' })).rejects.toThrow(
+        'Rejected: order nonsense does not exist.',
+      );
+    });
+
+    it('fail when RabbitMQ does not confirm the message', async () => {
+      await expect(run('stock set', { SKU: sku, N: '1' }, 'no_such_namespace')).rejects.toThrow(
+        'RabbitMQ did not confirm the message.',
+      );
+    });
+  });
+});
