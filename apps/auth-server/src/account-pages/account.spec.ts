@@ -1,0 +1,300 @@
+import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { passwordChanged } from '../test/backdate.js';
+import { App } from '../test/app.js';
+import { auditEventsOf, auditRecords } from '../test/audit-records.js';
+import { makeUser } from '../test/make-user.js';
+import { password, runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const newPassword = 'quite another horse';
+let people = 0;
+async function person(): Promise<string> {
+  people += 1;
+  const email = `account-${String(people)}@harbour.example`;
+  await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
+  return email;
+}
+
+/** Opens an account page, signing in on the way. */
+async function account(email: string, path: string) {
+  const browser = new FormBrowser(server);
+  const page = await browser.get(`${server.url}${path}`);
+  const shown = await browser.submit(formOf(page, '/login'), { email, password });
+  return { browser, shown };
+}
+
+const accessStatus = async (token: string) =>
+  (
+    await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+  ).status;
+
+describe('the account pages', () => {
+  it.each(['/account', '/account/apps', '/account/browsers', '/account/security'])(
+    'redirect from %s to the sign-in without a session, and back after it',
+    async (path) => {
+      const { shown } = await account(await person(), path);
+      expect([shown.status, shown.url.pathname]).toEqual([200, path]);
+    },
+  );
+
+  it('leave no token family behind after the sign-in', async () => {
+    const email = await person();
+    await account(email, '/account');
+    const rows = await server.database.rows(
+      {
+        name: 'test.left-behind',
+        text: `SELECT model FROM oidc_model WHERE client_id = 'account' AND model <> 'Interaction'
+               AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
+      },
+      [email],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('are closed to a disabled user', async () => {
+    const email = await person();
+    const { browser } = await account(email, '/account');
+    await server.database.run(
+      { name: 'test.disable', text: 'UPDATE users SET disabled_at = now() WHERE email = $1' },
+      [email],
+    );
+    expect((await browser.get(`${server.url}/account`)).text).not.toContain('Connected apps');
+  });
+
+  it('show a signed-out page when the sign-in is cancelled, whatever page was requested', async () => {
+    const browser = new FormBrowser(server);
+    const page = await browser.get(`${server.url}/account/security`);
+    const cancelled = await browser.submit(formOf(page, '/abort'));
+    expect(cancelled.url.pathname).toBe('/account/signed-out');
+    const { browser: known } = await account(await person(), '/account');
+    const back = await known.get(`${server.url}/account/signed-in?state=https://evil.example&code=x%00`);
+    expect(back.status).toBe(400);
+    const home = await known.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
+    expect(home.url.href).toBe(`${server.url}/account`);
+  });
+
+  it.each([
+    '/account/apps/disconnect',
+    '/account/browsers/sign-out',
+    '/account/security/password',
+    '/account/security/second-factor',
+    '/account/security/second-factor/remove',
+    '/account/security/recovery-codes',
+  ])(
+    'reject a form at %s without its token, with the token of another session, or from another site',
+    async (action) => {
+      const { browser, shown } = await account(await person(), '/account/security');
+      const { browser: other, shown: othersPage } = await account(await person(), '/account/security');
+      const csrf = formOf(shown, '/password').hidden['csrf'] ?? '';
+      const othersCsrf = formOf(othersPage, '/password').hidden['csrf'] ?? '';
+      expect(csrf).not.toBe(othersCsrf);
+      const rejected: Page[] = [
+        await browser.submit({ action, hidden: {} }),
+        await browser.submit({ action, hidden: { csrf: othersCsrf } }),
+        await other.submit({ action, hidden: { csrf } }),
+        await browser.submit({ action, hidden: { csrf } }, {}, { origin: 'https://evil.example' }),
+      ];
+      expect(rejected.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    },
+  );
+
+  it('cannot be framed and are never cached', async () => {
+    const { shown } = await account(await person(), '/account/apps');
+    expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(shown.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('connected apps', () => {
+  it('are listed with their permissions, and lose access immediately when they are disconnected', async () => {
+    const email = await person();
+    const app = await App.registered(server, { client_name: 'Tour <b>Planner</b>' });
+    const { tokens } = await app.signIn('openid orders:read offline_access', { email });
+    const other = await App.registered(server, { client_name: 'Another app' });
+    const { tokens: othersTokens } = await other.signIn('openid offline_access', { email });
+    const { browser, shown } = await account(email, '/account/apps');
+    expect(shown.text).toContain('Tour &lt;b&gt;Planner&lt;/b&gt;');
+    expect(shown.text).toContain('Read fulfilment orders');
+    expect(shown.text).toContain('For Harbour Lights');
+    const form = shown.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);
+    const done = await browser.submit(form ?? formOf(shown, '/none'));
+    expect(done.text).toContain('The app has been disconnected');
+    expect(done.text).not.toContain('Planner');
+    expect(done.text).toContain('Another app');
+    expect(await accessStatus(tokens.access_token)).toBe(401);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect(await accessStatus(othersTokens.access_token)).toBe(200);
+    const { steps } = await app.authorize('openid orders:read', { email });
+    expect(steps).toEqual(['login', 'consent']); // the consent is gone
+    expect(await auditEventsOf(server, { email })).toContain('app_disconnected');
+  });
+
+  it('of another user are neither listed nor disconnected', async () => {
+    const [mine, theirs] = [await person(), await person()];
+    const app = await App.registered(server, { client_name: 'Their app' });
+    const { tokens } = await app.signIn('openid offline_access', { email: theirs });
+    const { browser, shown } = await account(mine, '/account/apps');
+    expect(shown.text).not.toContain('Their app');
+    const security = await browser.get(`${server.url}/account/security`);
+    const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
+    await browser.submit({
+      action: '/account/apps/disconnect',
+      hidden: { csrf, client_id: app.clientId },
+    });
+    expect(await accessStatus(tokens.access_token)).toBe(200);
+  });
+});
+
+describe('browsers', () => {
+  it('are listed and signed out one by one, which ends the tokens of the session and keeps offline access', async () => {
+    const email = await person();
+    const app = await App.registered(server);
+    const bound = await app.signIn('openid', { email });
+    const offline = await app.signIn('openid offline_access', { email, browser: bound.browser });
+    const { browser, shown } = await account(email, '/account/browsers');
+    expect(shown.text).toContain('this browser');
+    const form = formOf(shown, '/browsers/sign-out');
+    const done = await browser.submit(form);
+    expect(done.text).toContain('Signed out of that browser.');
+    expect(done.forms).toEqual([]);
+    expect(await accessStatus(bound.tokens.access_token)).toBe(401);
+    expect(await accessStatus(offline.tokens.access_token)).toBe(200);
+    const repeated = await app.authorize('openid', { email, browser: bound.browser });
+    expect(repeated.steps).toContain('login');
+  });
+
+  it('stay signed out when a request in progress saves the session again', async () => {
+    const email = await person();
+    const { browser } = await account(email, '/account');
+    const other = await account(email, '/account/browsers');
+    const sessions = {
+      name: 'test.sessions-of',
+      text: `SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
+             WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
+    };
+    const before = await server.database.rows<Record<string, unknown>>(sessions, [email]);
+    await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
+    for (const row of before) {
+      await server.database.run(
+        {
+          name: 'test.save-session-again',
+          text: `INSERT INTO oidc_model (model, id, payload, account_id, session_uid, expires_at)
+                 VALUES ('Session', $1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+        },
+        [row['id'], row['payload'], row['account_id'], row['session_uid'], row['expires_at']],
+      );
+    }
+    expect(before).toHaveLength(2);
+    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
+    expect((await other.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
+  });
+
+  it('of another user cannot be signed out', async () => {
+    const theirs = await account(await person(), '/account/browsers');
+    const [row] = await server.database.rows<{ uid: string }>({
+      name: 'test.newest-browser',
+      text: 'SELECT uid FROM browser_sessions ORDER BY signed_in_at DESC LIMIT 1',
+    });
+    const { browser } = await account(await person(), '/account/browsers');
+    const security = await browser.get(`${server.url}/account/security`);
+    const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
+    await browser.submit({
+      action: '/account/browsers/sign-out',
+      hidden: { csrf, session: row?.uid ?? '' },
+    });
+    expect((await theirs.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
+  });
+});
+
+describe('the password', () => {
+  const change = (browser: FormBrowser, page: Page, fields: Record<string, string> = {}) =>
+    browser.submit(formOf(page, '/security/password'), {
+      current_password: password,
+      new_password: newPassword,
+      repeated_password: newPassword,
+      ...fields,
+    });
+
+  it('is changed by the person, which signs out every other browser', async () => {
+    const email = await person();
+    const elsewhere = await account(email, '/account');
+    const { browser, shown } = await account(email, '/account/security');
+    const done = await change(browser, shown);
+    expect(done.text).toContain('Your password has been changed.');
+    const left = await elsewhere.browser.get(`${server.url}/account`);
+    expect(left.text).toContain('id="password"');
+    const old = await elsewhere.browser.submit(formOf(left, '/login'), { email, password });
+    expect(old.status).toBe(401);
+    const fresh = await elsewhere.browser.submit(formOf(old, '/login'), { email, password: newPassword });
+    expect(fresh.url.pathname).toBe('/account');
+    expect(await auditEventsOf(server, { email })).toContain('password_changed');
+  });
+
+  it.each([
+    ['with the wrong one', { current_password: 'wrong' }, 401],
+    ['for one that is too short', { new_password: 'short', repeated_password: 'short' }, 400],
+    ['for one that was not repeated', { repeated_password: 'something else' }, 400],
+    ['for the same one', { new_password: password, repeated_password: password }, 400],
+    [
+      'for one of 1025 characters',
+      { new_password: 'x'.repeat(1025), repeated_password: 'x'.repeat(1025) },
+      400,
+    ],
+  ])('is not changed %s', async (_, fields, status) => {
+    const email = await person();
+    const { browser, shown } = await account(email, '/account/security');
+    expect((await change(browser, shown, fields)).status).toBe(status);
+    expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
+  });
+
+  it('that is wrong is audited once', async () => {
+    const email = await person();
+    const { browser, shown } = await account(email, '/account/security');
+    await change(browser, shown, { current_password: 'wrong' });
+    const records = await auditRecords(server, { email });
+    expect(records.filter(({ event }) => event.startsWith('password_'))).toEqual([
+      {
+        event: 'password_change_failed',
+        email,
+        details: { intended: 'password_changed', locked: false },
+      },
+    ]);
+  });
+
+  it('invalidates a sign-in in progress with the old password when it is changed', async () => {
+    const email = await person();
+    const late = new FormBrowser(server);
+    const page = await late.get(`${server.url}/account`);
+    const proved = await late.submit(formOf(page, '/login'), { email, password });
+    expect(proved.url.pathname).toBe('/account');
+    await passwordChanged(server, email);
+    expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
+  });
+
+  it('keeps the browser in which it was changed signed in, also for apps', async () => {
+    const email = await person();
+    const app = await App.registered(server);
+    const { browser, shown } = await account(email, '/account/security');
+    await change(browser, shown);
+    expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
+  });
+
+  it('is not changed when the session was ended concurrently', async () => {
+    const email = await person();
+    const { browser, shown } = await account(email, '/account/security');
+    const other = await account(email, '/account/browsers');
+    await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
+    const late = await change(browser, shown);
+    expect(late.text).toContain('id="password"');
+    expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
+  });
+});

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openChromium } from '@fulfilment/testing/chromium';
+import axe from 'axe-core';
+import { Secret, TOTP } from 'otpauth';
+import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { App, thirdPartyRedirect } from '../test/app.js';
+import { password, runningServer, type RunningServer } from '../test/running-server.js';
+
+/** Tests of the pages in a real browser: by keyboard, on small screens, in dark mode, without JavaScript. */
+const email = 'owner@meridian.example';
+const settings: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
+  ['a wide screen', { viewport: { width: 1200, height: 800 } }],
+  ['a small dark screen', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
+];
+
+let server: RunningServer;
+let chromium: Chromium;
+let app: App;
+beforeAll(async () => {
+  [server, chromium] = await Promise.all([
+    runningServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' }),
+    openChromium(),
+  ]);
+  app = await App.registered(server, { client_name: 'Tour Merch Planner' });
+});
+afterAll(async () => {
+  await chromium.close();
+  await server.stop();
+});
+
+/** Uses a page with only the keyboard. */
+async function fillByKeyboard(page: Page, values: readonly string[]): Promise<void> {
+  await page.locator('input:focus').waitFor(); // the page focuses its first input
+  for (const [index, value] of values.entries()) {
+    if (index > 0) await page.keyboard.press('Tab');
+    await page.keyboard.type(value);
+  }
+  await page.keyboard.press('Enter');
+}
+
+/** Violations of WCAG 2.2 A and AA that axe finds, and whether the page scrolls horizontally. */
+async function faultsOf(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
+  const violations = javaScriptEnabled === false ? [] : await axeViolations(page);
+  const sideways = await page
+    .locator('html')
+    .evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+  return [
+    ...violations.map(({ id, nodes }) => [page.url(), id, nodes.map(({ html }) => html)]),
+    ...(sideways ? [[page.url(), 'scrolls sideways']] : []),
+  ];
+}
+
+async function axeViolations(page: Page): Promise<axe.Result[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(
+    (tags) => axe.run({ runOnly: tags }),
+    ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  );
+  return violations;
+}
+
+describe.each(settings)('on %s', (_, options) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+  let strangers: string[];
+  beforeEach(async () => {
+    context = await chromium.newContext({ ...options, ignoreHTTPSErrors: true });
+    context.setDefaultTimeout(10_000);
+    page = await context.newPage();
+    complaints = [];
+    strangers = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      const { origin } = new URL(request.url());
+      if (origin !== server.url && !request.url().startsWith(thirdPartyRedirect)) strangers.push(origin);
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+  });
+
+  it('a person signs in, selects a creator and consents with only the keyboard', async () => {
+    const { url } = await app.request('openid orders:read offline_access', { prompt: 'consent' });
+    await page.goto(url);
+    await fillByKeyboard(page, [email, 'wrong']);
+    await page.getByRole('alert').waitFor();
+    expect(await page.locator('#password:focus').count()).toBe(1);
+    await fillByKeyboard(page, [password]);
+    await page.getByRole('heading', { name: 'Allow Tour Merch Planner (app.example)?' }).waitFor();
+    await page.getByRole('radio', { name: 'First of Meridian' }).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('radio', { name: 'Second of Meridian' }).isChecked()).toBe(true);
+    await page.keyboard.press('Tab');
+    const sentBack = page.waitForRequest((request) => request.url().startsWith(thirdPartyRedirect));
+    await page.keyboard.press('Enter');
+    const answer = new URL((await sentBack).url()).searchParams;
+    expect(answer.get('code')).toEqual(expect.any(String));
+    // The 401 of the wrong password, and the redirect to an app that is not running.
+    expect(complaints.filter((text) => !/401|ERR_NAME/.test(text))).toEqual([]);
+    expect(strangers).toEqual([]);
+  });
+
+  it('every page is accessible', async () => {
+    const faults: unknown[] = [];
+    const look = async (path?: string): Promise<void> => {
+      if (path !== undefined) await page.goto(`${server.url}${path}`);
+      faults.push(...(await faultsOf(page, options)));
+    };
+    await look('/account/apps');
+    await fillByKeyboard(page, [email, 'wrong']);
+    await page.getByRole('alert').waitFor();
+    await look();
+    await fillByKeyboard(page, [password]);
+    await page.getByRole('heading', { name: 'Connected apps' }).waitFor();
+    await look();
+    for (const path of ['/account', '/account/browsers', '/account/security']) await look(path);
+    await look('/account/security/second-factor');
+    await look('/account/signed-out');
+    await look('/api/auth/oauth2/end-session');
+    await look('/api/auth/oauth2/authorize?client_id=nobody');
+    const { url } = await app.request('openid orders:read offline_access', { prompt: 'consent' });
+    await page.goto(url);
+    await look();
+    expect(faults).toEqual([]);
+    expect(complaints.filter((text) => !/40[01]/.test(text))).toEqual([]);
+    expect(strangers).toEqual([]);
+  });
+
+  it('a global admin sets up the required second factor and signs in with it', async () => {
+    await server.database.run({ name: 'test.no-factor', text: 'DELETE FROM second_factors' });
+    await page.goto(`${server.url}/account/security`);
+    await fillByKeyboard(page, ['operator@platform.example', password]);
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    const faults = await faultsOf(page, options);
+    await page.getByText('Can’t scan the code?').click();
+    const key = (await page.locator('details code').textContent()) ?? '';
+    const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
+    await page.getByLabel('Code from the app').fill(totp.generate());
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    faults.push(...(await faultsOf(page, options)));
+    expect(await page.getByRole('listitem').count()).toBe(10);
+    await page.getByRole('button', { name: 'I have saved my codes' }).click();
+    await page.getByRole('heading', { name: 'Security' }).waitFor();
+    faults.push(...(await faultsOf(page, options)));
+
+    await page.getByRole('link', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.goto(`${server.url}/account`);
+    await fillByKeyboard(page, ['operator@platform.example', password]);
+    await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
+    faults.push(...(await faultsOf(page, options)));
+    await fillByKeyboard(page, [totp.generate({ timestamp: Date.now() + 30_000 })]);
+    await page.waitForURL(`${server.url}/account`);
+    expect(faults).toEqual([]);
+    expect(complaints).toEqual([]);
+    expect(strangers).toEqual([]);
+  });
+});
+
+describe('another site', () => {
+  it('can neither frame a page nor send its forms', async () => {
+    const context = await chromium.newContext({ ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    await page.goto(`${server.url}/account/security`);
+    await fillByKeyboard(page, [email, password]);
+    await page.getByRole('heading', { name: 'Security' }).waitFor();
+    await page.route('https://evil.example/**', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<iframe src="${server.url}/account/security"></iframe>
+               <form method="post" action="${server.url}/account/browsers/sign-out">
+               <input name="session" value="others"><button>Win</button></form>`,
+      }),
+    );
+    await page.goto('https://evil.example/');
+    const framed = page.frames().find((frame) => frame.parentFrame() !== null);
+    expect(await framed?.getByRole('heading').count()).toBe(0);
+    await page.getByRole('button').click();
+    await page.waitForURL(`${server.url}/**`);
+    // Without the session cookie the form only redirects to the sign-in.
+    await page.getByRole('heading', { name: 'Browsers' }).waitFor();
+    expect(await page.getByRole('status').count()).toBe(0);
+    await context.close();
+  });
+});

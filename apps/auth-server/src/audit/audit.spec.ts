@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { App } from '../test/app.js';
+import { serverWithOperator } from '../test/operator.js';
+
+const given = serverWithOperator();
+
+const pageSchema = z.object({
+  events: z.array(
+    z.object({
+      at: z.iso.datetime(),
+      event: z.string(),
+      user_id: z.string().nullable(),
+      email: z.string().nullable(),
+      client_id: z.string().nullable(),
+      ip: z.string().nullable(),
+      user_agent: z.string().nullable(),
+      details: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  before: z.string().nullable(),
+});
+const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
+  pageSchema.parse(await given.operator.run('audit', flags));
+const insert = (text: string, values: readonly unknown[] = []) =>
+  given.server.database.run({ name: `test.${text.length}`, text }, values);
+
+describe('ops audit', () => {
+  it('prints user, client, event, address and user agent, the newest last', async () => {
+    const app = await App.registered(given.server);
+    await app.signIn('orders:read', { email: 'owner@harbour.example' });
+    const { events } = await audit({ user: 'OWNER@harbour.example' });
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['user_created', 'signed_in', 'consent_given']),
+    );
+    expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort());
+    expect(events.find(({ event }) => event === 'signed_in')).toMatchObject({
+      user_id: given.server.people.owner.user_id,
+      email: 'owner@harbour.example',
+      client_id: app.clientId,
+      ip: expect.stringMatching(/127\.0\.0\.1|::1/),
+      user_agent: expect.any(String),
+    });
+    const ofClient = (await audit({ client: app.clientId })).events;
+    expect(ofClient.length).toBeGreaterThan(0);
+    expect(ofClient.every(({ client_id }) => client_id === app.clientId)).toBe(true);
+    const signIns = (await audit({ event: 'signed_in', user: given.server.people.owner.user_id })).events;
+    expect(signIns.every(({ event }) => event === 'signed_in')).toBe(true);
+  });
+
+  it('is paged by a key, also when many records have the same time', async () => {
+    await insert(
+      `INSERT INTO audit_log (at, event, client_id, details)
+       SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
+       FROM generate_series(0, 49) AS number`,
+    );
+    const numbers: unknown[] = [];
+    let before: string | undefined;
+    do {
+      const page = await audit({ client: 'paged', limit: '7', ...(before === undefined ? {} : { before }) });
+      numbers.unshift(...page.events.map(({ details }) => details['number']));
+      before = page.before ?? undefined;
+    } while (before !== undefined);
+    expect(numbers).toEqual(Array.from({ length: 50 }, (_, number) => number));
+    const window = { client: 'paged', since: '2020-01-01T00:00:01', until: '2020-01-01T00:00:03Z' };
+    expect((await audit(window)).events.map(({ details }) => details['number'])).toEqual(
+      Array.from({ length: 20 }, (_, number) => number + 10),
+    );
+    expect((await audit({ client: 'paged', since: '2h' })).events).toEqual([]);
+  });
+
+  it.each([
+    [{ event: 'nonsense' }, 'must be one of signed_in'],
+    [{ since: 'yesterday' }, 'must be an ISO 8601 time'],
+    [{ limit: '0' }, 'must be a whole number from 1 to 1000'],
+    [{ limit: '1001' }, 'must be a whole number from 1 to 1000'],
+    [{ before: 'x' }, 'must be the `before` of an earlier page'],
+    [{ user: 'nobody@no.example' }, 'The user nobody@no.example does not exist.'],
+  ])('rejects %j', async (given, complaint) => {
+    await expect(audit(given)).rejects.toThrow(complaint);
+  });
+
+  it('reads a log that only grows', async () => {
+    for (const text of ['UPDATE audit_log SET ip = NULL', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
+      await expect(insert(text)).rejects.toThrow('audit_log only grows');
+  });
+
+  it('uses an index for each filter', async () => {
+    await insert(
+      `INSERT INTO audit_log (at, event, user_id, client_id)
+       SELECT timestamptz '2021-01-01' + number * interval '1 second', 'code_issued',
+         ('00000000-0000-7000-8000-' || lpad((number % 500)::text, 12, '0'))::uuid, 'client-' || number % 100
+       FROM generate_series(1, 20000) AS number`,
+    );
+    await insert('ANALYZE audit_log');
+    const filters = {
+      audit_log_earlier_at: `at >= '2021-01-01T02:00Z'`,
+      audit_log_earlier_event: `event = 'keys_rotated'`,
+      audit_log_earlier_of_user: `user_id = '00000000-0000-7000-8000-000000000007'`,
+      audit_log_earlier_of_client: `client_id = 'client-7'`,
+    };
+    for (const [index, filter] of Object.entries(filters)) {
+      const plan = await given.server.database.rows<{ 'QUERY PLAN': string }>({
+        name: `test.${index}`,
+        text: `EXPLAIN SELECT * FROM audit_log WHERE ${filter} ORDER BY at DESC, position DESC LIMIT 101`,
+      });
+      const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+      expect(text).toContain(index);
+      expect(text).not.toContain('Seq Scan');
+    }
+  });
+});

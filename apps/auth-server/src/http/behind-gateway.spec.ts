@@ -1,0 +1,186 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { metrics } from '@fulfilment/runtime';
+import { request as requestPlainly } from 'node:http';
+import { request } from 'node:https';
+import { App } from '../test/app.js';
+import { json } from '../test/json.js';
+import { password, runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const places = [
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server/api/auth',
+  '/api/auth/.well-known/openid-configuration',
+  '/.well-known/openid-configuration/api/auth',
+];
+const lies = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'gopher',
+  'x-forwarded-port': '666',
+  'x-forwarded-for': '203.0.113.9, 198.51.100.7',
+  'x-forwarded-prefix': '/evil.example',
+  forwarded: 'for=203.0.113.9;host=evil.example;proto=http',
+};
+
+it('accepts a request target with scheme and host, and ignores both (RFC 9112 §3.2.2)', async () => {
+  const { hostname, port } = new URL(server.direct);
+  const text = await new Promise<string>((resolve, reject) => {
+    const path = 'http://evil.example/api/auth/.well-known/openid-configuration';
+    requestPlainly({ hostname, port, path }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => resolve(Buffer.concat(parts).toString()));
+    })
+      .on('error', reject)
+      .end();
+  });
+  expect(JSON.parse(text)).toMatchObject({ issuer: `${server.url}/api/auth` });
+});
+
+it('counts and times requests by route', async () => {
+  await get('/api/auth/oauth2/register/nobody', {});
+  const text = await metrics.metrics();
+  expect(text).toMatch(
+    /^http_request_duration_seconds_count\{method="GET",route="\/api\/auth\/oauth2\/register",status="401"\} [1-9]/m,
+  );
+});
+
+describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
+  it('is the same at all four URLs, whatever Host, X-Forwarded-* or Forwarded the client sends', async () => {
+    const documents = await Promise.all(places.map((path) => get(path, lies)));
+    const honest = await get(places[0] ?? '', {});
+    for (const document of documents) {
+      expect(document.status).toBe(200);
+      expect(document.headers['content-type']).toMatch(/^application\/json/);
+      expect(document.headers['cache-control']).toBe('public, max-age=300');
+      expect(document.text).toBe(honest.text);
+    }
+    const at = (path: string) => `${server.url}/api/auth/${path}`;
+    expect(JSON.parse(honest.text)).toMatchObject({
+      issuer: `${server.url}/api/auth`,
+      authorization_endpoint: at('oauth2/authorize'),
+      token_endpoint: at('oauth2/token'),
+      registration_endpoint: at('oauth2/register'),
+      userinfo_endpoint: at('oauth2/userinfo'),
+      introspection_endpoint: at('oauth2/introspect'),
+      revocation_endpoint: at('oauth2/revoke'),
+      pushed_authorization_request_endpoint: at('oauth2/par'),
+      end_session_endpoint: at('oauth2/end-session'),
+      jwks_uri: at('jwks'),
+      code_challenge_methods_supported: ['S256'],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
+      authorization_response_iss_parameter_supported: true,
+    });
+  });
+
+  it('is the same when those headers reach the server itself, which only trusts its settings', async () => {
+    for (const path of places) {
+      const document = await json(await fetch(`${server.direct}${path}`, { headers: { ...lies, host: '' } }));
+      expect(document.issuer).toBe(`${server.url}/api/auth`);
+      expect(JSON.stringify(document)).not.toContain('evil.example');
+    }
+  });
+
+  it('lists the scopes, claims and the openid scope that a client may request', async () => {
+    const { scopes_supported, subject_types_supported } = JSON.parse((await get(places[0] ?? '', {})).text);
+    expect(scopes_supported).toEqual(
+      expect.arrayContaining(['openid', 'profile', 'email', 'offline_access', 'orders:create']),
+    );
+    expect(subject_types_supported).toEqual(['public']);
+  });
+});
+
+describe('redirects and URLs in responses', () => {
+  it('have the issuer’s host at authorize and registration, whatever host the client sends', async () => {
+    const { url } = await app.request('orders:read');
+    const sent = await get(url.slice(server.url.length), lies);
+    expect(sent.status).toBe(303);
+    expect(sent.headers['location']).toMatch(/^\/interaction\//);
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-host': 'evil.example' },
+      body: JSON.stringify({ redirect_uris: ['https://app.example/'], token_endpoint_auth_method: 'none' }),
+    });
+    expect((await json(response)).registration_client_uri).toMatch(`${server.url}/api/auth/oauth2/register/`);
+  });
+});
+
+describe('the client address for quotas', () => {
+  it('is the one that the gateway saw, not one that the client sends', async () => {
+    await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' },
+    });
+    expect(await server.redis.client.exists('rate:token:127.0.0.1')).toBe(1);
+    expect(await server.redis.client.exists('rate:token:198.51.100.7', 'rate:token:203.0.113.9')).toBe(0);
+  });
+});
+
+describe('cookies (RFC 6265bis §4.1.3)', () => {
+  it('are limited to this host and TLS, HttpOnly and SameSite', async () => {
+    const { url } = await app.request('openid');
+    const browser = new FormBrowser(server);
+    const before = await server.fetch(url, { redirect: 'manual' });
+    const page = await browser.get(url);
+    const sent = await server.fetch(new URL(formOf(page, '/login').action, server.url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: browser.cookieHeader(page.url) },
+      body: new URLSearchParams({
+        ...formOf(page, '/login').hidden,
+        email: 'owner@harbour.example',
+        password,
+      }),
+    });
+    const resumed = await server.fetch(new URL(sent.headers.get('location') ?? '', server.url), {
+      redirect: 'manual',
+      headers: { cookie: browser.cookieHeader(new URL(sent.headers.get('location') ?? '', server.url)) },
+    });
+    const cookies = [before, sent, resumed].flatMap(({ headers }) => headers.getSetCookie());
+    expect(cookies.some((cookie) => cookie.startsWith('__Host-session='))).toBe(true);
+    for (const cookie of cookies) {
+      expect(cookie).toMatch(/^(__Host-(session|device)|__Secure-(interaction|resume))(\.sig)?=/);
+      expect(cookie).toMatch(/; secure/i);
+      expect(cookie).toMatch(/; httponly/i);
+      expect(cookie).toMatch(/; samesite=lax/i);
+      expect(cookie).not.toMatch(/; domain/i);
+      if (cookie.startsWith('__Host-')) expect(cookie).toMatch(/; path=\/(;|$)/i);
+    }
+  });
+});
+
+/** Plain node:https, which lets a client lie about its host. */
+function get(
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number | undefined; headers: Record<string, unknown>; text: string }> {
+  return new Promise((resolve, reject) => {
+    request(
+      `${server.url}${path}`,
+      { headers, ca: server.ca, servername: 'localhost', family: 4 },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+      },
+    )
+      .on('error', reject)
+      .end();
+  });
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App, register, registration } from '../test/app.js';
+import { json } from '../test/json.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+const quota = 20;
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer({
+    RATE_LIMIT_TOKEN: `${quota}/60`,
+    RATE_LIMIT_REGISTER: `${quota}/3600`,
+    RATE_LIMIT_AUTHORIZATION: `${quota}/60`,
+  });
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const quotas = ['token', 'register', 'authorization', 'documents'];
+const afresh = () => server.redis.client.del(quotas.map((name) => `rate:${name}:127.0.0.1`));
+/** Sends 1.5 times the quota. Returns the rejected responses. */
+async function burst(path: string, init: () => RequestInit = () => ({})): Promise<Response[]> {
+  await afresh();
+  const answers = await Promise.all(
+    Array.from({ length: quota * 1.5 }, () =>
+      server.fetch(`${server.url}${path}`, { redirect: 'manual', ...init() }),
+    ),
+  );
+  const rejected = answers.filter(({ status }) => status === 429);
+  expect(rejected.length).toBeGreaterThanOrEqual(quota / 2 - 3); // the bucket refills during the burst
+  expect(rejected.length).toBeLessThanOrEqual(quota / 2);
+  for (const { headers } of rejected) {
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+  return rejected;
+}
+
+const post = (): RequestInit => ({ method: 'POST', body: new URLSearchParams({ client_id: 'x' }) });
+
+describe('a burst (RFC 6585 §4)', () => {
+  it.each([
+    ['POST token', '/api/auth/oauth2/token', post],
+    ['POST register', '/api/auth/oauth2/register', post],
+    ['GET register/ID', '/api/auth/oauth2/register/x', undefined],
+    ['GET userinfo', '/api/auth/oauth2/userinfo', undefined],
+    ['POST userinfo', '/api/auth/oauth2/userinfo', post],
+    ['POST introspect', '/api/auth/oauth2/introspect', post],
+    ['POST revoke', '/api/auth/oauth2/revoke', post],
+    ['POST par', '/api/auth/oauth2/par', post],
+    ['GET jwks', '/api/auth/jwks', undefined],
+    ['GET metadata', '/.well-known/openid-configuration', undefined],
+    ['GET metadata', '/.well-known/oauth-authorization-server/api/auth', undefined],
+    ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
+  ])('at %s %s is 429 with Retry-After, in both forms of an error', async (_, path, init) => {
+    const [rejected] = await burst(path, init);
+    // A browser app can read Retry-After.
+    expect(rejected?.headers.get('access-control-allow-origin')).toBe('*');
+    expect(rejected?.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    expect(await rejected?.json()).toMatchObject({
+      error: 'temporarily_unavailable',
+      error_description: expect.any(String),
+      statusCode: 429,
+      code: 'RATE_LIMITED',
+    });
+  });
+
+  it.each([
+    ['the sign-in page', '/interaction/x', undefined],
+    ['the sign-in form', '/interaction/x/login', post],
+    ['the consent form', '/interaction/x/consent', post],
+    ['authorize', '/api/auth/oauth2/authorize', undefined],
+    ['end-session', '/api/auth/oauth2/end-session', undefined],
+    ['the account pages', '/account', undefined],
+    ['a form of the account pages', '/account/security/password', post],
+  ])('at %s is 429 with Retry-After, on a page', async (_, path, init) => {
+    const [rejected] = await burst(path, init);
+    expect(rejected?.headers.get('content-type')).toContain('text/html');
+    expect(rejected?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(await rejected?.text()).toContain('Too many requests');
+  });
+
+  it('at one endpoint does not affect the token endpoint, nor the reverse', async () => {
+    await burst('/api/auth/oauth2/userinfo');
+    expect((await app.post('token', { grant_type: 'x' })).status).toBe(400);
+    await burst('/api/auth/oauth2/token', post);
+    expect((await server.fetch(`${server.url}/api/auth/oauth2/userinfo`)).status).not.toBe(429);
+    expect((await server.fetch(`${server.url}/api/auth/jwks`)).status).toBe(200);
+  });
+});
+
+describe('a confidential client', () => {
+  const confidential = async (method: string) => {
+    const made = await registration(await register(server, { token_endpoint_auth_method: method }));
+    return { id: made.client_id, secret: String(made.client_secret) };
+  };
+  type Confidential = Awaited<ReturnType<typeof confidential>>;
+  const basic = ({ id, secret }: Confidential): RequestInit => ({
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${id}:${secret}`)}` },
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }),
+  });
+  const inForm = ({ id, secret }: Confidential): RequestInit => ({
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: 'x',
+      token: 'x',
+      client_id: id,
+      client_secret: secret,
+    }),
+  });
+  const send = async (endpoint: string, init: RequestInit) =>
+    (await server.fetch(`${server.url}/api/auth/oauth2/${endpoint}`, init)).status;
+
+  it.each([
+    ['token', 'client_secret_basic', basic, 400],
+    ['token', 'client_secret_post', inForm, 400],
+    ['introspect', 'client_secret_basic', basic, 200],
+    ['revoke', 'client_secret_post', inForm, 200],
+  ] as const)(
+    'that has authenticated at %s by %s has its own quota, independent of its network',
+    async (endpoint, method, init, taken) => {
+      await afresh();
+      const one = await confidential(method);
+      const other = await confidential(method);
+      expect([await send(endpoint, init(one)), await send(endpoint, init(other))]).toEqual([taken, taken]);
+      await burst(`/api/auth/oauth2/${endpoint}`, post);
+      const statuses = await Promise.all(
+        Array.from({ length: quota * 1.5 }, () => send(endpoint, init(one))),
+      );
+      expect(statuses.filter((status) => status === taken).length).toBeGreaterThanOrEqual(quota);
+      expect(statuses).toContain(429);
+      expect(await send(endpoint, init(other))).toBe(taken);
+    },
+  );
+
+  it('counts for its network while its secret is wrong or new', async () => {
+    await afresh();
+    const known = await confidential('client_secret_basic');
+    expect(await send('token', basic(known))).toBe(400);
+    await burst('/api/auth/oauth2/token', () => basic({ ...known, secret: 'wrong' }));
+    expect(await send('token', basic({ ...known, secret: 'guess' }))).toBe(429);
+    expect(await send('token', basic(await confidential('client_secret_basic')))).toBe(429);
+    expect(await send('token', basic(known))).toBe(400);
+  });
+
+  it('counts for its network once its secret was replaced', async () => {
+    await afresh();
+    const made = await registration(
+      await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
+    );
+    const client = { id: made.client_id, secret: String(made.client_secret) };
+    expect(await send('token', basic(client))).toBe(400);
+    const deleted = await server.fetch(made.registration_client_uri, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${made.registration_access_token}` },
+    });
+    expect(deleted.status).toBe(204);
+    await burst('/api/auth/oauth2/token', post);
+    expect(await send('token', basic(client))).toBe(401); // the first still counts for the client
+    expect(await send('token', basic(client))).toBe(429);
+  });
+});
+
+describe('a client within its limits', () => {
+  it('gets no Retry-After', async () => {
+    await afresh();
+    const answer = await server.fetch(`${server.url}/.well-known/openid-configuration`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(await json(answer)).toHaveProperty('issuer');
+  });
+});
+
+it.each(['/oauth2/Token', '/oauth2/token/', '/OAUTH2/token', '/oauth2/REGISTER', '/oauth2/%74oken'])(
+  'only one spelling of a path exists, so %s cannot bypass a quota',
+  async (path) => {
+    const answer = await server.fetch(`${server.url}/api/auth${path}`, { method: 'POST' });
+    expect(answer.status).toBe(404);
+  },
+);

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { audiences } from '@fulfilment/contracts';
+import { TokenVerifier } from '@fulfilment/http-service';
+import { createLogger, SecretBox } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
+import { randomBytes } from 'node:crypto';
+import * as client from 'openid-client';
+import { keyRotation } from './key-rotation.js';
+import { SigningKeys } from './signing-keys.js';
+import { App } from '../test/app.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+const dayMs = 86_400_000;
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const keysAt = (now: Date) => new SigningKeys(server.database, server.secrets, () => now);
+const inDays = (days: number) => new Date(Date.now() + days * dayMs);
+const states = async () =>
+  (await keysAt(new Date()).load()).keys.map(({ jwk, state }) => `${jwk.alg} ${state}`);
+const rotations = () =>
+  server.database.rows<{ actor: string; active: string[]; ip: string | null }>({
+    name: 'test.rotations',
+    text: `SELECT details ->> 'actor' AS actor, details -> 'active' AS active, ip FROM audit_log WHERE event = 'keys_rotated' ORDER BY position`,
+  });
+
+describe('three rotations in a row', () => {
+  it('reject no token: neither a new one at an API with older keys, nor earlier ones', async () => {
+    const app = await App.registered(server);
+    const api = new TokenVerifier({
+      authUrl: server.config.AUTH_URL,
+      jwksUrl: `${server.direct}/api/auth/jwks`,
+      audience: audiences(server.config.BASE_URL).store,
+    });
+    const { tokens } = await app.signIn('openid offline_access');
+    const issued = [tokens.access_token];
+    let refresh = tokens.refresh_token ?? '';
+    expect(await api.verify(tokens.access_token)).toMatchObject({ clientId: app.clientId });
+    for (let rotation = 0; rotation < 3; rotation += 1) {
+      const before = server.oidc.provider;
+      const active = await keysAt(new Date()).rotate();
+      await eventually(() => server.oidc.provider !== before || undefined);
+      const refreshed = await app.refresh(refresh);
+      refresh = refreshed.refresh_token ?? '';
+      issued.push(refreshed.access_token);
+      expect(await api.verify(refreshed.access_token)).toMatchObject({ clientId: app.clientId });
+      expect(active).toHaveLength(2);
+    }
+    const fresh = new TokenVerifier({
+      authUrl: server.config.AUTH_URL,
+      jwksUrl: `${server.direct}/api/auth/jwks`,
+      audience: audiences(server.config.BASE_URL).store,
+    });
+    for (const token of issued) {
+      expect(await fresh.verify(token)).toMatchObject({ clientId: app.clientId });
+      expect(await client.tokenIntrospection(app.configuration, token)).toMatchObject({ active: true });
+    }
+    expect(await rotations()).toHaveLength(3);
+  });
+});
+
+describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
+  it('is rejected, since the running services could not open the new key', async () => {
+    const before = await states();
+    const stranger = new SigningKeys(server.database, new SecretBox([randomBytes(32)]));
+    await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY cannot decrypt the signing keys.');
+    expect(await states()).toEqual(before);
+  });
+});
+
+describe('the schedule', () => {
+  it('rotates once, however many replicas check, and audits it', async () => {
+    const before = await rotations();
+    const due = inDays(91);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => keysAt(due).rotateWhenDue(90)));
+    const [active, ...others] = answers.filter((answer) => answer !== undefined);
+    expect(active).toHaveLength(2);
+    expect(others).toEqual([]);
+    expect((await rotations()).slice(before.length)).toEqual([{ actor: 'schedule', active, ip: null }]);
+  });
+
+  it('runs in the service without a restart', async () => {
+    const before = await rotations();
+    await server.database.run({
+      name: 'test.age-keys',
+      text: `UPDATE signing_keys SET created_at = now() - interval '91 days', activated_at = now() - interval '91 days' WHERE state <> 'retiring'`,
+    });
+    const loop = keyRotation(keysAt(new Date()), 90, createLogger('test', 'silent'));
+    loop.start();
+    await eventually(async () => (await rotations()).length > before.length || undefined);
+    await loop.stop();
+    expect((await rotations()).at(-1)).toMatchObject({ actor: 'schedule' });
+  });
+
+  it('waits for a next key that was published less than the JWKS cache period ago', async () => {
+    const due = inDays(182);
+    expect(await keysAt(due).rotateWhenDue(90)).toHaveLength(2);
+    const soon = new Date(due.getTime() + 899_000);
+    expect(await keysAt(soon).rotateWhenDue(0.0001)).toBeUndefined();
+    const later = new Date(due.getTime() + 900_000);
+    expect(await keysAt(later).rotateWhenDue(0.0001)).toHaveLength(2);
+  });
+
+  it('does nothing before the configured days, and nothing when it is off', async () => {
+    expect(await keysAt(inDays(270)).rotateWhenDue(90)).toBeUndefined();
+    expect(await keysAt(inDays(9000)).rotateWhenDue(0)).toBeUndefined();
+  });
+
+  it('keeps retired keys published for 30 days, longer than any token or session', async () => {
+    const retired = (await states()).filter((state) => state.endsWith('retiring'));
+    expect(retired.length).toBeGreaterThan(0);
+    await keysAt(inDays(20)).deleteRetired();
+    expect((await states()).filter((state) => state.endsWith('retiring'))).toEqual(retired);
+    await keysAt(inDays(300)).deleteRetired();
+    expect(await states()).toEqual(['ES256 active', 'RS256 active', 'ES256 next', 'RS256 next']);
+  });
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWTPayload,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
+import * as client from 'openid-client';
+import { SigningKeys } from '../keys/signing-keys.js';
+import { expire } from '../test/backdate.js';
+import { App } from '../test/app.js';
+import { json } from '../test/json.js';
+import { firstPartyRedirect, runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+let tokens: client.TokenEndpointResponse;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+  ({ tokens } = await app.signIn('openid offline_access'));
+});
+afterAll(() => server.stop());
+
+const jwks = async () => json(await server.fetch(`${server.url}/api/auth/jwks`));
+
+describe('an access token (RFC 9068 §2)', () => {
+  it('is an at+jwt signed with ES256 by a published key, with exactly the documented claims', async () => {
+    const { payload, protectedHeader } = await jwtVerify(
+      tokens.access_token,
+      createLocalJWKSet(await jwks()),
+    );
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+    expect(payload).toEqual({
+      iss: `${server.url}/api/auth`,
+      sub: server.people.owner.user_id,
+      aud: ['https://suite.example/store'],
+      client_id: app.clientId,
+      scope: 'openid offline_access',
+      jti: expect.any(String),
+      iat: expect.any(Number),
+      exp: Number(payload.iat) + 3600,
+      org_id: 'org_harbour',
+      org_role: 'owner',
+      creator_id: server.people.harbour.uuid,
+    });
+  });
+
+  it('has both APIs as audience for a first-party client, and only the Store API for a third-party one', async () => {
+    const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    const ours = await dashboard.signIn('openid');
+    expect(decodeJwt(ours.tokens.access_token).aud).toEqual([
+      'https://suite.example/store',
+      'https://suite.example/creator',
+    ]);
+    const asked = await app.signIn('openid', {
+      parameters: { resource: 'https://suite.example/creator', audience: 'https://suite.example/creator' },
+    });
+    expect(decodeJwt(asked.tokens.access_token).aud).toEqual(['https://suite.example/store']);
+  });
+
+  it('is different at each issue', async () => {
+    const other = await app.signIn('openid');
+    expect(decodeJwt(other.tokens.access_token).jti).not.toBe(decodeJwt(tokens.access_token).jti);
+  });
+});
+
+const forgeries = {
+  unsigned: () => `${part({ alg: 'none', typ: 'at+jwt' })}.${payloadOf(tokens.access_token)}.`,
+  'unsigned, with "None" in another case': () =>
+    `${part({ alg: 'nOnE', typ: 'at+jwt' })}.${payloadOf(tokens.access_token)}.`,
+  'without its signature': () => `${tokens.access_token.split('.').slice(0, 2).join('.')}.`,
+  'signed with HS256 by the public key': async () => {
+    const [key] = (await jwks()).keys;
+    const secret = new TextEncoder().encode(JSON.stringify(key));
+    return new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: kid() }).sign(secret);
+  },
+  'signed by a foreign key under our kid': async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    return new SignJWT(claims())
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: kid() })
+      .sign(privateKey);
+  },
+  'signed by a key that it brings along': async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    return new SignJWT(claims())
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', jwk: await exportJWK(publicKey) })
+      .sign(privateKey);
+  },
+  'signed by a key at an address it names': async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    return new SignJWT(claims())
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'x', jku: 'https://evil.example/jwks' })
+      .sign(privateKey);
+  },
+  'with a claim changed': () => {
+    const [header, , signature] = tokens.access_token.split('.');
+    return `${header}.${part({ ...claims(), scope: 'openid orders:create' })}.${signature}`;
+  },
+  'that is only the id of one': () => claims().jti ?? '',
+  'that is an ID token': () => tokens.id_token ?? '',
+  'that is a refresh token': () => tokens.refresh_token ?? '',
+  'signed by our own key with the type of an ID token': () => signedByUs(claims(), 'JWT'),
+  'signed by our own key, for a record there is not': () => signedByUs({ ...claims(), jti: 'nobody' }),
+  'signed by our own key, expired': () =>
+    signedByUs({ ...claims(), exp: Math.floor(Date.now() / 1000) - 60 }),
+  'signed by our own key, of another issuer': () =>
+    signedByUs({ ...claims(), iss: 'https://evil.example/api/auth' }),
+  'signed by our own key, without an end': () => signedByUs({ ...claims(), exp: undefined }),
+  'that is nonsense': () => 'eyJ.eyJ.eyJ',
+} satisfies Readonly<Record<string, () => string | Promise<string>>>;
+
+describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
+  it.each(Object.entries(forgeries))('is rejected everywhere: %s', async (what, forge) => {
+    const forged = await forge();
+    expect(forged).not.toBe('');
+    const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${forged}` },
+    });
+    expect(userInfo.status).toBe(401);
+    expect(userInfo.headers.get('www-authenticate')).toContain('invalid_token');
+    if (what !== 'that is a refresh token') {
+      const introspection = await app.post('introspect', { token: forged });
+      expect(await introspection.json()).toEqual({ active: false });
+    }
+  });
+
+  it('is inactive and rejected when the token, or only its record, has expired', async () => {
+    const other = await App.registered(server);
+    const { tokens: old } = await other.signIn('openid');
+    await expire(server, 'AccessToken', other.clientId);
+    expect(await client.tokenIntrospection(other.configuration, old.access_token)).toEqual({ active: false });
+    await expect(
+      client.fetchUserInfo(other.configuration, old.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
+  });
+});
+
+async function signedByUs(payload: JWTPayload, typ = 'at+jwt'): Promise<string> {
+  const { keys } = await new SigningKeys(server.database, server.secrets).load();
+  const active = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active');
+  if (active === undefined) throw new Error('There is no active key.');
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: 'ES256', typ, kid: kid() })
+    .sign(await importJWK({ ...active.jwk }, 'ES256'));
+}
+
+function claims(): JWTPayload {
+  return decodeJwt(tokens.access_token);
+}
+
+function kid(): string {
+  return decodeProtectedHeader(tokens.access_token).kid ?? '';
+}
+
+function payloadOf(token: string): string {
+  return token.split('.')[1] ?? '';
+}
+
+function part(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

@@ -1,0 +1,246 @@
+import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;
+const query = (parameters: Parameters) => {
+  const all: Parameters = {
+    response_type: 'code',
+    client_id: app.clientId,
+    redirect_uri: thirdPartyRedirect,
+    scope: 'orders:read',
+    state: 'the-state',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...parameters,
+  };
+  return new URLSearchParams(
+    Object.entries(all).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    ),
+  );
+};
+const ask = (parameters: Parameters) =>
+  new FormBrowser(server).get(`${server.url}/api/auth/oauth2/authorize?${query(parameters).toString()}`);
+/** Responses of the implicit grant are in the fragment (OAuth 2.0 Multiple Response Types §5). */
+const answerOf = ({ url }: Page) => new URLSearchParams(url.search || url.hash.slice(1));
+
+describe('PKCE at authorize', () => {
+  it.each([
+    ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }],
+    ['with the plain method', { code_challenge_method: 'plain' }],
+    ['without a method, which would mean plain', { code_challenge_method: undefined }],
+    ['with a challenge of 42 characters', { code_challenge: challenge.slice(1) }],
+    ['with a challenge of 129 characters', { code_challenge: 'x'.repeat(129) }],
+    ['with a challenge of other characters', { code_challenge: `${challenge.slice(1)}*` }],
+  ])('rejects a request %s (RFC 7636 §4.4.1, RFC 9700 §2.1.1)', async (_, parameters) => {
+    const shown = await ask(parameters);
+    expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
+    expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
+      error: 'invalid_request',
+      state: 'the-state',
+      iss: `${server.url}/api/auth`,
+    });
+    expect(shown.url.searchParams.has('code')).toBe(false);
+  });
+});
+
+describe('scope', () => {
+  it.each([
+    ['an unknown one', 'orders:read orders:destroy'],
+    ['none', undefined],
+    ['an empty one', ''],
+    ['one in another case', 'Orders:read'],
+  ])('%s is invalid_scope (RFC 6749 §4.1.2.1)', async (_, scope) => {
+    const { searchParams } = (await ask({ scope })).url;
+    expect(searchParams.get('error')).toBe('invalid_scope');
+    expect(searchParams.get('state')).toBe('the-state');
+  });
+});
+
+describe('an invalid authorization request', () => {
+  it.each(['token', 'id_token', 'code id_token', 'code token', 'none', 'nonsense'])(
+    'with response_type %s is unsupported_response_type (RFC 9700 §2.1.2)',
+    async (response_type) => {
+      const shown = await ask({ response_type, nonce: 'n' });
+      expect(answerOf(shown).get('error')).toBe('unsupported_response_type');
+    },
+  );
+
+  it('without response_type is invalid_request (RFC 6749 §3.1.1)', async () => {
+    expect(answerOf(await ask({ response_type: undefined })).get('error')).toBe('invalid_request');
+  });
+
+  it.each([
+    'client_id',
+    'redirect_uri',
+    'response_type',
+    'scope',
+    'state',
+    'nonce',
+    'code_challenge',
+    'code_challenge_method',
+    'prompt',
+    'creator',
+    'max_age',
+  ])('with %s twice returns no code (RFC 6749 §3.1)', async (name) => {
+    const value = query({ nonce: 'n', prompt: 'none', creator: 'c', max_age: '10' }).get(name) ?? '';
+    const shown = await ask({ [name]: [value, value] });
+    expect(shown.forms.some(({ action }) => action.endsWith('/login'))).toBe(false);
+    expect(answerOf(shown).has('code')).toBe(false);
+    const isRejected = shown.status === 400 || answerOf(shown).get('error') === 'invalid_request';
+    expect(isRejected).toBe(true);
+    // With two redirect URIs the right one is unknown, so there is no redirect.
+    if (name === 'redirect_uri' || name === 'client_id') expect(shown.url.origin).toBe(server.url);
+  });
+
+  it.each([
+    ['unknown', 'nobody'],
+    ['missing', undefined],
+    ['deleted', 'deleted'],
+  ])('of a client that is %s gets an error page, not a redirect', async (what, client_id) => {
+    let id = client_id;
+    if (what === 'deleted') {
+      const made = await registration(await register(server));
+      const headers = { authorization: `Bearer ${made.registration_access_token}` };
+      await server.fetch(made.registration_client_uri, { method: 'DELETE', headers });
+      id = made.client_id;
+    }
+    const shown = await ask({ client_id: id });
+    expect(shown.url.origin).toBe(server.url);
+    expect(shown.status).toBe(400);
+    expect(shown.headers.get('content-type')).toContain('text/html');
+  });
+
+  it('never shows markup of the client on its error page', async () => {
+    const shown = await ask({ client_id: '<script>alert(1)</script>', state: '"><script>' });
+    expect(shown.status).toBe(400);
+    expect(shown.text).not.toContain('<script');
+  });
+});
+
+describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)', () => {
+  it.each([
+    ['a suffix', `${thirdPartyRedirect}/more`],
+    ['a trailing slash', `${thirdPartyRedirect}/`],
+    ['a query', `${thirdPartyRedirect}?x=1`],
+    ['an empty query', `${thirdPartyRedirect}?`],
+    ['another case in the path', 'https://app.example/Callback'],
+    ['another case in the host', 'https://APP.example/callback'],
+    ['another case in the scheme', 'HTTPS://app.example/callback'],
+    ['a port', 'https://app.example:444/callback'],
+    ['the default port', 'https://app.example:443/callback'],
+    ['a fragment', `${thirdPartyRedirect}#x`],
+    ['an empty fragment', `${thirdPartyRedirect}#`],
+    ['user information before another host', 'https://app.example@evil.example/callback'],
+    ['user information', 'https://user@app.example/callback'],
+    ['a trailing dot in the host', 'https://app.example./callback'],
+    ['an encoded dot', 'https://app%2eexample/callback'],
+    ['an encoded letter', 'https://app.example/%63allback'],
+    ['an encoded dot segment', 'https://app.example/%2e%2e/callback'],
+    ['a backslash', 'https://app.example\\@evil.example/callback'],
+    ['a backslash in the path', 'https://app.example\\callback'],
+    ['plain http', 'http://app.example/callback'],
+    ['a path that leads back', 'https://app.example/x/../callback'],
+    ['a subdomain', 'https://x.app.example/callback'],
+    ['another host', 'https://evil.example/callback'],
+    ['no scheme', '//app.example/callback'],
+    ['a script', 'javascript:alert(1)'],
+    ['a space before', ` ${thirdPartyRedirect}`],
+    ['nothing', ''],
+    ['nothing at all', undefined],
+  ])('%s', async (_, redirect_uri) => {
+    for (const wrong of [{}, { scope: 'unknown' }, { prompt: 'none' }]) {
+      const shown = await ask({ redirect_uri, ...wrong });
+      expect(shown.url.origin).toBe(server.url);
+      expect(shown.status).toBe(400);
+      expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    }
+  });
+
+  it('a redirect URI on a loopback address matches with any port, but with no other difference (RFC 8252 §7.3)', async () => {
+    const redirect_uris = [
+      'http://127.0.0.1/callback',
+      'http://[::1]:1000/callback',
+      'com.example.app:/callback',
+    ];
+    const { client_id } = await registration(await register(server, { redirect_uris }));
+    for (const redirect_uri of [
+      'http://127.0.0.1/callback',
+      'http://127.0.0.1:49152/callback',
+      'http://[::1]:2000/callback',
+      'com.example.app:/callback',
+    ]) {
+      expect((await ask({ client_id, redirect_uri })).url.pathname).toMatch(/^\/interaction\//);
+    }
+    for (const redirect_uri of [
+      'http://127.0.0.1:49152/other',
+      'http://127.0.0.1:49152/callback?x=1',
+      'https://127.0.0.1:49152/callback',
+      'http://127.0.0.2:49152/callback',
+      'http://localhost:49152/callback',
+      'http://user@127.0.0.1:49152/callback',
+      'com.example.app:/other',
+      'com.example.other:/callback',
+    ]) {
+      expect((await ask({ client_id, redirect_uri })).status).toBe(400);
+    }
+  });
+
+  it('a redirect URI with https does not match with another port', async () => {
+    const shown = await ask({ redirect_uri: 'https://app.example:8443/callback' });
+    expect(shown.status).toBe(400);
+  });
+});
+
+describe('request parameters', () => {
+  it('do not accept a request object by value or by reference (JAR is off)', async () => {
+    expect(answerOf(await ask({ request: 'e30.e30.' })).get('error')).toBe('request_not_supported');
+    const byAddress = await ask({ request_uri: 'https://evil.example/request' });
+    expect(answerOf(byAddress).get('error') ?? String(byAddress.status)).toMatch(
+      /request_uri_not_supported|invalid_request_uri|400/,
+    );
+  });
+
+  it.each([
+    ['resource', 'https://other.example/'],
+    ['claims', '{"id_token":{"email":null}}'],
+    ['unheard_of', 'x'],
+  ])('ignore an unknown parameter: %s (RFC 6749 §3.1)', async (name, value) => {
+    expect((await ask({ [name]: value })).url.pathname).toMatch(/^\/interaction\//);
+  });
+});
+
+describe('response_mode', () => {
+  it.each(['form_post', 'fragment', 'jwt'])(
+    '%s is rejected, since the response mode is query',
+    async (mode) => {
+      const app = await App.registered(server);
+      const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
+      const shown = await new FormBrowser(server).get(url);
+      expect(shown.text).not.toContain('<script');
+      expect(shown.url.searchParams.get('code')).toBeNull();
+      expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);
+    },
+  );
+});
+
+it('reports a too large state to the app without returning it (RFC 6749 §4.1.2.1)', async () => {
+  const { url } = await app.request('orders:read', { state: 'x'.repeat(2_049) });
+  const response = await server.fetch(url, { redirect: 'manual' });
+  const sent = new URL(response.headers.get('location') ?? '');
+  expect(`${sent.origin}${sent.pathname}`).toBe(app.redirectUri);
+  expect(sent.searchParams.get('error')).toBe('invalid_request');
+  expect(sent.searchParams.get('error_description')).toBe('state must be at most 2048 characters');
+  expect(sent.searchParams.has('state')).toBe(false);
+});

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  calculateJwkThumbprint,
+  decodeJwt,
+  exportJWK,
+  generateKeyPair,
+  type GenerateKeyPairResult,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
+import { createHash, randomUUID } from 'node:crypto';
+import * as client from 'openid-client';
+import { App } from '../test/app.js';
+import { json } from '../test/json.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+let keys: GenerateKeyPairResult;
+let otherKeys: GenerateKeyPairResult;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+  keys = await generateKeyPair('ES256', { extractable: true });
+  otherKeys = await generateKeyPair('ES256', { extractable: true });
+});
+afterAll(() => server.stop());
+
+const at = (path: string) => `${server.url}/api/auth/oauth2/${path}`;
+
+/** A proof (RFC 9449 §4.2). Given claims and header members override the defaults; undefined omits one. */
+async function proof(
+  claims: JWTPayload & { htm: string; htu: string },
+  { header = {}, by = keys }: { header?: object; by?: GenerateKeyPairResult } = {},
+): Promise<string> {
+  const jwk = await exportJWK(by.publicKey);
+  return new SignJWT({ jti: randomUUID(), iat: Math.floor(Date.now() / 1000), ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk, ...header })
+    .sign(by.privateKey);
+}
+
+const atToken = (changes: object = {}) => ({ htm: 'POST', htu: at('token'), ...changes });
+const athOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+async function boundTokens(scope = 'openid offline_access') {
+  const { shown, verifier } = await app.authorize(scope);
+  const response = await app.post(
+    'token',
+    {
+      grant_type: 'authorization_code',
+      code: shown.url.searchParams.get('code') ?? '',
+      redirect_uri: app.redirectUri,
+      code_verifier: verifier,
+    },
+    { dpop: await proof(atToken()) },
+  );
+  expect(response.status).toBe(200);
+  return json(response);
+}
+const refresh = async (refreshToken: string, dpop?: string) => {
+  const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+  const response = await app.post('token', form, dpop === undefined ? {} : { dpop });
+  return { status: response.status, body: await json(response) };
+};
+const userInfo = (token: string, dpop: string, scheme = 'DPoP') =>
+  server.fetch(at('userinfo'), { headers: { authorization: `${scheme} ${token}`, dpop } });
+
+describe('a key-bound access token (RFC 9449)', () => {
+  it('names the thumbprint of its key, and is of type DPoP (§5, §6.1)', async () => {
+    const tokens = await boundTokens();
+    expect(tokens.token_type).toBe('DPoP');
+    expect(decodeJwt(tokens.access_token).cnf).toEqual({
+      jkt: await calculateJwkThumbprint(await exportJWK(keys.publicKey)),
+    });
+  });
+
+  it('works for openid-client at UserInfo with a proof', async () => {
+    const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
+    const { shown, verifier, state } = await app.authorize('openid offline_access');
+    const checks = { pkceCodeVerifier: verifier, expectedState: state };
+    const tokens = await client.authorizationCodeGrant(app.configuration, shown.url, checks, undefined, {
+      DPoP,
+    });
+    expect(tokens.token_type).toBe('dpop');
+    const subject = server.people.owner.user_id;
+    const { configuration } = app;
+    await expect(
+      client.fetchUserInfo(configuration, tokens.access_token, subject, { DPoP }),
+    ).resolves.toHaveProperty('sub');
+    await expect(client.fetchUserInfo(configuration, tokens.access_token, subject)).rejects.toMatchObject({
+      status: 401,
+    });
+    const next = await client.refreshTokenGrant(configuration, tokens.refresh_token ?? '', {}, { DPoP });
+    expect(next.token_type).toBe('dpop');
+  });
+
+  it('is not accepted as a bearer token (§7.2)', async () => {
+    const { access_token } = await boundTokens();
+    const ath = athOf(access_token);
+    const response = await userInfo(
+      access_token,
+      await proof({ htm: 'GET', htu: at('userinfo'), ath }),
+      'Bearer',
+    );
+    expect([400, 401]).toContain(response.status);
+  });
+
+  it('is shown as key-bound by introspection (§6.2)', async () => {
+    const { access_token } = await boundTokens();
+    expect(await client.tokenIntrospection(app.configuration, access_token)).toMatchObject({
+      active: true,
+      token_type: 'DPoP',
+      cnf: { jkt: expect.any(String) },
+    });
+  });
+});
+
+describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
+  let token = '';
+  beforeAll(async () => {
+    token = (await boundTokens()).access_token;
+  });
+  const good = (changes: object = {}) => ({
+    htm: 'GET',
+    htu: at('userinfo'),
+    ath: athOf(token),
+    ...changes,
+  });
+
+  it('that is valid is accepted once, and is a replay the second time (§11.1)', async () => {
+    const dpop = await proof(good());
+    expect((await userInfo(token, dpop)).status).toBe(200);
+    const repeated = await userInfo(token, dpop);
+    expect(repeated.status).toBe(401);
+    expect(repeated.headers.get('www-authenticate')).toMatch(/^DPoP /);
+  });
+
+  it.each([
+    ['of another method', { htm: 'POST' }],
+    ['of another address', { htu: 'https://evil.example/api/auth/oauth2/userinfo' }],
+    ['of another path', { htu: 'https://localhost/api/auth/oauth2/token' }],
+    ['of another token', { ath: athOf('another') }],
+    ['of no token', { ath: undefined }],
+    ['without an id', { jti: undefined }],
+    ['without a time', { iat: undefined }],
+    ['from an hour ago', { iat: Math.floor(Date.now() / 1000) - 3600 }],
+    ['from an hour ahead', { iat: Math.floor(Date.now() / 1000) + 3600 }],
+  ])('%s is rejected', async (_, changes) => {
+    const response = await userInfo(token, await proof(good(changes)));
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(/^DPoP /);
+  });
+
+  it('of another key, of another type, or with a private key is rejected', async () => {
+    const proofs = [
+      await proof(good(), { by: otherKeys }),
+      await proof(good(), { header: { typ: 'JWT' } }),
+      await proof(good(), { header: { jwk: await exportJWK(keys.privateKey) } }),
+      await proof(good(), { header: { jwk: undefined } }),
+      await proof(good(), { header: { jwk: await exportJWK(otherKeys.publicKey) } }),
+      'nonsense',
+    ];
+    for (const dpop of proofs) expect((await userInfo(token, dpop)).status).toBe(401);
+  });
+
+  it('signed with the public key as secret, or unsigned, is rejected (§11.6)', async () => {
+    const jwk = await exportJWK(keys.publicKey);
+    const secret = new TextEncoder().encode(JSON.stringify(jwk));
+    const symmetric = await new SignJWT(good({ jti: randomUUID(), iat: Math.floor(Date.now() / 1000) }))
+      .setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk })
+      .sign(secret);
+    const [, payload = ''] = symmetric.split('.');
+    const header = Buffer.from(JSON.stringify({ alg: 'none', typ: 'dpop+jwt', jwk })).toString('base64url');
+    for (const dpop of [symmetric, `${header}.${payload}.`])
+      expect((await userInfo(token, dpop)).status).toBe(401);
+  });
+});
+
+describe('a proof at the token endpoint (RFC 9449 §5)', () => {
+  it('for another method or URL, or replayed, is invalid_dpop_proof, and the code stays valid', async () => {
+    const { shown, verifier } = await app.authorize('openid');
+    const exchange = async (dpop: string) => {
+      const response = await app.post(
+        'token',
+        {
+          grant_type: 'authorization_code',
+          code: shown.url.searchParams.get('code') ?? '',
+          redirect_uri: app.redirectUri,
+          code_verifier: verifier,
+        },
+        { dpop },
+      );
+      return { status: response.status, body: await json(response) };
+    };
+    for (const changes of [{ htm: 'GET' }, { htu: at('userinfo') }]) {
+      expect(await exchange(await proof(atToken(changes)))).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_dpop_proof' },
+      });
+    }
+    const once = await proof(atToken());
+    expect((await exchange(once)).status).toBe(200);
+    expect((await exchange(once)).status).toBe(400);
+  });
+
+  it('is required by the same key at each refresh of a public client', async () => {
+    const { refresh_token } = await boundTokens();
+    expect((await refresh(refresh_token)).body.error).toMatch(/^invalid_(request|grant|dpop_proof)$/);
+    const foreign = await refresh(refresh_token, await proof(atToken(), { by: otherKeys }));
+    expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_grant']);
+    const next = await refresh(refresh_token, await proof(atToken()));
+    expect(next).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
+  });
+});

@@ -1,0 +1,224 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import * as client from 'openid-client';
+import { createClient } from '../registration/create-client.js';
+import { App, thirdPartyRedirect } from '../test/app.js';
+import { auditEventsOf, auditRecords } from '../test/audit-records.js';
+import { firstPartyRedirect, password, runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const resourceServer = () => {
+  const { client_id, client_secret } = server.people.resourceServer;
+  return App.known(server, client_id, thirdPartyRedirect, client_secret);
+};
+const dashboard = () => App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+
+describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
+  it('leads from registration to a token that UserInfo, introspection and revocation accept', async () => {
+    const app = await App.registered(server);
+    const { tokens, steps } = await app.signIn('openid profile email offline_access orders:read');
+    expect(steps).toEqual(['login', 'consent']);
+    expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600 });
+    expect(tokens.refresh_token).toEqual(expect.any(String));
+    expect(decodeProtectedHeader(tokens.access_token)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
+    const claims = decodeJwt(tokens.access_token);
+    expect(claims).toMatchObject({
+      iss: `${server.url}/api/auth`,
+      sub: server.people.owner.user_id,
+      aud: ['https://suite.example/store'],
+      client_id: app.clientId,
+      scope: 'openid profile email orders:read offline_access',
+      org_id: 'org_harbour',
+      org_role: 'owner',
+      creator_id: server.people.harbour.uuid,
+    });
+
+    const person = await client.fetchUserInfo(
+      app.configuration,
+      tokens.access_token,
+      server.people.owner.user_id,
+    );
+    expect(person).toEqual({
+      sub: server.people.owner.user_id,
+      name: 'A Person',
+      email: 'owner@harbour.example',
+      email_verified: false,
+      org_id: 'org_harbour',
+      org_role: 'owner',
+      creator_id: server.people.harbour.uuid,
+    });
+
+    const introspection = await client.tokenIntrospection(
+      (await resourceServer()).configuration,
+      tokens.access_token,
+    );
+    expect(introspection).toMatchObject({
+      active: true,
+      sub: server.people.owner.user_id,
+      aud: ['https://suite.example/store'],
+      client_id: app.clientId,
+      jti: claims.jti,
+      exp: claims.exp,
+      org_id: 'org_harbour',
+      token_type: 'Bearer',
+    });
+
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
+      active: false,
+    });
+    expect(await server.redis.client.exists(`deny:${claims.jti}`)).toBe(1);
+    await expect(
+      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
+    // Revoking an access token ends only that token (RFC 7009 §2.1 allows both).
+    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toMatchObject({ token_type: 'bearer' });
+  });
+
+  it('returns access_denied with state and iss to the app when the person declines', async () => {
+    const app = await App.registered(server);
+    const { url, state } = await app.request('orders:read');
+    const browser = new FormBrowser(server);
+    const shown = await browser.submit(formOf(await browser.get(url), '/abort'));
+    expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
+    expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
+      error: 'access_denied',
+      state,
+      iss: `${server.url}/api/auth`,
+    });
+    expect(await auditRecords(server, { clientId: app.clientId, event: 'sign_in_cancelled' })).toEqual([
+      { event: 'sign_in_cancelled', email: null, details: {} },
+    ]);
+    expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('consent_refused');
+  });
+
+  it('audits a person who signed in and did not consent', async () => {
+    const app = await App.registered(server);
+    const { url } = await app.request('orders:read');
+    const browser = new FormBrowser(server);
+    const email = 'owner@harbour.example';
+    const asked = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
+    const shown = await browser.submit(formOf(asked, '/abort'));
+    expect(shown.url.searchParams.get('error')).toBe('access_denied');
+    expect(await auditRecords(server, { clientId: app.clientId, event: 'consent_refused' })).toEqual([
+      { event: 'consent_refused', email, details: {} },
+    ]);
+    expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('sign_in_cancelled');
+  });
+
+  it('accepts an e-mail address in any case', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read', { email: 'OWNER@Harbour.Example' });
+    expect(decodeJwt(tokens.access_token).sub).toBe(server.people.owner.user_id);
+  });
+});
+
+describe('consent', () => {
+  it('is stored for user, client and creator, across browsers', async () => {
+    const app = await App.registered(server);
+    await app.signIn('openid orders:read');
+    expect((await app.signIn('orders:read')).steps).toEqual(['login']);
+  });
+
+  it('is required for a new scope, for prompt=consent, and each time for a native app (RFC 8252 §8.6)', async () => {
+    const app = await App.registered(server);
+    const { browser } = await app.signIn('orders:read');
+    expect((await app.signIn('orders:read orders:create', { browser })).steps).toEqual(['consent']);
+    expect((await app.signIn('orders:read', { browser })).steps).toEqual([]);
+    const prompted = await app.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });
+    expect(prompted.steps).toEqual(['consent']);
+    const native = await App.registered(server, {}, 'http://127.0.0.1/callback');
+    expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
+    expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
+  });
+
+  it('lets a person select one of several creators, and requires the choice again when several have a consent', async () => {
+    const app = await App.registered(server);
+    const email = 'owner@meridian.example';
+    const { first, second } = server.people;
+    const one = await app.signIn('orders:read', { email, creator: second.uuid });
+    expect(decodeJwt(one.tokens.access_token)).toMatchObject({
+      org_id: 'org_meridian',
+      creator_id: second.uuid,
+    });
+    const repeated = await app.signIn('orders:read', { email });
+    expect(repeated.steps).toEqual(['login']);
+    expect(decodeJwt(repeated.tokens.access_token).creator_id).toBe(second.uuid);
+    const other = await app.signIn('orders:read', {
+      email,
+      creator: first.uuid,
+      parameters: { prompt: 'consent' },
+    });
+    expect(decodeJwt(other.tokens.access_token).creator_id).toBe(first.uuid);
+    expect((await app.signIn('orders:read', { email, creator: first.uuid })).steps).toEqual([
+      'login',
+      'consent',
+    ]);
+  });
+
+  it('does not connect to a creator of another organisation', async () => {
+    const app = await App.registered(server);
+    const { shown } = await app.authorize('orders:read', { creator: server.people.first.uuid });
+    expect(shown.url.pathname).toMatch(/^\/interaction\//);
+  });
+});
+
+describe('first-party clients', () => {
+  it('need no consent as native apps either, on any loopback port', async () => {
+    const redirectUri = 'http://127.0.0.1:50000/callback';
+    const { client_id } = await createClient(
+      server.database,
+      {
+        name: 'Dashboard on a desk',
+        redirectUris: ['http://127.0.0.1:8976/callback'],
+        firstParty: true,
+        confidential: false,
+        resourceServer: false,
+      },
+      server.secrets,
+    );
+    const app = await App.known(server, client_id, redirectUri);
+    const { steps, shown } = await app.authorize('openid');
+    expect(steps).toEqual(['login']);
+    expect(shown.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);
+  });
+
+  it('need no consent and get a token for both APIs, for the oldest creator', async () => {
+    const app = await dashboard();
+    const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
+    expect(steps).toEqual(['login']);
+    expect(decodeJwt(tokens.access_token)).toMatchObject({
+      aud: ['https://suite.example/store', 'https://suite.example/creator'],
+      org_id: 'org_meridian',
+      creator_id: server.people.first.uuid,
+    });
+  });
+
+  it('may name a creator by UUID or id, but only one that the user acts for', async () => {
+    const app = await dashboard();
+    const email = 'owner@meridian.example';
+    const { second, harbour } = server.people;
+    for (const creator of [second.uuid, second.id]) {
+      const { tokens } = await app.signIn('openid', { email, parameters: { creator } });
+      expect(decodeJwt(tokens.access_token).creator_id).toBe(second.uuid);
+    }
+    const { shown } = await app.authorize('openid', { email, parameters: { creator: harbour.uuid } });
+    expect(shown.url.searchParams.get('error')).toBe('invalid_request');
+  });
+
+  it('get a role without an organisation for a global admin, and neither for a user without an organisation', async () => {
+    const app = await dashboard();
+    const operator = await app.signIn('openid', { email: 'operator@platform.example' });
+    expect(decodeJwt(operator.tokens.access_token)).toMatchObject({ org_role: 'global_admin' });
+    expect(decodeJwt(operator.tokens.access_token)).not.toHaveProperty('org_id');
+    const withoutOrganisation = await app.signIn('openid', { email: 'nobody@nowhere.example' });
+    expect(decodeJwt(withoutOrganisation.tokens.access_token)).not.toHaveProperty('org_role');
+    expect(decodeJwt(withoutOrganisation.tokens.access_token)).not.toHaveProperty('creator_id');
+  });
+});

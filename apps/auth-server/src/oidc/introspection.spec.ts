@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base64url, decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { expire } from '../test/backdate.js';
+import { App, thirdPartyRedirect } from '../test/app.js';
+import { createClient } from '../registration/create-client.js';
+import { auditRecords } from '../test/audit-records.js';
+import { endGuessWindows } from '../test/guess-windows.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+let resourceServer: App;
+let tokens: client.TokenEndpointResponse;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+  const { client_id, client_secret } = server.people.resourceServer;
+  resourceServer = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+  ({ tokens } = await app.signIn('openid email offline_access orders:read'));
+});
+afterAll(() => server.stop());
+
+const introspect = (by: App, token: string, parameters: Record<string, string> = {}) =>
+  client.tokenIntrospection(by.configuration, token, parameters);
+const inactive = { active: false };
+
+describe('introspection (RFC 7662)', () => {
+  it('returns all claims of any access token to a resource server (§2.2)', async () => {
+    const claims = decodeJwt(tokens.access_token);
+    expect(await introspect(resourceServer, tokens.access_token)).toEqual({
+      active: true,
+      iss: `${server.url}/api/auth`,
+      sub: server.people.owner.user_id,
+      aud: ['https://suite.example/store'],
+      client_id: app.clientId,
+      scope: 'openid email orders:read offline_access',
+      jti: claims.jti,
+      iat: claims.iat,
+      exp: claims.exp,
+      token_type: 'Bearer',
+      org_id: 'org_harbour',
+      org_role: 'owner',
+      creator_id: server.people.harbour.uuid,
+    });
+  });
+
+  it('returns the claims of a public client’s own access and refresh tokens', async () => {
+    expect(await introspect(app, tokens.access_token)).toMatchObject({
+      active: true,
+      client_id: app.clientId,
+    });
+    expect(await introspect(app, tokens.refresh_token ?? '')).toMatchObject({
+      active: true,
+      client_id: app.clientId,
+      sub: server.people.owner.user_id,
+      exp: expect.any(Number),
+    });
+  });
+
+  it('returns {"active": false} to a resource server for a refresh token of another client, and audits it', async () => {
+    expect(await introspect(resourceServer, tokens.refresh_token ?? '')).toEqual(inactive);
+    await endGuessWindows(server);
+    expect(
+      await auditRecords(server, { event: 'introspection_rejected', clientId: resourceServer.clientId }),
+    ).toEqual([
+      expect.objectContaining({
+        details: {
+          token: 'refresh_token',
+          token_client_id: app.clientId,
+          count: 1,
+          since: expect.any(String),
+        },
+      }),
+    ]);
+  });
+
+  it.each(['none', 'client_secret_basic', 'client_secret_post'])(
+    'returns {"active": false} to a client that registered itself (%s) for the tokens of another client (§4)',
+    async (token_endpoint_auth_method) => {
+      const stranger = await App.registered(server, { token_endpoint_auth_method });
+      expect(await introspect(stranger, tokens.access_token)).toEqual(inactive);
+      expect(await introspect(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
+    },
+  );
+
+  it('returns {"active": false} to a confidential client of the operator that is not marked as a resource server', async () => {
+    const { client_id, client_secret } = await createClient(
+      server.database,
+      { name: 'Reports', redirectUris: [], firstParty: false, confidential: true, resourceServer: false },
+      server.secrets,
+    );
+    const reports = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    expect(await introspect(reports, tokens.access_token)).toEqual(inactive);
+  });
+
+  it('returns the claims of a confidential client’s own access and refresh tokens', async () => {
+    const own = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const { tokens: issued } = await own.signIn('offline_access');
+    for (const token of [issued.access_token, issued.refresh_token ?? ''])
+      expect(await introspect(own, token)).toMatchObject({ active: true, client_id: own.clientId });
+  });
+
+  it.each(['access_token', 'refresh_token', 'nonsense'])(
+    'finds both kinds of token, whatever the hint: %s (§2.1)',
+    async (token_type_hint) => {
+      for (const token of [tokens.access_token, tokens.refresh_token ?? ''])
+        expect(await introspect(app, token, { token_type_hint })).toMatchObject({ active: true });
+    },
+  );
+
+  it.each([
+    ['garbage', () => 'garbage'],
+    ['what looks like a token', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
+    ['what looks like one with a space', () => `${base64url.encode('{ "alg":"ES256"}')}.e30.x`],
+    ['what looks like an encrypted one', () => `${base64url.encode('{"alg":"dir","enc":"A256GCM"}')}..a.b.c`],
+    ['an ID token', () => tokens.id_token ?? ''],
+    ['an id', () => decodeJwt(tokens.access_token).jti ?? ''],
+    ['a very long one', () => 'x'.repeat(20_000)],
+  ])('returns only {"active": false} for %s (§2.2)', async (_, token) => {
+    expect(await introspect(resourceServer, token())).toEqual(inactive);
+  });
+
+  it('without a token is invalid_request, and never cached', async () => {
+    const response = await app.post('introspect', {});
+    expect(response.status).toBe(400);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+
+  it.each(['token', 'token_type_hint'])('with %s twice is invalid_request (RFC 6749 §3.2)', async (name) => {
+    const body = new URLSearchParams({ client_id: app.clientId, token: tokens.access_token });
+    for (const value of ['access_token', 'refresh_token']) body.append(name, value);
+    const path = '/api/auth/oauth2/introspect';
+    const response = await server.fetch(`${server.url}${path}`, { method: 'POST', body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+
+  it('returns {"active": false} for expired tokens', async () => {
+    const brief = await App.registered(server);
+    const { tokens: old } = await brief.signIn('offline_access');
+    await expire(server, 'AccessToken', brief.clientId);
+    await expire(server, 'RefreshToken', brief.clientId);
+    expect(await introspect(brief, old.access_token)).toEqual(inactive);
+    expect(await introspect(brief, old.refresh_token ?? '')).toEqual(inactive);
+  });
+
+  it('returns {"active": false} for a used refresh token', async () => {
+    const { tokens: own } = await app.signIn('offline_access');
+    await app.refresh(own.refresh_token ?? '');
+    expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
+  });
+});

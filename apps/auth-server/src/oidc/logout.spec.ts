@@ -1,0 +1,120 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { App, thirdPartyRedirect } from '../test/app.js';
+import { firstPartyRedirect, runningServer, type RunningServer } from '../test/running-server.js';
+
+const afterwards = 'https://app.example/signed-out';
+let server: RunningServer;
+let dashboard: App;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer();
+  dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+  app = await App.registered(server, { post_logout_redirect_uris: [afterwards] });
+});
+afterAll(() => server.stop());
+
+const ask = (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
+  browser.get(`${server.url}/api/auth/oauth2/end-session?${new URLSearchParams(parameters).toString()}`);
+const signOut = async (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
+  browser.submit(formOf(await ask(browser, parameters), '/end-session/confirm'), { logout: 'yes' });
+const isSignedIn = async (browser: FormBrowser) =>
+  (await dashboard.authorize('openid', { browser })).steps.length === 0;
+
+describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
+  it('ends the tokens of the session at every API, and keeps offline access', async () => {
+    const { tokens: bound, browser } = await dashboard.signIn('openid');
+    const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
+    const done = await signOut(browser);
+    expect(done.text).toContain('Signed out');
+    const { client_id, client_secret } = server.people.resourceServer;
+    const { configuration } = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    expect(await client.tokenIntrospection(configuration, bound.access_token)).toEqual({ active: false });
+    expect(await server.redis.client.exists(`deny:${decodeJwt(bound.access_token).jti}`)).toBe(1);
+    expect(await client.tokenIntrospection(configuration, offline.access_token)).toMatchObject({
+      active: true,
+    });
+    await expect(dashboard.refresh(offline.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+    expect((await dashboard.authorize('openid', { browser })).steps).toEqual(['login']);
+  });
+
+  it('ends only this browser’s session', async () => {
+    const { browser } = await dashboard.signIn('openid');
+    const { browser: other, tokens } = await dashboard.signIn('openid');
+    await signOut(browser);
+    expect(await isSignedIn(browser)).toBe(false);
+    expect(await isSignedIn(other)).toBe(true);
+    expect(await client.tokenIntrospection(dashboard.configuration, tokens.access_token)).toMatchObject({
+      active: true,
+    });
+  });
+
+  it('needs a confirmation of the person, never only a link (§6)', async () => {
+    const { browser, tokens } = await dashboard.signIn('openid');
+    const page = await ask(browser, { id_token_hint: tokens.id_token ?? '' });
+    expect(page.text).toContain('Sign out?');
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(await isSignedIn(browser)).toBe(true);
+    await browser.submit(formOf(await ask(browser), '/end-session/confirm'));
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  it('is rejected without the form’s token (CSRF)', async () => {
+    const { browser } = await dashboard.signIn('openid');
+    const form = formOf(await ask(browser), '/end-session/confirm');
+    const forged = await browser.submit({ ...form, hidden: { xsrf: 'guessed' } }, { logout: 'yes' });
+    expect(forged.status).toBe(400);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+});
+
+describe('after signing out (§3)', () => {
+  it('redirects to the client’s registered URI, with the state', async () => {
+    const { browser, tokens } = await app.signIn('openid');
+    const back = await signOut(browser, {
+      id_token_hint: tokens.id_token ?? '',
+      post_logout_redirect_uri: afterwards,
+      state: 'the-state',
+    });
+    expect(back.url.href).toBe(`${afterwards}?state=the-state`);
+  });
+
+  it('accepts client_id in place of a hint', async () => {
+    const { browser } = await app.signIn('openid');
+    const back = await signOut(browser, { client_id: app.clientId, post_logout_redirect_uri: afterwards });
+    expect(back.url.href).toBe(afterwards);
+  });
+
+  it.each([
+    ['that is not registered', { post_logout_redirect_uri: 'https://evil.example/' }],
+    ['with more behind it', { post_logout_redirect_uri: `${afterwards}/more` }],
+    ['that is a redirect address only', { post_logout_redirect_uri: thirdPartyRedirect }],
+  ])('never redirects to a URI %s', async (_, parameters) => {
+    const { browser } = await app.signIn('openid');
+    const shown = await ask(browser, { client_id: app.clientId, ...parameters });
+    expect(shown.status).toBe(400);
+    expect(shown.url.origin).toBe(server.url);
+    expect(shown.forms).toEqual([]);
+  });
+
+  it('shows our own page when no client is named', async () => {
+    const { browser } = await app.signIn('openid');
+    const page = await ask(browser, { post_logout_redirect_uri: afterwards });
+    const shown =
+      page.status === 200 ? await signOut(browser, { post_logout_redirect_uri: afterwards }) : page;
+    expect(shown.url.origin).toBe(server.url);
+  });
+
+  it('rejects a hint that is forged, or of another client', async () => {
+    const { browser, tokens } = await app.signIn('openid');
+    const [header, payload] = (tokens.id_token ?? '').split('.');
+    const forged = { id_token_hint: `${header}.${payload}.${'x'.repeat(86)}` };
+    const foreign = { id_token_hint: tokens.id_token ?? '', client_id: dashboard.clientId };
+    for (const parameters of [forged, foreign]) {
+      const shown = await ask(browser, { post_logout_redirect_uri: afterwards, ...parameters });
+      expect(shown.status).toBe(400);
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { metrics } from '@fulfilment/runtime';
+import { randomUUID } from 'node:crypto';
+import { App, register, registration } from '../test/app.js';
+import { auditRecords } from '../test/audit-records.js';
+import { endGuessWindows } from '../test/guess-windows.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+const event = 'client_authentication_failed';
+const endpoints = ['token', 'introspect', 'revoke', 'par'] as const;
+const since = expect.any(String);
+
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const confidential = async () =>
+  registration(await register(server, { token_endpoint_auth_method: 'client_secret_post' }));
+const send = (endpoint: string, form: Readonly<Record<string, string>>) =>
+  server.fetch(`${server.url}/api/auth/oauth2/${endpoint}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
+const authenticate = async (endpoint: string, client_id: string, client_secret: string) => {
+  const grant = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' };
+  const response = await send(endpoint, { client_id, client_secret, ...grant });
+  expect([response.status, await response.json()]).toEqual([
+    401,
+    expect.objectContaining({ error: 'invalid_client' }),
+  ]);
+};
+const eventsCounted = async () => {
+  const values = (await metrics.getSingleMetric('audit_events_total')?.get())?.values ?? [];
+  return values.find(({ labels }) => labels['event'] === event)?.value ?? 0;
+};
+
+describe('failed client authentication', () => {
+  it('is one audit record for each client, network and window, with a count over all endpoints', async () => {
+    const [one, other] = [await confidential(), await confidential()];
+    for (const endpoint of endpoints)
+      for (const secret of ['wrong', 'also wrong']) await authenticate(endpoint, one.client_id, secret);
+    await authenticate('token', other.client_id, 'wrong');
+    expect(await auditRecords(server, { event })).toEqual([]); // the window has not ended
+    const countedBefore = await eventsCounted();
+    await endGuessWindows(server);
+    await endGuessWindows(server);
+    for (const [{ client_id: clientId }, count] of [
+      [one, 8],
+      [other, 1],
+    ] as const)
+      expect(await auditRecords(server, { event, clientId })).toEqual([
+        { event, email: null, details: { count, since } },
+      ]);
+    expect(await eventsCounted()).toBe(countedBefore + 2);
+    await authenticate('token', one.client_id, 'wrong again');
+    await endGuessWindows(server);
+    const records = await auditRecords(server, { event, clientId: one.client_id });
+    expect(records.map(({ details }) => details['count'])).toEqual([8, 1]);
+  });
+
+  it('of clients that do not exist is one record for each network and window, whatever their names', async () => {
+    const before = (await auditRecords(server, { event })).length;
+    const names = Array.from({ length: 5 }, () => randomUUID());
+    for (const name of names) await authenticate('introspect', name, 'guess');
+    await endGuessWindows(server);
+    const records = (await auditRecords(server, { event })).slice(before);
+    expect(records).toEqual([{ event, email: null, details: { count: 5, since } }]);
+  });
+
+  it('is not audited for a client that authenticates, even if its request is otherwise invalid', async () => {
+    const { client_id, client_secret = '' } = await confidential();
+    expect(
+      (await send('token', { client_id, client_secret, grant_type: 'refresh_token', refresh_token: 'x' }))
+        .status,
+    ).toBe(400);
+    expect((await send('introspect', { client_id, client_secret, token: 'x' })).status).toBe(200);
+    await endGuessWindows(server);
+    expect(await auditRecords(server, { event, clientId: client_id })).toEqual([]);
+  });
+});
+
+describe('a rejected introspection of a valid token', () => {
+  it('is one audit record for each client, network and window, so that a loop cannot fill the log', async () => {
+    const { tokens } = await app.signIn('openid offline_access');
+    const { client_id, client_secret = '' } = await confidential();
+    const introspect = async (token: string) =>
+      (await send('introspect', { client_id, client_secret, token })).json();
+    for (let round = 0; round < 3; round += 1)
+      for (const token of [tokens.access_token, tokens.refresh_token ?? ''])
+        expect(await introspect(token)).toEqual({ active: false });
+    const recorded = () => auditRecords(server, { event: 'introspection_rejected', clientId: client_id });
+    expect(await recorded()).toEqual([]);
+    await endGuessWindows(server);
+    expect(await recorded()).toEqual([
+      {
+        event: 'introspection_rejected',
+        email: null,
+        details: { token: 'refresh_token', token_client_id: app.clientId, count: 6, since },
+      },
+    ]);
+  });
+});

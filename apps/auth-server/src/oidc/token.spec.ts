@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { expire } from '../test/backdate.js';
+import { App } from '../test/app.js';
+import { json } from '../test/json.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+/** A code that was just issued to the app, and its token request. */
+async function issued(parameters: Readonly<Record<string, string>> = {}) {
+  const { shown, verifier, browser } = await app.authorize('openid orders:read', { parameters });
+  return {
+    browser,
+    exchange: {
+      grant_type: 'authorization_code',
+      code: shown.url.searchParams.get('code') ?? '',
+      redirect_uri: app.redirectUri,
+      code_verifier: verifier,
+    },
+  };
+}
+const answerTo = async (form: Readonly<Record<string, string>>, of = app) => {
+  const response = await of.post('token', form);
+  return { status: response.status, body: await json(response), headers: response.headers };
+};
+
+describe('the verifier (RFC 7636 §4.6)', () => {
+  it.each([
+    ['wrong', 'x'.repeat(43)],
+    ['of 42 characters', 'x'.repeat(42)],
+    ['of 129 characters', 'x'.repeat(129)],
+    ['with other characters', `${'x'.repeat(42)}*`],
+    ['empty', ''],
+    ['missing', undefined],
+  ])('is rejected when it is %s, and the code stays valid for its client', async (_, code_verifier) => {
+    const { exchange } = await issued();
+    const { code_verifier: good, ...rest } = exchange;
+    const rejected = await answerTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
+    expect(rejected.status).toBe(400);
+    expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
+    expect(rejected.headers.get('cache-control')).toBe('no-store');
+    expect((await answerTo({ ...rest, code_verifier: good })).status).toBe(200);
+  });
+
+  it('is rejected when it is the challenge itself: plain is not S256 (RFC 9700 §2.1.1)', async () => {
+    const code_challenge = createHash('sha256').update('y'.repeat(43)).digest('base64url');
+    const { exchange } = await issued({ code_challenge });
+    expect((await answerTo({ ...exchange, code_verifier: code_challenge })).body.error).toBe('invalid_grant');
+  });
+
+  it.each([43, 128])('is accepted with %i characters', async (length) => {
+    const code_verifier = '-._~Az09'.repeat(16).slice(0, length);
+    const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
+    const { exchange } = await issued({ code_challenge });
+    expect((await answerTo({ ...exchange, code_verifier })).status).toBe(200);
+  });
+});
+
+describe('a code', () => {
+  it('is exchanged for the response of RFC 6749 §5.1, which is never cached', async () => {
+    const { exchange } = await issued();
+    const { status, body, headers } = await answerTo(exchange);
+    expect(status).toBe(200);
+    expect(Object.keys(body).toSorted()).toEqual([
+      'access_token',
+      'expires_in',
+      'id_token',
+      'scope',
+      'token_type',
+    ]);
+    expect(body).toMatchObject({ expires_in: 3600, token_type: 'Bearer', scope: 'openid orders:read' });
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('of another client is rejected (RFC 6749 §5.2)', async () => {
+    const { exchange } = await issued();
+    const rejected = await answerTo(exchange, await App.registered(server));
+    expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
+    expect((await answerTo(exchange)).status).toBe(200);
+  });
+
+  it.each([
+    ['another address', 'https://app.example/other'],
+    ['no address', undefined],
+  ])('with %s than the one it was sent to is rejected (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
+    const { exchange } = await issued();
+    const { redirect_uri: _registered, ...rest } = exchange;
+    const rejected = await answerTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
+    expect(rejected.status).toBe(400);
+    expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
+  });
+
+  it('expires after 120 s (RFC 6749 §4.1.2)', async () => {
+    const { exchange } = await issued();
+    const row = await server.database.row<{ life: number }>(
+      {
+        name: 'test.code-life',
+        text: `SELECT extract(epoch FROM expires_at - now())::float8 AS life FROM oidc_model
+               WHERE model = 'AuthorizationCode' AND client_id = $1 ORDER BY created_at DESC LIMIT 1`,
+      },
+      [app.clientId],
+    );
+    expect(row?.life).toBeGreaterThan(110);
+    expect(row?.life).toBeLessThanOrEqual(120);
+    await expire(server, 'AuthorizationCode', app.clientId);
+    expect((await answerTo(exchange)).body.error).toBe('invalid_grant');
+  });
+
+  it.each(['', 'x', 'x'.repeat(43), '../../x', "' OR 1=1 --"])(
+    'is invalid_grant when it is %j',
+    async (code) => {
+      const { exchange } = await issued();
+      expect((await answerTo({ ...exchange, code })).status).toBe(400);
+    },
+  );
+});
+
+describe('a token request', () => {
+  it.each([
+    'client_credentials',
+    'password',
+    'implicit',
+    'urn:ietf:params:oauth:grant-type:device_code',
+    'x',
+  ])('rejects the grant type %s (RFC 9700 §2.4)', async (grant_type) => {
+    const { status, body } = await answerTo({ grant_type, username: 'a', password: 'b' });
+    expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
+  });
+
+  it('without a grant type, or with any parameter twice, is invalid_request (RFC 6749 §3.2)', async () => {
+    expect((await answerTo({})).body.error).toBe('invalid_request');
+    const { exchange } = await issued();
+    for (const name of [...Object.keys(exchange), 'client_id']) {
+      const body = new URLSearchParams({ client_id: app.clientId, ...exchange });
+      body.append(name, body.get(name) ?? '');
+      const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, { method: 'POST', body });
+      expect([name, response.status]).toEqual([name, 400]);
+      expect((await json(response)).error).toBe('invalid_request');
+    }
+  });
+
+  it.each([
+    ['JSON', 'application/json', (form: object) => JSON.stringify(form)],
+    ['text', 'text/plain', (form: Record<string, string>) => new URLSearchParams(form).toString()],
+  ])('as %s is invalid_request (RFC 6749 §3.2: a form)', async (_, type, written) => {
+    const { exchange } = await issued();
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: written({ client_id: app.clientId, ...exchange }),
+    });
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ error: 'invalid_request' });
+    expect((await answerTo(exchange)).status).toBe(200);
+  });
+
+  it('is rejected with its parameters in the query (RFC 6749 §2.3.1)', async () => {
+    const { exchange } = await issued();
+    const query = new URLSearchParams({ client_id: app.clientId, ...exchange }).toString();
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/token?${query}`, { method: 'POST' });
+    expect(response.status).toBe(400);
+    expect((await answerTo(exchange)).status).toBe(200);
+  });
+
+  it.each([
+    ['60 KB', 60_000],
+    ['300 KB', 300_000],
+  ])('of %s is 413, in both forms of an error', async (_, bytes) => {
+    const response = await app.post('token', {
+      grant_type: 'refresh_token',
+      refresh_token: 'x'.repeat(bytes),
+    });
+    expect(response.status).toBe(413);
+    expect(await json(response)).toMatchObject({ error: 'invalid_request', code: 'VALIDATION_ERROR' });
+  });
+
+  it('of 60 KB is 413 without Content-Length', async () => {
+    const body = new Blob(['grant_type=refresh_token&refresh_token=', 'x'.repeat(60_000)]).stream();
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as const;
+    expect((await fetch(`${server.direct}/api/auth/oauth2/token`, init)).status).toBe(413);
+  });
+
+  it('by GET, or to an unknown path, is 404', async () => {
+    for (const path of [
+      '/api/auth/oauth2/token',
+      '/api/auth/nothing',
+      '/nothing',
+      '/api/auth/oauth2',
+      '/api/auth',
+    ]) {
+      const response = await server.fetch(`${server.url}${path}`);
+      expect(response.status).toBe(404);
+      expect(await json(response)).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
+    }
+  });
+});
+
+describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
+  const wrongSecret = { client_secret: 'wrong' };
+
+  it('of an unknown client is invalid_client', async () => {
+    const { status, body } = await answerTo({ client_id: 'nobody', grant_type: 'refresh_token' });
+    expect([status, body.error]).toEqual([401, 'invalid_client']);
+  });
+
+  it.each(['client_secret_basic', 'client_secret_post'])(
+    'by %s needs the secret, and the registered method',
+    async (method) => {
+      const confidential = await App.registered(server, { token_endpoint_auth_method: method });
+      const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id: confidential.clientId };
+      for (const attempt of [
+        form,
+        { ...form, ...wrongSecret },
+        { ...form, client_secret: '' },
+      ] satisfies Readonly<Record<string, string>>[]) {
+        const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+          method: 'POST',
+          body: new URLSearchParams(attempt),
+        });
+        expect(response.status).toBe(401);
+        expect((await json(response)).error).toBe('invalid_client');
+      }
+      const basic = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${confidential.clientId}:wrong`)}` },
+        body: new URLSearchParams(form),
+      });
+      expect(basic.status).toBe(401);
+      expect(basic.headers.get('www-authenticate')).toMatch(/^Basic /);
+    },
+  );
+
+  it('by two methods at once is rejected', async () => {
+    const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const response = await confidential.post(
+      'token',
+      { grant_type: 'refresh_token', refresh_token: 'x', ...wrongSecret },
+      { authorization: `Basic ${btoa(`${confidential.clientId}:wrong`)}` },
+    );
+    expect([400, 401]).toContain(response.status);
+  });
+
+  it.each(['introspect', 'revoke'])('is required at %s (RFC 7662 §2.1, RFC 7009 §2.1)', async (path) => {
+    const answer = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: 'x' }),
+    });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="clients"']);
+    expect(await json(answer)).toMatchObject({ error: 'invalid_client' });
+    const { client_id } = server.people.resourceServer;
+    const wrong = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${client_id}:wrong`)}` },
+      body: new URLSearchParams({ token: 'x' }),
+    });
+    expect(wrong.status).toBe(401);
+  });
+});
+
+describe('calls from browsers (CORS, RFC 9700 §2.6)', () => {
+  it.each(['token', 'revoke'])(
+    'to %s are allowed for the origins of the client’s redirect URIs',
+    async (path) => {
+      const call = (origin: string) =>
+        app.post(path, { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }, { origin });
+      const own = await call('https://app.example');
+      expect(own.headers.get('access-control-allow-origin')).toBe('https://app.example');
+      const foreign = await call('https://evil.example');
+      expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+      expect([200, 400]).toContain(foreign.status);
+    },
+  );
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { auditOperator } from '../audit/operator-audit.js';
+import { migrations } from '../migrations/index.js';
+
+let stores: ScratchDatabase;
+beforeAll(async () => {
+  stores = await scratchDatabase(migrations);
+});
+afterAll(() => stores.drop());
+
+/** Runs the operator program of a service in this process. */
+async function operate(...args: string[]): Promise<void> {
+  const [argv, database] = [process.argv, process.env['DATABASE_URL']];
+  process.argv = [...argv.slice(0, 2), ...args];
+  process.env['DATABASE_URL'] = stores.url;
+  const write = process.stdout.write.bind(process.stdout);
+  try {
+    process.stdout.write = () => true;
+    await runServiceCli({
+      name: 'auth-server',
+      migrations,
+      settings: z.object({ DATABASE_URL: z.string() }),
+      context: (site) => site,
+      commands: {
+        'thing create': defineCommand({
+          summary: 'creates a thing',
+          operands: ['THING'],
+          options: ['--secret <S>'],
+          arguments: z.object({ THING: z.string(), secret: z.string() }),
+          run: async ({ database }: Pick<CommandContext<unknown>, 'database'>, { THING }) => {
+            await auditOperator(database, { event: 'client_registered', clientId: THING });
+            return { thing_id: 'made-1', client_secret: 'printed-secret' };
+          },
+        }),
+        'thing break': defineCommand({
+          summary: 'breaks a thing',
+          operands: ['USER'],
+          arguments: z.object({ USER: z.string() }),
+          run: () => Promise.reject(new Error('It broke.')),
+        }),
+      },
+    });
+  } finally {
+    process.stdout.write = write;
+    process.argv = argv;
+    process.env['DATABASE_URL'] = database ?? '';
+    process.exitCode = undefined;
+  }
+}
+
+const records = () =>
+  stores.database.rows({
+    name: 'test.operator-audit',
+    text: 'SELECT operator, command, subjects, options, outcome, ended_at IS NOT NULL AS ended FROM operator_audit ORDER BY position',
+  });
+
+it('audits every command, also those that only read, with operator, ids and outcome, and without secrets or e-mail addresses', async () => {
+  await operate('thing', 'create', 'abc', '--secret', 'typed-secret', '--as', 'ann');
+  await operate('thing', 'break', 'owner@harbour.example', '--as', 'bea');
+  await operate('operator-audit', '--as', 'cleo');
+  expect(await records()).toEqual([
+    {
+      operator: 'ann',
+      command: 'thing create',
+      subjects: ['abc', 'made-1'],
+      options: ['secret'],
+      outcome: 'done',
+      ended: true,
+    },
+    { operator: 'bea', command: 'thing break', subjects: [], options: [], outcome: 'failed', ended: true },
+    { operator: 'cleo', command: 'operator-audit', subjects: [], options: [], outcome: 'done', ended: true },
+  ]);
+  expect(JSON.stringify(await records())).not.toMatch(
+    /secret['"-]?[^'"]*(typed|printed)|typed-secret|printed-secret|harbour/,
+  );
+  expect(
+    await stores.database.rows({ name: 'test.audit', text: 'SELECT client_id, details FROM audit_log' }),
+  ).toEqual([{ client_id: 'abc', details: { actor: 'operator', operator: 'ann' } }]);
+});
+
+it('rejects a command without an operator’s name outside development', async () => {
+  const before = await records();
+  const [operator, baseUrl] = [process.env['OPERATOR'], process.env['BASE_URL']];
+  delete process.env['OPERATOR'];
+  process.env['BASE_URL'] = 'https://suite.example';
+  const write = process.stderr.write.bind(process.stderr);
+  let complaint = '';
+  process.stderr.write = (text) => {
+    complaint += String(text);
+    return true;
+  };
+  try {
+    await operate('thing', 'break', 'abc');
+  } finally {
+    process.stderr.write = write;
+    process.env['OPERATOR'] = operator ?? '';
+    process.env['BASE_URL'] = baseUrl ?? '';
+  }
+  expect(complaint).toContain('Use --as NAME');
+  expect(await records()).toEqual(before);
+});

@@ -1,0 +1,253 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseMessage, revokedTokenKey } from '@fulfilment/contracts';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import type { AuditRecord } from '../audit/read-audit-log.js';
+import { App } from '../test/app.js';
+import { serverWithOperator } from '../test/operator.js';
+import { firstPartyRedirect, password } from '../test/running-server.js';
+
+const given = serverWithOperator();
+
+const harbour = { organisation: 'org_harbour', role: 'member' } as const;
+const newUser = (email: string) => given.operator.run('user create', { email, password, ...harbour });
+/** Audit records of the operator's commands, the newest last. */
+const written = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
+  (await given.operator.run('audit', flags)).events;
+const isDenied = async (token: string) =>
+  (await given.server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
+
+describe('user disable', () => {
+  it('ends sessions and tokens immediately, and prevents sign-in until user enable', async () => {
+    const email = 'leaver@harbour.example';
+    await newUser(email);
+    const app = await App.registered(given.server);
+    const { tokens, browser } = await app.signIn('openid offline_access', { email });
+    expect(await given.operator.run('user disable', { USER: email.toUpperCase() })).toMatchObject({
+      disabled: true,
+      tokens_ended: 1,
+    });
+    expect(await isDenied(tokens.access_token)).toBe(true);
+    expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
+      active: false,
+    });
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    const repeated = await app.authorize('openid', { email, browser });
+    expect(repeated).toMatchObject({ steps: ['login'], shown: { status: 401 } });
+    await given.operator.run('user disable', { USER: email });
+    await given.operator.run('user enable', { USER: email });
+    expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
+    const records = await written({ user: email });
+    expect(records.map(({ event }) => event).filter((event) => event.startsWith('user_'))).toEqual([
+      'user_created',
+      'user_disabled',
+      'user_enabled',
+    ]);
+    expect(records[0]).toMatchObject({ email, ip: null, details: { actor: 'operator', ...harbour } });
+  });
+
+  it('reports an unknown user', async () => {
+    await expect(given.operator.run('user disable', { USER: 'no@body.example' })).rejects.toThrow(
+      'The user no@body.example does not exist.',
+    );
+  });
+});
+
+describe('user password', () => {
+  it('signs the person out everywhere, and only the new password is accepted', async () => {
+    const email = 'forgetful@harbour.example';
+    await newUser(email);
+    const app = await App.registered(given.server);
+    const { tokens, browser } = await app.signIn('openid offline_access', { email });
+    await given.operator.run('user password', { USER: email, password: 'quite another password' });
+    expect(await isDenied(tokens.access_token)).toBe(true);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await app.authorize('openid', { email, browser })).shown.status).toBe(401);
+    await given.operator.run('user password', { USER: email, password });
+    expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
+    expect((await written({ user: email, event: 'password_changed' })).length).toBe(2);
+  });
+
+  it('has the same effect as user create with another password', async () => {
+    const email = 'again@harbour.example';
+    await newUser(email);
+    const app = await App.registered(given.server);
+    const { tokens } = await app.signIn('openid offline_access', { email });
+    await given.operator.run('user create', { email, password: 'quite another password', ...harbour });
+    expect(await isDenied(tokens.access_token)).toBe(true);
+  });
+});
+
+describe('user role', () => {
+  it('ends the access tokens with the old role, and the next refresh has the new one', async () => {
+    const email = 'promoted@harbour.example';
+    await newUser(email);
+    const app = await App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
+    const { tokens } = await app.signIn('openid offline_access', { email });
+    const change = { USER: email, role: 'admin', organisation: 'org_harbour' };
+    expect(await given.operator.run('user role', change)).toMatchObject({ org_role: 'admin', changed: true });
+    expect(await isDenied(tokens.access_token)).toBe(true);
+    const refreshed = await app.refresh(tokens.refresh_token ?? '');
+    expect(decodeJwt(refreshed.access_token).org_role).toBe('admin');
+    expect(await given.operator.run('user role', change)).toMatchObject({ changed: false });
+    expect(await isDenied(refreshed.access_token)).toBe(false);
+    await given.operator.run('user role', { USER: email, role: 'none', organisation: 'org_harbour' });
+    await expect(app.refresh(refreshed.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect(await given.operator.run('user role', { USER: email, role: 'global_admin' })).toMatchObject({
+      org_id: null,
+      changed: true,
+    });
+    expect((await written({ user: email, event: 'user_role_changed' })).length).toBe(3);
+  });
+
+  it('rejects a user who would be global admin and a member of an organisation', async () => {
+    const member = await newUser('member@harbour.example');
+    await expect(
+      given.operator.run('user role', { USER: member.user_id, role: 'global_admin' }),
+    ).rejects.toThrow('belongs to an organisation and cannot become a global_admin');
+    const { user_id: USER } = given.server.people.operator;
+    await expect(
+      given.operator.run('user role', { USER, role: 'owner', organisation: 'org_harbour' }),
+    ).rejects.toThrow('cannot belong to an organisation');
+  });
+});
+
+describe('creator change', () => {
+  it('publishes each change in its commit, with an increasing version', async () => {
+    const made = await given.operator.run('creator create', {
+      organisation: 'org_harbour',
+      name: 'The Mole',
+      'payment-method': 'none',
+      'payment-terms': 'no',
+    });
+    const CREATOR = made.id;
+    const changed = [
+      await given.operator.run('creator change', {
+        CREATOR,
+        'payment-method': 'pm_ok',
+        'payment-terms': 'yes',
+      }),
+      await given.operator.run('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
+      await given.operator.run('creator payment-method', { CREATOR, METHOD: 'none' }),
+    ];
+    const ids = [made, ...changed].map(({ message_id }) => message_id);
+    const rows = await given.server.database.rows<{ body: string }>(
+      {
+        name: 'test.published',
+        text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
+      },
+      [ids],
+    );
+    const published = rows.map(({ body }) => parseMessage(body));
+    expect(published.map(({ type }) => type)).toEqual([
+      'creator.registered',
+      ...changed.map(() => 'creator.changed'),
+    ]);
+    expect(published.map(({ data }) => data)).toMatchObject([
+      { creator: { version: 1, payment_method: null, payment_terms_accepted: false } },
+      { creator: { version: 2, payment_method: 'pm_ok', payment_terms_accepted: true, name: 'The Mole' } },
+      { creator: { version: 3, name: 'The Moles', tax_interview_completed: false, payment_method: 'pm_ok' } },
+      { creator: { version: 4, payment_method: null } },
+    ]);
+    const records = await written({ event: 'creator_changed' });
+    expect(records.slice(-3).map(({ details }) => details.changed)).toEqual([
+      ['paymentMethod', 'paymentTermsAccepted'],
+      ['name', 'taxInterviewCompleted'],
+      ['paymentMethod'],
+    ]);
+  });
+
+  it.each([
+    [{ CREATOR: 'crt_x' }, 'has no changes'],
+    [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
+  ])('rejects %j', async (flags, complaint) => {
+    await expect(given.operator.run('creator change', flags)).rejects.toThrow(complaint);
+  });
+});
+
+describe('creator redact', () => {
+  it('removes name and payment method, publishes creator.changed in the same commit, and is audited once', async () => {
+    const { id: CREATOR, uuid } = await given.operator.run('creator create', {
+      organisation: 'org_harbour',
+      name: 'The Badger',
+      'payment-method': 'pm_ok',
+      'settlement-currency': 'EUR',
+    });
+    const { message_id, ...redacted } = await given.operator.run('creator redact', { CREATOR });
+    expect(redacted).toEqual({ uuid, id: CREATOR, redacted: true });
+    const published = await given.server.database.rows<{ body: string }>(
+      { name: 'test.redacted', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
+      [message_id],
+    );
+    expect(published.map(({ body }) => parseMessage(body))).toMatchObject([
+      {
+        type: 'creator.changed',
+        data: {
+          creator: {
+            id: uuid,
+            version: 2,
+            name: null,
+            payment_method: null,
+            payment_terms_accepted: true,
+            settlement_currency: 'EUR',
+          },
+        },
+      },
+    ]);
+    expect(await given.operator.run('creator redact', { CREATOR: uuid })).toEqual({
+      uuid,
+      id: CREATOR,
+      redacted: true,
+      message_id: null,
+    });
+    const records = (await written({ event: 'creator_changed' })).map(({ details }) => details);
+    expect(records.filter(({ creator }) => creator === uuid)).toEqual([
+      {
+        actor: 'operator',
+        creator: uuid,
+        version: 2,
+        changed: ['name', 'paymentMethod'],
+        redacted: true,
+      },
+    ]);
+    expect(JSON.stringify(records)).not.toContain('The Badger');
+  });
+
+  it.each(['crt_x', '01900000-0000-7000-8000-000000000001'])(
+    'rejects the unknown creator %s',
+    async (CREATOR) => {
+      await expect(given.operator.run('creator redact', { CREATOR })).rejects.toThrow(
+        `The creator ${CREATOR} does not exist.`,
+      );
+    },
+  );
+});
+
+describe('user reset-second-factor', () => {
+  it('lets a person sign in who lost app and recovery codes, and signs out every browser', async () => {
+    const email = 'lost-phone@harbour.example';
+    await newUser(email);
+    const app = await App.registered(given.server);
+    const { browser } = await app.signIn('openid', { email });
+    await given.server.database.run(
+      {
+        name: 'test.give-factor',
+        text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
+               SELECT id, '\\x00', now() FROM users WHERE email = $1`,
+      },
+      [email],
+    );
+    expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+      had_second_factor: true,
+    });
+    const repeated = await app.authorize('openid', { email, browser });
+    expect(repeated.steps).toContain('login');
+    expect(repeated.shown.url.searchParams.has('code')).toBe(true);
+    expect((await written({ user: email })).map(({ event }) => event)).toContain('second_factor_removed');
+    expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+      had_second_factor: false,
+    });
+  });
+});

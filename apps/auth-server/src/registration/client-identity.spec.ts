@@ -1,0 +1,283 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { eventually } from '@fulfilment/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import * as client from 'openid-client';
+import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { auditRecords } from '../test/audit-records.js';
+import { json } from '../test/json.js';
+import { serverWithOperator } from '../test/operator.js';
+import type { RunningServer } from '../test/running-server.js';
+
+const given = serverWithOperator();
+let server: RunningServer;
+beforeAll(() => {
+  server = given.server;
+});
+
+interface Registered {
+  readonly client_id: string;
+  readonly registration_access_token: string;
+  readonly registration_client_uri: string;
+}
+
+const registered = async (metadata: Readonly<Record<string, unknown>> = {}) =>
+  registration(await register(server, { client_name: 'Tour Stats', ...metadata }));
+const put = (made: Registered, changes: object = {}) =>
+  server.fetch(made.registration_client_uri, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${made.registration_access_token}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      client_id: made.client_id,
+      client_name: 'Tour Stats',
+      redirect_uris: [thirdPartyRedirect],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      ...changes,
+    }),
+  });
+const consentsOf = (clientId: string) =>
+  server.database.rows(
+    { name: 'test.consents', text: 'SELECT creator_id FROM consents WHERE client_id = $1' },
+    [clientId],
+  );
+const clientLocked = {
+  name: 'test.client-locked',
+  text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
+};
+const lockWaits = {
+  name: 'test.lock-waits',
+  text: `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+};
+const waitForLockWaits = (count: number) =>
+  eventually(
+    async () => (await server.database.row<{ count: number }>(lockWaits))?.count === count || undefined,
+  );
+const disconnections = (clientId: string) =>
+  server.database.rows<{ creator_id: string }>(
+    {
+      name: 'test.disconnections',
+      text: `SELECT body -> 'data' ->> 'creator_id' AS creator_id FROM outbox
+             WHERE body ->> 'type' = 'client.disconnected' AND body -> 'data' ->> 'client_id' = $1`,
+    },
+    [clientId],
+  );
+
+describe('a client that changes itself (RFC 7592)', () => {
+  it.each([
+    [
+      'redirect host',
+      { redirect_uris: ['https://evil.example/callback'] },
+      { name: 'Tour Stats', redirect_hosts: ['evil.example'], application_type: 'web' },
+    ],
+    [
+      'redirect host, the old one kept,',
+      { redirect_uris: [thirdPartyRedirect, 'https://evil.example/'] },
+      { name: 'Tour Stats', redirect_hosts: ['app.example', 'evil.example'], application_type: 'web' },
+    ],
+    [
+      'name',
+      { client_name: 'Label Backup' },
+      { name: 'Label Backup', redirect_hosts: ['app.example'], application_type: 'web' },
+    ],
+    [
+      'application type',
+      { redirect_uris: [thirdPartyRedirect, 'com.example.app:/callback'] },
+      {
+        name: 'Tour Stats',
+        redirect_hosts: ['app.example', 'com.example.app:'],
+        application_type: 'native',
+      },
+    ],
+  ])(
+    'to another %s loses its consents, tokens and webhook subscriptions, and is audited',
+    async (_, changes, after) => {
+      const made = await registered();
+      const app = await App.known(server, made.client_id, thirdPartyRedirect);
+      const { tokens } = await app.signIn('orders:read offline_access');
+      expect(await consentsOf(made.client_id)).toHaveLength(1);
+      expect((await put(made, changes)).status).toBe(200);
+      expect(await consentsOf(made.client_id)).toEqual([]);
+      await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+      expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
+        active: false,
+      });
+      expect(await disconnections(made.client_id)).toEqual([{ creator_id: server.people.harbour.uuid }]);
+      expect(await auditRecords(server, { event: 'client_changed', clientId: made.client_id })).toEqual([
+        expect.objectContaining({
+          details: {
+            before: { name: 'Tour Stats', redirect_hosts: ['app.example'], application_type: 'web' },
+            after,
+            tokens_ended: 1,
+          },
+        }),
+      ]);
+    },
+  );
+
+  it('to another path of the redirect URI keeps its consents and tokens', async () => {
+    const made = await registered();
+    const app = await App.known(server, made.client_id, thirdPartyRedirect);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    const response = await put(made, { redirect_uris: [thirdPartyRedirect, 'https://app.example/other'] });
+    expect(response.status).toBe(200);
+    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+    expect(await consentsOf(made.client_id)).toHaveLength(1);
+  });
+
+  it('while its consent page is open does not get a consent from that page', async () => {
+    const made = await registered();
+    const app = await App.known(server, made.client_id, thirdPartyRedirect);
+    const browser = new FormBrowser(server);
+    const { url } = await app.request('orders:read');
+    const signIn = await browser.get(url);
+    const consent = await browser.submit(formOf(signIn, '/login'), {
+      email: 'owner@harbour.example',
+      password: 'correct horse battery staple',
+    });
+    expect((await put(made, { client_name: 'Label Backup' })).status).toBe(200);
+    const rejected = await browser.submit(formOf(consent, '/consent'), {});
+    expect(rejected.status).toBe(403);
+    expect(await consentsOf(made.client_id)).toEqual([]);
+  });
+
+  it('during its deletion by the operator gets 401 and stays deleted (§2)', async () => {
+    const made = await registered();
+    const [deletion, change] = await server.database
+      .transaction(async (tx) => {
+        await tx.row(clientLocked, [made.client_id]);
+        const deletion = given.operator.run('client delete', { CLIENT: made.client_id });
+        await waitForLockWaits(1);
+        const change = put(made); // has read the client, and waits for the deletion
+        await waitForLockWaits(2);
+        return [deletion, change] as const;
+      })
+      .then((pending) => Promise.all(pending));
+    expect(deletion).toMatchObject({ client_id: made.client_id, deleted: true });
+    expect(change.status).toBe(401);
+    expect(await json(change)).toMatchObject({ error: 'invalid_token' });
+    expect(await server.database.rows(clientLocked, [made.client_id])).toEqual([]);
+  });
+
+  it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
+    const made = await registered();
+    const app = await App.known(server, made.client_id, thirdPartyRedirect);
+    let token = made;
+    for (let round = 0; round < 5; round += 1) {
+      const name = `Tour Stats ${round}`;
+      const [, response] = await Promise.all([
+        app.authorize('orders:read').catch(() => undefined),
+        put(token, { client_name: name }),
+      ]);
+      token = await registration(response);
+      const left = await consentsOf(made.client_id);
+      if (left.length === 0) continue;
+      // The remaining consents were given after the change, for the new name.
+      const [record] = (
+        await auditRecords(server, { event: 'consent_given', clientId: made.client_id })
+      ).slice(-1);
+      expect(record?.details).toMatchObject({ app_name: name });
+    }
+  });
+});
+
+describe('reserved names', () => {
+  it.each([
+    'Fulfilment',
+    'FULFILMENT',
+    'Fulfílment',
+    'Fu1filment',
+    'Fulfіlment', // a Cyrillic і
+    'F u l f i l m e n t',
+    'Ｆulfilment.',
+    'Your account',
+    'Yоur аccount', // Cyrillic о and а
+    'Dashboard', // the first-party client of these tests
+    'dash-board',
+  ])('open registration rejects %s', async (client_name) => {
+    const response = await register(server, { client_name });
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      error: 'invalid_client_metadata',
+      error_description: expect.stringContaining('client_name'),
+    });
+    const made = await registered();
+    expect((await put(made, { client_name })).status).toBe(400);
+    expect(
+      await json(
+        await server.fetch(made.registration_client_uri, {
+          headers: { authorization: `Bearer ${made.registration_access_token}` },
+        }),
+      ),
+    ).toMatchObject({ client_name: 'Tour Stats' });
+  });
+
+  it.each(['Fulfilment for Shops', 'My account', 'Dashboards'])(
+    'open registration accepts %s',
+    async (client_name) => {
+      expect((await register(server, { client_name })).status).toBe(201);
+    },
+  );
+});
+
+describe('the consent page', () => {
+  const consentPageOf = async (app: App, scope = 'orders:read') => {
+    const browser = new FormBrowser(server);
+    const signIn = await browser.get((await app.request(scope, { prompt: 'consent' })).url);
+    return browser.submit(formOf(signIn, '/login'), {
+      email: 'owner@harbour.example',
+      password: 'correct horse battery staple',
+    });
+  };
+
+  it('marks an app that registered itself as unverified, and shows its redirect host in the heading', async () => {
+    const { text } = await consentPageOf(await App.registered(server, { client_name: 'Tour Stats' }));
+    expect(text).toMatch(/<h1>Allow <strong>Tour Stats<\/strong> \(app\.example\)\?<\/h1>/);
+    expect(text).toContain('Unverified app');
+  });
+
+  it('does not mark an app that the operator created', async () => {
+    const { client_id } = await given.operator.run('client create', {
+      name: 'Partner',
+      'redirect-uri': [thirdPartyRedirect],
+    });
+    const { text } = await consentPageOf(await App.known(server, client_id, thirdPartyRedirect));
+    expect(text).not.toContain('Unverified app');
+  });
+
+  it('lists the data that webhook subscriptions receive', async () => {
+    const { text } = await consentPageOf(await App.registered(server), 'webhooks:create');
+    expect(text).toContain('your orders with tracking numbers, and stock changes of your products');
+  });
+});
+
+describe('client create --first-party outside development', () => {
+  it.each(['http://127.0.0.1:8976/callback', 'com.example.dashboard:/callback'])(
+    'rejects the redirect URI %s',
+    async (uri) => {
+      const production = { ...given.operator.context, development: false };
+      await expect(
+        given.operator.run(
+          'client create',
+          { name: 'Desk', 'redirect-uri': [uri], 'first-party': true },
+          production,
+        ),
+      ).rejects.toThrow('--redirect-uri must use https with --first-party.');
+      await expect(
+        given.operator.run('client create', { name: 'Desk', 'redirect-uri': [uri] }, production),
+      ).resolves.toHaveProperty('client_id');
+    },
+  );
+
+  it('accepts it in development, where the server is only reachable from this computer', async () => {
+    await expect(
+      given.operator.run('client create', {
+        name: 'Desk',
+        'redirect-uri': ['http://127.0.0.1:8976/callback'],
+        'first-party': true,
+      }),
+    ).resolves.toHaveProperty('client_id');
+  });
+});

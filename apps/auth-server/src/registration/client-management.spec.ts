@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { json } from '../test/json.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const registered = async (metadata: Readonly<Record<string, unknown>> = {}) =>
+  registration(await register(server, metadata));
+const manage = (method: string, url: string, token: string | undefined, body?: object) =>
+  server.fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      'content-type': 'application/json',
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const changed = (clientId: string, changes: object = {}) => ({
+  client_id: clientId,
+  client_name: 'Another name',
+  redirect_uris: [thirdPartyRedirect],
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+  ...changes,
+});
+
+describe('client management (RFC 7592)', () => {
+  it('reads, changes and deletes a client, whose tokens end with it (§2.1, §2.2, §2.3)', async () => {
+    const made = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
+    const { registration_client_uri: url, client_id, client_secret } = made;
+    const read = await manage('GET', url, made.registration_access_token);
+    expect(read.headers.get('cache-control')).toBe('no-store');
+    const seen = await registration(read);
+    expect(seen).toMatchObject({ client_id, client_secret });
+
+    const change = changed(client_id, { token_endpoint_auth_method: 'client_secret_basic' });
+    const next = await registration(await manage('PUT', url, seen.registration_access_token, change));
+    expect(next).toMatchObject({ client_name: 'Another name', client_secret });
+
+    const app = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    expect((await manage('DELETE', url, next.registration_access_token)).status).toBe(204);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
+    const left = await server.database.rows(
+      {
+        name: 'test.left',
+        text: `SELECT model FROM oidc_model WHERE (client_id = $1 OR id = $1) AND model <> 'Session'`,
+      },
+      [client_id],
+    );
+    expect(left).toEqual([]);
+    expect((await manage('GET', url, next.registration_access_token)).status).toBe(401);
+  });
+
+  it('returns a new registration token after a change, and rejects the previous one (§2.2)', async () => {
+    const made = await registered();
+    const url = made.registration_client_uri;
+    const next = await registration(
+      await manage('PUT', url, made.registration_access_token, changed(made.client_id)),
+    );
+    expect(next.registration_access_token).not.toBe(made.registration_access_token);
+    expect((await manage('GET', url, made.registration_access_token)).status).toBe(401);
+    expect((await manage('GET', url, next.registration_access_token)).status).toBe(200);
+  });
+
+  it.each(['GET', 'PUT', 'DELETE'])(
+    '%s by another client’s token is 401 and does nothing (§3)',
+    async (method) => {
+      const [mine, other] = [await registered(), await registered()];
+      const body = method === 'PUT' ? changed(mine.client_id) : undefined;
+      const response = await manage(
+        method,
+        mine.registration_client_uri,
+        other.registration_access_token,
+        body,
+      );
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+      const own = await manage('GET', mine.registration_client_uri, mine.registration_access_token);
+      expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
+    },
+  );
+
+  it.each([
+    ['no token', undefined],
+    ['a made-up token', 'x'.repeat(43)],
+  ])('requires the registration token: %s is rejected', async (_, token) => {
+    const made = await registered();
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const response = await manage(method, made.registration_client_uri, token);
+      expect([400, 401]).toContain(response.status);
+    }
+    expect((await manage('GET', made.registration_client_uri, made.registration_access_token)).status).toBe(
+      200,
+    );
+  });
+
+  it('rejects any access token as registration token', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('openid');
+    const url = `${server.url}/api/auth/oauth2/register/${app.clientId}`;
+    expect((await manage('GET', url, tokens.access_token)).status).toBe(401);
+  });
+
+  it.each([
+    ['first_party', { first_party: true }],
+    ['resource_server', { resource_server: true }],
+    ['no redirect address', { redirect_uris: undefined, response_types: [] }],
+    ['client_credentials', { grant_types: ['client_credentials'] }],
+    ['jwks_uri', { jwks_uri: 'https://app.example/jwks' }],
+    ['sector_identifier_uri', { sector_identifier_uri: 'https://app.example/sector' }],
+    ['a redirect to plain http', { redirect_uris: ['http://app.example/'] }],
+    ['a redirect to a script', { redirect_uris: ['javascript:alert(1)'] }],
+    ['a long name', { client_name: 'x'.repeat(101) }],
+    ['the id of another', { client_id: 'another' }],
+    ['another secret', { client_secret: 'chosen' }],
+  ])('validates a change like a registration: %s is rejected', async (_, changes) => {
+    const made = await registered();
+    const url = made.registration_client_uri;
+    const rejected = await manage(
+      'PUT',
+      url,
+      made.registration_access_token,
+      changed(made.client_id, changes),
+    );
+    expect(rejected.status).toBe(400);
+    const own = await manage('GET', url, made.registration_access_token);
+    expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
+  });
+
+  it('never returns clients of the operator', async () => {
+    const url = `${server.url}/api/auth/oauth2/register/${server.people.dashboard.client_id}`;
+    const made = await registered();
+    expect((await manage('GET', url, made.registration_access_token)).status).toBe(401);
+  });
+});
+
+describe('the stored data', () => {
+  it('contain no usable code, refresh token, session, registration token or secret in clear text', async () => {
+    const made = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
+    const app = await App.known(server, made.client_id, thirdPartyRedirect, made.client_secret);
+    const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
+    const pending = await app.authorize('orders:read offline_access', { browser });
+    const session = browser.cookieNames().find((name) => name.startsWith('__Host-session@')) ?? '';
+    const secrets = {
+      'refresh token': tokens.refresh_token ?? '',
+      'used code': shown.url.searchParams.get('code') ?? '',
+      code: pending.shown.url.searchParams.get('code') ?? '',
+      session: browser.cookie(session) ?? '',
+      'registration token': made.registration_access_token,
+      'client secret': made.client_secret ?? '',
+      'access token': tokens.access_token,
+    };
+    for (const [what, secret] of Object.entries(secrets)) {
+      expect(secret.length).toBeGreaterThan(20);
+      const found = await server.database.rows(
+        {
+          name: 'test.in-the-clear',
+          text: `SELECT model FROM oidc_model WHERE payload::text LIKE '%' || $1 || '%' OR id = $1
+                 UNION ALL SELECT event FROM audit_log WHERE details::text LIKE '%' || $1 || '%'`,
+        },
+        [secret],
+      );
+      expect([what, found]).toEqual([what, []]);
+    }
+  });
+
+  it('contain client secrets encrypted, and passwords as argon2id hashes', async () => {
+    const app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const row = await server.database.row<{ payload: Record<string, unknown> }>(
+      { name: 'test.client', text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1` },
+      [app.clientId],
+    );
+    expect(row?.payload).toHaveProperty('client_secret_sealed');
+    expect(row?.payload).not.toHaveProperty('client_secret');
+    const users = await server.database.rows<{ password_hash: string }>({
+      name: 'test.hashes',
+      text: 'SELECT password_hash FROM users',
+    });
+    for (const { password_hash } of users)
+      expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+});

@@ -1,0 +1,136 @@
+import { formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { App } from '../test/app.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const signedIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
+  const app = await App.registered(server, metadata);
+  const { tokens } = await app.signIn('openid offline_access orders:read');
+  return { app, tokens, refreshToken: tokens.refresh_token ?? '' };
+};
+const isActive = async (app: App, token: string) =>
+  (await client.tokenIntrospection(app.configuration, token)).active;
+const isDenied = async (token: string) =>
+  (await server.redis.client.exists(`deny:${decodeJwt(token).jti}`)) === 1;
+
+describe('revocation (RFC 7009)', () => {
+  it('of an access token ends only that token, everywhere, and keeps the refresh token (§2.1)', async () => {
+    const { app, tokens, refreshToken } = await signedIn();
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+    expect(await isDenied(tokens.access_token)).toBe(true);
+    await expect(
+      client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
+    await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
+  });
+
+  it('of a refresh token during refreshes with it is never rejected, and ends the family', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 12; round += 1) {
+      const { tokens } = await app.signIn('openid offline_access');
+      const refreshToken = tokens.refresh_token ?? '';
+      const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+      const refreshes = Array.from({ length: 6 }, () => app.post('token', form));
+      const revoked = await app.post('revoke', { token: refreshToken });
+      const statuses = (await Promise.all(refreshes)).map(({ status }) => status);
+      expect(revoked.status).toBe(200);
+      expect(statuses.filter((status) => status >= 500)).toEqual([]);
+      expect(await isActive(app, tokens.access_token)).toBe(false);
+    }
+  });
+
+  it('by signing out is not undone by requests in progress', async () => {
+    const app = await App.registered(server);
+    const { browser } = await app.signIn('openid');
+    const { url } = await app.request('openid');
+    const page = await browser.get(`${server.url}/api/auth/oauth2/end-session`);
+    const busy = Array.from({ length: 8 }, () => browser.get(url));
+    await browser.submit(formOf(page, '/end-session/confirm'), { logout: 'yes' });
+    await Promise.all(busy);
+    const rows = await server.database.rows({
+      name: 'test.signed-out',
+      text: `SELECT 1 FROM browser_sessions WHERE ended_at IS NOT NULL`,
+    });
+    expect(rows.length).toBeGreaterThan(0);
+  });
+
+  it('is published again within seconds after Redis lost its data', async () => {
+    const { app, tokens } = await signedIn();
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    const keys = ['deny-list:told', `deny:${decodeJwt(tokens.access_token).jti}`];
+    await eventually(async () => (await server.redis.client.exists(...keys)) === 2 || undefined);
+    await server.redis.client.del(...keys);
+    const startedAt = performance.now();
+    await eventually(async () => (await isDenied(tokens.access_token)) || undefined);
+    expect(performance.now() - startedAt).toBeLessThan(10_000); // without a look at Redis it would take 30 s
+  });
+
+  it('of a refresh token ends its family: every access token and the refresh token (§2.1)', async () => {
+    const { app, tokens, refreshToken } = await signedIn();
+    const next = await app.refresh(refreshToken);
+    await client.tokenRevocation(app.configuration, next.refresh_token ?? '');
+    for (const { access_token } of [tokens, next]) {
+      expect(await isActive(app, access_token)).toBe(false);
+      expect(await isDenied(access_token)).toBe(true);
+    }
+    await expect(app.refresh(next.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it.each(['access_token', 'refresh_token', 'nonsense'])(
+    'finds both kinds of token, whatever the hint: %s (§2.1)',
+    async (token_type_hint) => {
+      const { app, tokens, refreshToken } = await signedIn();
+      await client.tokenRevocation(app.configuration, tokens.access_token, { token_type_hint });
+      expect(await isActive(app, tokens.access_token)).toBe(false);
+      await client.tokenRevocation(app.configuration, refreshToken, { token_type_hint });
+      expect(await isActive(app, refreshToken)).toBe(false);
+    },
+  );
+
+  it('of an unknown or already revoked token is 200 (§2.2)', async () => {
+    const { app, tokens } = await signedIn();
+    for (const token of [
+      'garbage',
+      'eyAiYWxnIjoiRVMyNTYifQ.e30.x',
+      tokens.access_token,
+      tokens.access_token,
+      tokens.id_token ?? '',
+    ]) {
+      const response = await app.post('revoke', { token });
+      expect([response.status, await response.text()]).toEqual([200, '']);
+    }
+  });
+
+  it('of another client’s tokens does nothing (§2.1)', async () => {
+    const { app, tokens, refreshToken } = await signedIn();
+    const stranger = await App.registered(server);
+    for (const token of [tokens.access_token, refreshToken]) await stranger.post('revoke', { token });
+    expect(await isActive(app, tokens.access_token)).toBe(true);
+    await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
+  });
+
+  it('by a confidential client needs its secret', async () => {
+    const { app, tokens } = await signedIn({ token_endpoint_auth_method: 'client_secret_basic' });
+    expect((await app.post('revoke', { token: tokens.access_token })).status).toBe(401);
+    expect(await isActive(app, tokens.access_token)).toBe(true);
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+  });
+
+  it('without a token is invalid_request', async () => {
+    const { app } = await signedIn();
+    const response = await app.post('revoke', {});
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+});

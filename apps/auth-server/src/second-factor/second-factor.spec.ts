@@ -1,0 +1,245 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { passwordChanged } from '../test/backdate.js';
+import { App } from '../test/app.js';
+import { firstPartyRedirect, password, runningServer, type RunningServer } from '../test/running-server.js';
+import {
+  afterPassword,
+  authenticator,
+  nextCode,
+  person,
+  protectedPerson,
+  recoveryCodes,
+  setupPage,
+} from '../test/second-factors.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
+});
+afterAll(() => server.stop());
+
+describe('a second factor (RFC 6238)', () => {
+  it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
+    const email = await person(server);
+    const browser = new FormBrowser(server);
+    await afterPassword(server, email, browser);
+    const begin = await browser.get(`${server.url}/account/security/second-factor`);
+    const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
+    expect(wrong.status).toBe(401);
+    // No secret before the password.
+    for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>');
+    const setup = await setupPage(server, browser);
+    expect(setup.text).toContain('class="qr"');
+    const code = authenticator(setup).generate();
+    for (const typed of ['000000', 'abc']) {
+      const wrongCode = await browser.submit(formOf(setup, '/second-factor'), { code: typed });
+      expect(wrongCode.status).toBe(401);
+      expect(wrongCode.text).not.toContain('<code>');
+    }
+    const shown = await browser.submit(formOf(setup, '/second-factor'), { code });
+    expect(new Set(recoveryCodes(shown)).size).toBe(10);
+    expect((await browser.get(`${server.url}/account/security`)).text).toContain('10 recovery codes');
+    const confirmed = await browser.get(`${server.url}/account/security/second-factor`);
+    expect(confirmed.url.pathname).toBe('/account/security'); // its secret is never shown again
+  });
+
+  it('signs out every other browser in the commit that enables it', async () => {
+    const email = await person(server);
+    const elsewhere = new FormBrowser(server);
+    await afterPassword(server, email, elsewhere);
+    const browser = new FormBrowser(server);
+    await afterPassword(server, email, browser);
+    const setup = await setupPage(server, browser);
+    const code = authenticator(setup).generate();
+    await browser.submit(formOf(setup, '/second-factor'), { code });
+    const left = await server.database.rows(
+      {
+        name: 'test.sessions-left',
+        text: `SELECT id FROM oidc_model WHERE model = 'Session'
+               AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
+      },
+      [email],
+    );
+    expect(left).toHaveLength(1);
+    expect((await browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
+  });
+
+  it('is required after the password, and the person is not signed in before it is verified', async () => {
+    const { email, totp } = await protectedPerson(server);
+    const browser = new FormBrowser(server);
+    const asked = await afterPassword(server, email, browser);
+    expect(asked.text).toContain('Enter your code');
+    const during = await browser.get(`${server.url}/account/security`);
+    expect(during.text).toContain('id="password"'); // the sign-in page: not signed in yet
+    const own = new FormBrowser(server);
+    const page = await afterPassword(server, email, own);
+    const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
+    expect(signedIn.url.pathname).toBe('/account/security');
+  });
+
+  it('is rejected once the password of this sign-in was changed', async () => {
+    const { email, totp } = await protectedPerson(server);
+    const browser = new FormBrowser(server);
+    const page = await afterPassword(server, email, browser);
+    await passwordChanged(server, email);
+    const rejected = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
+    expect(rejected.text).toContain('id="password"');
+  });
+
+  it('accepts each code once, also from two browsers concurrently', async () => {
+    const { email, totp } = await protectedPerson(server);
+    const code = nextCode(totp);
+    const tries = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const browser = new FormBrowser(server);
+        const page = await afterPassword(server, email, browser);
+        return () => browser.submit(formOf(page, '/second-factor'), { code });
+      }),
+    );
+    const answers = await Promise.all(tries.map((attempt) => attempt()));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  });
+
+  it('accepts each recovery code once, in upper or lower case, with or without its hyphen', async () => {
+    const { email, codes } = await protectedPerson(server);
+    const [first = ''] = codes;
+    for (const [typed, status] of [
+      [first.toLowerCase().replace('-', ' '), 200],
+      [first, 401],
+    ] as const) {
+      const browser = new FormBrowser(server);
+      const page = await afterPassword(server, email, browser);
+      expect((await browser.submit(formOf(page, '/second-factor'), { code: typed })).status).toBe(status);
+    }
+  });
+
+  it('makes prompt=none return login_required while a session has only the password', async () => {
+    const email = await person(server);
+    const browser = new FormBrowser(server);
+    await afterPassword(server, email, browser);
+    const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    const silent = async () => {
+      const { url } = await dashboard.request('openid', { prompt: 'none' });
+      return (await browser.get(url)).url.searchParams;
+    };
+    expect((await silent()).get('code')).toEqual(expect.any(String));
+    const elsewhere = new FormBrowser(server);
+    await afterPassword(server, email, elsewhere);
+    await server.database.run(
+      {
+        name: 'test.confirm-factor',
+        text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
+               SELECT id, '\\x00', now() FROM users WHERE email = $1`,
+      },
+      [email],
+    );
+    expect((await silent()).get('error')).toBe('login_required');
+  });
+
+  it('shows a new secret each time, so that an earlier one is useless', async () => {
+    const browser = new FormBrowser(server);
+    await afterPassword(server, await person(server), browser);
+    const [seen, used] = [await setupPage(server, browser), await setupPage(server, browser)];
+    expect(authenticator(seen).secret.base32).not.toBe(authenticator(used).secret.base32);
+    const confirm = (page: typeof seen) =>
+      browser.submit(formOf(page, '/second-factor'), { code: authenticator(page).generate() });
+    expect((await confirm(seen)).status).toBe(401);
+    expect(recoveryCodes(await confirm(used))).toHaveLength(10);
+  });
+
+  it('is removed only with the password and a code, and is then no longer required', async () => {
+    const { email, browser, totp } = await protectedPerson(server);
+    const page = await browser.get(`${server.url}/account/security`);
+    const form = formOf(page, '/second-factor/remove');
+    const code = nextCode(totp);
+    for (const fields of [
+      { current_password: 'wrong', code },
+      { current_password: password, code: '' },
+      { current_password: password, code: '123123' },
+    ])
+      expect((await browser.submit(form, fields)).status).toBe(401);
+    const session = browser.cookie('__Host-session@/');
+    const off = await browser.submit(form, { current_password: password, code });
+    expect(off.text).toContain('The second factor is turned off.');
+    expect(browser.cookie('__Host-session@/')).not.toBe(session);
+    expect((await afterPassword(server, email)).url.pathname).toBe('/account/security');
+  });
+
+  it('replaces its recovery codes, with the password and a code', async () => {
+    const { email, browser, totp, codes } = await protectedPerson(server);
+    const page = await browser.get(`${server.url}/account/security`);
+    const form = formOf(page, '/recovery-codes');
+    expect((await browser.submit(form, { current_password: password })).status).toBe(401);
+    const shown = await browser.submit(form, { current_password: password, code: nextCode(totp) });
+    const fresh = recoveryCodes(shown);
+    expect(fresh).toHaveLength(10);
+    expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
+    for (const [code = '', status] of [
+      [codes[0], 401],
+      [fresh[0], 200],
+    ] as const) {
+      const other = new FormBrowser(server);
+      const asked = await afterPassword(server, email, other);
+      expect((await other.submit(formOf(asked, '/second-factor'), { code })).status).toBe(status);
+    }
+  });
+
+  it('stores neither the secret nor a recovery code in clear text', async () => {
+    const { codes } = await protectedPerson(server);
+    const rows = await server.database.rows({
+      name: 'test.factors',
+      text: `SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
+             UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`,
+    });
+    expect(rows.length).toBeGreaterThan(10);
+    const stored = JSON.stringify(rows);
+    for (const code of codes) expect(stored).not.toContain(code);
+  });
+});
+
+describe('a global admin, where a second factor is required', () => {
+  it('sets it up at the next sign-in, and cannot turn it off', async () => {
+    const email = await person(server, 'global_admin');
+    const browser = new FormBrowser(server);
+    const setup = await afterPassword(server, email, browser);
+    expect(setup.text).toContain('Set up a second factor');
+    const form = formOf(setup, '/second-factor/setup');
+    expect((await browser.submit(form, { code: '000000' })).status).toBe(401);
+    const codes = await browser.submit(form, { code: authenticator(setup).generate() });
+    expect(recoveryCodes(codes)).toHaveLength(10);
+    const account = await browser.submit(formOf(codes, '/second-factor/done'));
+    expect(account.url.pathname).toBe('/account/security');
+    expect(account.text).toContain('you cannot turn it off');
+    const csrf = formOf(account, '/password').hidden['csrf'] ?? '';
+    const rejected = await browser.submit(
+      { action: '/account/security/second-factor/remove', hidden: { csrf } },
+      { current_password: password },
+    );
+    expect(rejected.status).toBe(403);
+    expect((await afterPassword(server, email)).text).toContain('Enter your code');
+  });
+
+  it('is not signed in by skipping the set-up', async () => {
+    const email = await person(server, 'global_admin');
+    const browser = new FormBrowser(server);
+    const setup = await afterPassword(server, email, browser);
+    const { hidden, action } = formOf(setup, '/second-factor/setup');
+    const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
+    expect(skipped.text).toContain('Set up a second factor');
+    const other = await browser.submit(formOf(setup, '/start-over'));
+    expect(other.text).toContain('id="password"');
+  });
+
+  it('starts over when the password was changed before the set-up, so that the old password cannot complete it', async () => {
+    const email = await person(server, 'global_admin');
+    const browser = new FormBrowser(server);
+    const setup = await afterPassword(server, email, browser);
+    await passwordChanged(server, email);
+    const code = authenticator(setup).generate();
+    const rejected = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
+    expect(rejected.text).toContain('id="password"');
+    expect(rejected.text).not.toContain(authenticator(setup).secret.base32.slice(0, 4));
+    expect((await browser.get(setup.url.href)).text).toContain('id="password"');
+  });
+});

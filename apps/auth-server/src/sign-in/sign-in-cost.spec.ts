@@ -1,0 +1,84 @@
+import { type Form, FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App } from '../test/app.js';
+import { password, runningServer, type RunningServer } from '../test/running-server.js';
+
+const samples = 9;
+const alike = 2.5; // without the fake hash an unknown name would be five to ten times as fast
+const promptMs = 1_000;
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer();
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+async function signInForm(): Promise<{ browser: FormBrowser; form: Form }> {
+  const { url } = await app.request('orders:read');
+  const browser = new FormBrowser(server);
+  return { browser, form: formOf(await browser.get(url), '/login') };
+}
+
+describe('the duration of a sign-in', () => {
+  it('is the same for an unknown name and for a wrong password (OWASP ASVS 2.2.2)', async () => {
+    const { browser, form } = await signInForm();
+    const timed = async (email: string) => {
+      const startedAt = performance.now();
+      const { status } = await browser.submit(form, { email, password: 'wrong' });
+      expect(status).toBe(401);
+      return performance.now() - startedAt;
+    };
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let sample = 0; sample < samples; sample += 1) {
+      known.push(await timed('owner@harbour.example'));
+      unknown.push(await timed(`nobody-${sample}@harbour.example`));
+    }
+    const ratio = median(known) / median(unknown);
+    expect(ratio).toBeLessThan(alike);
+    expect(ratio).toBeGreaterThan(1 / alike);
+  });
+});
+
+describe('a burst of sign-ins', () => {
+  it('does not slow the token endpoint, and is 503 with Retry-After beyond its queue', async () => {
+    const { tokens } = await app.signIn('offline_access orders:read');
+    const { browser, form } = await signInForm();
+    const burst = Array.from({ length: 110 }, () =>
+      browser.submit(form, { email: 'owner@harbour.example', password: 'wrong' }),
+    );
+    let isOver = false;
+    const burstOver = Promise.all(burst).then((shown) => {
+      isOver = true;
+      return shown;
+    });
+    let refreshToken = tokens.refresh_token ?? '';
+    const times: number[] = [];
+    do {
+      const startedAt = performance.now();
+      refreshToken = (await app.refresh(refreshToken)).refresh_token ?? '';
+      times.push(performance.now() - startedAt);
+    } while (!isOver && times.length < 200);
+    const shown = await burstOver;
+    const rejected = shown.filter(({ status }) => status === 503);
+    expect(shown.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(64);
+    expect(rejected.length).toBeGreaterThan(0);
+    for (const { headers, text } of rejected) {
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(headers.get('content-type')).toContain('text/html');
+      expect(text).not.toMatch(/\bat .*\.(js|ts):\d+/);
+    }
+    expect(median(times)).toBeLessThan(promptMs);
+  });
+
+  it('is over with it: the next sign-in succeeds', async () => {
+    const { browser, form } = await signInForm();
+    const shown = await browser.submit(form, { email: 'owner@meridian.example', password });
+    expect(shown.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
+  });
+});
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,203 @@
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { App } from '../test/app.js';
+import { auditRecords } from '../test/audit-records.js';
+import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
+import { password, runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+let app: App;
+beforeAll(async () => {
+  server = await runningServer({ SIGN_IN_FAILURES: '4/900' });
+  app = await App.registered(server);
+});
+afterAll(() => server.stop());
+
+const freshPage = async () => {
+  await deleteNetworkFailures(server);
+  const browser = new FormBrowser(server);
+  const { url } = await app.request('orders:read');
+  return { browser, page: await browser.get(url) };
+};
+
+/** A page without the parts that differ between sign-ins. */
+function alike(text: string, email: string): string {
+  return text
+    .replaceAll(email, 'EMAIL')
+    .replace(/interaction\/[\w-]+/g, 'interaction/UID')
+    .replace(/name="csrf" value="[^"]*"/g, 'csrf');
+}
+
+describe('the sign-in page', () => {
+  it('cannot be framed, runs no script, and allows form redirects only to the app', async () => {
+    const { page } = await freshPage();
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/app\.example; frame-ancestors 'none'; base-uri 'none'/,
+    );
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.headers.get('access-control-allow-origin')).toBeNull();
+    expect(page.text).not.toContain('<script');
+  });
+
+  it('fills in login_hint, as text', async () => {
+    const { url } = await app.request('orders:read', { login_hint: '"><script>alert(1)</script>' });
+    const page = await new FormBrowser(server).get(url);
+    expect(page.text).toContain('value="&quot;&gt;&lt;script&gt;');
+    expect(page.text).not.toContain('<script');
+  });
+
+  it('shows the same page with 401 for a wrong password and for an unknown name', async () => {
+    const answers: string[] = [];
+    for (const email of ['owner@harbour.example', 'nobody@harbour.example']) {
+      const { browser, page } = await freshPage();
+      const shown = await browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
+      expect(shown.status).toBe(401);
+      answers.push(alike(shown.text, email));
+      const repeated = await browser.submit(formOf(shown, '/login'), {
+        email: 'owner@harbour.example',
+        password,
+      });
+      expect(repeated.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
+    }
+    expect(answers[0]).toBe(answers[1]);
+  });
+
+  it('locks the account, whatever the password, after too many failures', async () => {
+    const email = 'owner@meridian.example';
+    const { browser, page } = await freshPage();
+    const statuses = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        await deleteNetworkFailures(server);
+        return (await browser.submit(formOf(page, '/login'), { email, password: 'wrong' })).status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(4);
+    await deleteNetworkFailures(server);
+    const shown = await browser.submit(formOf(page, '/login'), { email, password });
+    expect(shown.status).toBe(429);
+    expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
+    await endGuessWindows(server);
+    const locked = await auditRecords(server, { email, event: 'sign_in_locked' });
+    expect(locked.map(({ details }) => details['count'])).toEqual([3]);
+  });
+
+  it('shows the same page for a locked known and unknown name, and only the audit log names the user', async () => {
+    const answers: (string | null)[][] = [];
+    for (const email of ['operator@platform.example', 'stranger@platform.example']) {
+      const { browser, page } = await freshPage();
+      const wrong = async () => {
+        await deleteNetworkFailures(server);
+        return browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
+      };
+      for (let count = 0; count < 4; count += 1) expect((await wrong()).status).toBe(401);
+      const { status, headers, text } = await wrong();
+      expect(status).toBe(429);
+      answers.push([/<main.*<\/form>/s.exec(alike(text, email))?.[0] ?? '', headers.get('cache-control')]);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    await endGuessWindows(server);
+    const locked = await auditRecords(server, { clientId: app.clientId, event: 'sign_in_locked' });
+    expect(new Set(locked.slice(-2).map(({ email }) => email))).toEqual(
+      new Set(['operator@platform.example', null]),
+    );
+  });
+
+  it('accepts every correct password, however many people sign in concurrently from one address', async () => {
+    await deleteNetworkFailures(server);
+    const pages = await Promise.all(Array.from({ length: 12 }, freshPage));
+    const shown = await Promise.all(
+      pages.map(({ browser, page }) =>
+        browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password }),
+      ),
+    );
+    expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
+  });
+
+  it('locks a network without successful sign-ins after too many failures with any names', async () => {
+    const { browser, page } = await freshPage();
+    await server.database.run({ name: 'test.nobody-here', text: 'DELETE FROM network_sign_ins' });
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const email = `guess-${attempt}@harbour.example`;
+      expect((await browser.submit(formOf(page, '/login'), { email, password: 'x' })).status).toBe(401);
+    }
+    const shown = await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
+    expect(shown.status).toBe(429);
+  });
+});
+
+describe('a form that is too large', () => {
+  it.each([
+    ['a field of 20 000 characters', { email: 'owner@harbour.example', password: 'x'.repeat(20_000) }],
+    ['5000 fields', Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 'x']))],
+  ])('with %s gets an error page', async (_, fields) => {
+    const { browser, page } = await freshPage();
+    const shown = await browser.submit(formOf(page, '/login'), fields);
+    expect(shown.status).toBe(400);
+    expect(shown.headers.get('content-type')).toContain('text/html');
+  });
+});
+
+describe('forms', () => {
+  it('are rejected without their token, with another token, or from another site', async () => {
+    const { browser, page } = await freshPage();
+    const { page: other } = await freshPage();
+    const form = formOf(page, '/login');
+    const fields = { email: 'owner@harbour.example', password };
+    for (const [csrf, origin] of [
+      ['', server.url],
+      [formOf(other, '/login').hidden['csrf'] ?? '', server.url],
+      [form.hidden['csrf'] ?? '', 'https://evil.example'],
+      [form.hidden['csrf'] ?? '', 'null'],
+    ] as const) {
+      expect((await browser.submit(form, { ...fields, csrf }, { origin })).status).toBe(403);
+    }
+    const consent = await browser.submit(form, fields);
+    expect((await browser.submit(formOf(consent, '/consent'), { csrf: 'x' })).status).toBe(403);
+    const allowed = await browser.submit(formOf(consent, '/consent'));
+    expect(allowed.url.searchParams.get('code')).toEqual(expect.any(String));
+  });
+
+  it('of another browser’s sign-in are neither shown nor accepted', async () => {
+    const { page } = await freshPage();
+    const stranger = new FormBrowser(server);
+    expect((await stranger.get(page.url.href)).status).toBe(400);
+    const sent = await stranger.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
+    expect(sent.status).toBe(400);
+    expect(sent.text).toContain('has expired');
+  });
+
+  it('get a new session at sign-in, which prevents session fixation', async () => {
+    const { browser, page } = await freshPage();
+    const session = () => browser.cookie('__Host-session@/');
+    const before = session();
+    await browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password });
+    const signedIn = session();
+    expect(signedIn).toEqual(expect.any(String));
+    expect(signedIn).not.toBe(before);
+  });
+});
+
+describe('the audit log', () => {
+  it('contains sign-ins, failures, consents and registrations, and only grows', async () => {
+    const rows = await server.database.rows<{ event: string; ip: string }>({
+      name: 'test.audit',
+      // Only events of requests.
+      text: `SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`,
+    });
+    expect(rows.map(({ event }) => event)).toEqual(
+      expect.arrayContaining([
+        'signed_in',
+        'sign_in_failed',
+        'sign_in_locked',
+        'consent_given',
+        'client_registered',
+        'code_issued',
+      ]),
+    );
+    expect(new Set(rows.map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']));
+    await expect(
+      server.database.run({ name: 'test.audit-delete', text: 'DELETE FROM audit_log' }),
+    ).rejects.toThrow('audit_log only grows');
+  });
+});

@@ -1,0 +1,21 @@
+import { writeCountedRecords } from '../audit/counted-records.js';
+import type { RunningServer } from './running-server.js';
+
+type Stores = Pick<RunningServer, 'database'>;
+
+/** For tests of an account's limit, since the network's limit would be reached first. */
+export async function deleteNetworkFailures({ database }: Stores): Promise<void> {
+  await database.run({
+    name: 'test.forget-networks',
+    text: `UPDATE guess_counts SET failed = 0 WHERE starts_with(subject, 'address:')`,
+  });
+}
+
+/** Ends all windows: failures expire, and counted records are written to the audit log. */
+export async function endGuessWindows({ database }: Stores): Promise<void> {
+  await database.run({
+    name: 'test.end-windows',
+    text: `UPDATE guess_counts SET locked_until = now(), expires_at = now(), failed_at = now() - interval '1 day'`,
+  });
+  await writeCountedRecords(database);
+}

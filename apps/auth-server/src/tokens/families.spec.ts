@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendConcurrently, eventually, fetchTrusting } from '@fulfilment/testing';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { App } from '../test/app.js';
+import { auditRecords } from '../test/audit-records.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+const isActive = async (app: App, token: string) =>
+  (await client.tokenIntrospection(app.configuration, token)).active;
+
+/** Concurrent requests are sent to the server directly, since the gateway may spread them over time. */
+const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
+  const answers = await sendConcurrently(server.direct, count, {
+    openingPath: '/api/auth/jwks',
+    path: '/api/auth/oauth2/token',
+    form: { client_id: app.clientId, ...form },
+  });
+  return answers.map(({ status, text }) => ({ status, body: JSON.parse(text) }));
+};
+
+describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
+  it('lets exactly one of 16 concurrent exchanges through the gateway succeed', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 5; round += 1) {
+      const { shown, verifier } = await app.authorize('orders:read');
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, () =>
+          app.post('token', {
+            grant_type: 'authorization_code',
+            code: shown.url.searchParams.get('code') ?? '',
+            redirect_uri: app.redirectUri,
+            code_verifier: verifier,
+          }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 400)).toHaveLength(15);
+    }
+  });
+
+  it.each([4, 8, 16])(
+    'lets exactly one of %i concurrent exchanges succeed, and its tokens stay valid',
+    async (count) => {
+      const app = await App.registered(server);
+      for (let round = 0; round < 10; round += 1) {
+        const { shown, verifier } = await app.authorize('orders:read offline_access');
+        const answers = await together(app, count, {
+          grant_type: 'authorization_code',
+          code: shown.url.searchParams.get('code') ?? '',
+          redirect_uri: app.redirectUri,
+          code_verifier: verifier,
+        });
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(count - 1).fill(400)]);
+        const won = answers.find(({ status }) => status === 200);
+        expect(await isActive(app, won?.body.access_token)).toBe(true);
+        const refreshed = await app.refresh(won?.body.refresh_token);
+        expect(await isActive(app, refreshed.access_token)).toBe(true);
+      }
+      const lost = await auditRecords(server, { clientId: app.clientId, event: 'token_race_lost' });
+      expect(lost).toHaveLength(10 * (count - 1));
+      // Each round creates one family.
+      expect(new Set(lost.map(({ details }) => details['grant_id'])).size).toBe(10);
+    },
+  );
+
+  it('lets exactly one of four concurrent refreshes succeed, and its tokens stay valid', async () => {
+    const app = await App.registered(server);
+    let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await together(app, 4, { grant_type: 'refresh_token', refresh_token: refreshToken });
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
+      expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
+      refreshToken = answers.find(({ status }) => status === 200)?.body.refresh_token;
+    }
+  });
+
+  it('treats a request as a race if its connection was opened before the winner’s response was sent', async () => {
+    const app = await App.registered(server);
+    const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
+    const won = await app.refresh(used);
+    const late = (age: string) =>
+      fetch(`${server.direct}/api/auth/oauth2/token`, {
+        method: 'POST',
+        headers: { 'x-connection-age': age }, // set by the gateway
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          client_id: app.clientId,
+          refresh_token: used,
+        }),
+      });
+    expect((await late('0.900')).status).toBe(400);
+    expect(await isActive(app, won.access_token)).toBe(true);
+    expect((await late('0.000')).status).toBe(400);
+    expect(await isActive(app, won.access_token)).toBe(false);
+  });
+});
+
+describe('reuse (RFC 9700 §4.14.2)', () => {
+  it('is always detected right after the response, also over a new connection through the gateway', async () => {
+    const app = await App.registered(server);
+    for (let round = 0; round < 25; round += 1) {
+      const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
+      const won = await app.refresh(used);
+      const stranger = fetchTrusting(server.ca); // a new connection
+      const replayed = await stranger.fetch(`${server.url}/api/auth/oauth2/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          client_id: app.clientId,
+          refresh_token: used,
+        }),
+      });
+      expect(replayed.status).toBe(400);
+      await stranger.close();
+      expect(await isActive(app, won.access_token)).toBe(false);
+    }
+  });
+
+  it('of a refresh token immediately ends its family, and no other family of the same person and app', async () => {
+    const app = await App.registered(server);
+    const { tokens: first, browser } = await app.signIn('orders:read offline_access');
+    const { tokens: other } = await app.signIn('orders:read offline_access', { browser });
+    const second = await app.refresh(first.refresh_token ?? '');
+    await expect(app.refresh(first.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(app.refresh(second.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    for (const dead of [first, second]) {
+      expect(await isActive(app, dead.access_token)).toBe(false);
+      expect(await server.redis.client.exists(`deny:${decodeJwt(dead.access_token).jti}`)).toBe(1);
+    }
+    expect(await isActive(app, other.access_token)).toBe(true);
+    await expect(app.refresh(other.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+  });
+
+  it('of a code ends the tokens of its exchange (RFC 6749 §4.1.2)', async () => {
+    const app = await App.registered(server);
+    const { tokens, shown, verifier } = await app.signIn('orders:read offline_access');
+    const repeated = await app.post('token', {
+      grant_type: 'authorization_code',
+      code: shown.url.searchParams.get('code') ?? '',
+      redirect_uri: app.redirectUri,
+      code_verifier: verifier,
+    });
+    expect(repeated.status).toBe(400);
+    expect(await repeated.json()).toMatchObject({ error: 'invalid_grant' });
+    expect(await isActive(app, tokens.access_token)).toBe(false);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
+describe('revocation (RFC 7009)', () => {
+  it('is authoritative in PostgreSQL, and is published again when Redis has lost it', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read');
+    const { jti } = decodeJwt(tokens.access_token);
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    await server.redis.client.del(`deny:${jti}`);
+    server.redis.client.disconnect(true);
+    await eventually(async () => {
+      const exists = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
+      return exists === 1 || undefined;
+    });
+  });
+});
+
+describe('the audit log', () => {
+  it('contains revoked tokens and ended families', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    await client.tokenRevocation(app.configuration, tokens.access_token);
+    await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
+    const events = await eventually(async () => {
+      const rows = await server.database.rows<{ event: string; user_id: string }>(
+        {
+          name: 'test.audit-tokens',
+          text: `SELECT event, user_id FROM audit_log WHERE client_id = $1 AND event LIKE 'token_%' ORDER BY position`,
+        },
+        [app.clientId],
+      );
+      return rows.length < 3 ? undefined : rows;
+    });
+    expect(events.map(({ event }) => event)).toEqual(['token_issued', 'token_revoked', 'token_family_ended']);
+    expect(events[1]?.user_id).toBe(server.people.owner.user_id);
+  });
+});

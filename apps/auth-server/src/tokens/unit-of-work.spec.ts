@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { metrics } from '@fulfilment/runtime';
+import { deleteExpiredRecords } from './delete-expired-records.js';
+import { App, register } from '../test/app.js';
+import { auditEventsOf, auditRecords } from '../test/audit-records.js';
+import { json } from '../test/json.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+import { waitingForLocks } from '../test/waiting-for-locks.js';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await runningServer();
+});
+afterAll(() => server.stop());
+
+let statements = 0;
+const run = (text: string, values: readonly unknown[] = []) =>
+  server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
+const lockRefreshToken = {
+  name: 'test.lock-refresh-token',
+  text: `SELECT 1 FROM oidc_model WHERE model = 'RefreshToken' AND client_id = $1 FOR UPDATE`,
+};
+const events = (clientId: string) => auditEventsOf(server, { clientId });
+
+/** Makes audit records of an event fail while the work runs. */
+async function withoutRecordsOf(event: string, work: () => Promise<void>): Promise<void> {
+  await run(`CREATE FUNCTION refuse_record() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'no room'; END $$`);
+  await run(`CREATE TRIGGER refuse_record BEFORE INSERT ON audit_log FOR EACH ROW
+    WHEN (NEW.event = '${event}') EXECUTE FUNCTION refuse_record()`);
+  try {
+    await work();
+  } finally {
+    await run('DROP FUNCTION refuse_record CASCADE');
+  }
+}
+
+describe('audit records of token events', () => {
+  it('are stored with the tokens or not at all, and a code whose exchange failed stays valid', async () => {
+    const app = await App.registered(server);
+    const { shown, verifier } = await app.authorize('orders:read offline_access');
+    const exchange = () =>
+      app.post('token', {
+        grant_type: 'authorization_code',
+        code: shown.url.searchParams.get('code') ?? '',
+        redirect_uri: app.redirectUri,
+        code_verifier: verifier,
+      });
+    await withoutRecordsOf('token_issued', async () => {
+      expect((await exchange()).status).toBe(500);
+    });
+    expect(await events(app.clientId)).not.toContain('token_issued');
+    expect((await exchange()).status).toBe(200);
+    expect(await events(app.clientId)).toContain('token_issued');
+  });
+
+  it('are written before the response: a lost race, an ended family', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
+    const sent: Promise<Response>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(lockRefreshToken, [app.clientId]);
+      sent.push(...[1, 2, 3].map(() => app.post('token', form)));
+      await waitingForLocks(server.database, 3); // all have arrived before the first response
+    });
+    const answers = await Promise.all(sent);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+    const records = await auditRecords(server, { clientId: app.clientId });
+    const family = records.find(({ event }) => event === 'token_issued')?.details['grant_id'];
+    expect(family).toEqual(expect.any(String));
+    expect(records.filter(({ event }) => event === 'token_race_lost')).toEqual(
+      [1, 2].map(() => ({
+        event: 'token_race_lost',
+        email: 'owner@harbour.example',
+        details: { grant_id: family },
+      })),
+    );
+    const winner = answers.find(({ status }) => status === 200);
+    expect(winner === undefined ? undefined : await json(winner)).toHaveProperty('refresh_token');
+    expect((await app.post('token', form)).status).toBe(400);
+    expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');
+  });
+
+  it('outside a transaction never fail the request, and a lost one is counted', async () => {
+    const lost = async () => {
+      const metric = await metrics.getSingleMetric('audit_records_lost_total')?.get();
+      return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
+    };
+    const before = await lost();
+    await withoutRecordsOf('client_registered', async () => {
+      expect((await register(server)).status).toBe(201);
+    });
+    expect(await lost()).toBe(before + 1);
+  });
+});
+
+describe('deleteExpiredRecords', () => {
+  it('deletes expired records of every model, and no others', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    const models = [
+      ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],
+      ...['RefreshToken', 'ReplayDetection', 'Session'],
+    ];
+    await run(
+      `INSERT INTO oidc_model (model, id, payload, consumed_at, expires_at)
+       SELECT model, 'gone', '{}', now(), now() - interval '2 minutes' FROM unnest($1::text[]) AS model`,
+      [models],
+    );
+    while (await deleteExpiredRecords(server.database));
+    expect(await run(`SELECT FROM oidc_model WHERE id = 'gone'`)).toBe(0);
+    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+  });
+
+  it('runs on one replica at a time', async () => {
+    await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
+      VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
+    await server.database.transaction(async (tx) => {
+      await tx.run({ name: 'test.hold-sweep', text: 'SELECT pg_advisory_xact_lock(7391004)' });
+      expect(await deleteExpiredRecords(server.database)).toBe(0);
+      expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
+    });
+    await deleteExpiredRecords(server.database);
+    expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(0);
+  });
+});
