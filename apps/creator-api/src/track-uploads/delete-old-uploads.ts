@@ -2,13 +2,14 @@ import { type Database, statement } from '@fulfilment/database';
 
 const uploadsPerBatch = 1_000;
 
+/** An array, so that the batch is read once: a join may read a subquery with LIMIT several times. */
 const deleteOld = statement(
   'track-uploads.delete-old',
-  `DELETE FROM track_uploads WHERE id IN (
+  `DELETE FROM track_uploads WHERE id = ANY (ARRAY(
      SELECT id FROM track_uploads
      WHERE status IN ('completed', 'failed') AND updated_at < now() - make_interval(days => $1)
      ORDER BY updated_at LIMIT ${uploadsPerBatch} FOR UPDATE SKIP LOCKED
-   )`,
+   ))`,
 );
 
 /**
