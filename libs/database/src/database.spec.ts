@@ -280,7 +280,7 @@ describe('database', () => {
           line.severAfter(1); // the next packet is COMMIT
           return 'done';
         },
-        { commitTrace: { written, values: [looked] } },
+        { commitProbe: { statement: written, values: [looked] } },
       );
       if (value === looked) await expect(done).resolves.toBe('done');
       else await expect(done).rejects.toThrow(); // as if, after a crash, another transaction had the number
@@ -299,7 +299,7 @@ describe('database', () => {
           await new Promise((resolve) => setImmediate(resolve));
           await tx.run(insert, [7]);
         },
-        { commitTrace: { written, values: [6] } },
+        { commitProbe: { statement: written, values: [6] } },
       ),
     ).rejects.toThrow();
     expect(await rowsSoon()).not.toContainEqual({ value: 6 });

@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import {
+  type CommitProbe,
   type OpenTransaction,
   type Sql,
   statement,
   type Statement,
-  type Trace,
   type Transaction,
 } from './sql.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
@@ -34,11 +34,11 @@ const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::x
 
 export interface TransactionOptions {
   /**
-   * With it, the outcome of a commit is queried when its response was lost with the connection, before the
-   * commit counts as failed. For transactions that must not be repeated, since the caller already has their
-   * result.
+   * If the connection is lost at COMMIT, this query shows whether the transaction was committed. Without it,
+   * the commit then counts as failed. For transactions that must not be repeated, since the caller already
+   * has their result.
    */
-  readonly commitTrace?: Trace;
+  readonly commitProbe?: CommitProbe;
   /**
    * All statements see the database as of the first one, and none may write (REPEATABLE READ, READ ONLY). For
    * a response that takes several statements. It costs no round trip, and its commit never fails to
@@ -136,7 +136,7 @@ export class Database implements Sql {
     options: TransactionOptions = {},
   ): Promise<Result> {
     const open = await this.begin({
-      returnId: options.commitTrace !== undefined,
+      returnId: options.commitProbe !== undefined,
       snapshot: options.snapshot,
       statementTimeoutMs: options.statementTimeoutMs,
     });
@@ -147,7 +147,7 @@ export class Database implements Sql {
       await open.rollback();
       throw error;
     }
-    await open.commit(options.commitTrace);
+    await open.commit(options.commitProbe);
     return result;
   }
 
@@ -156,7 +156,7 @@ export class Database implements Sql {
    * until then. BEGIN is sent with the first statement, and statements issued in the same tick are sent
    * together.
    *
-   * @param options with `returnId`, `commit(trace)` can query the outcome when the response is lost;
+   * @param options with `returnId`, `commit(probe)` can determine the outcome when the connection is lost;
    *   `snapshot` as in `transaction`
    */
   async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
@@ -191,7 +191,7 @@ export class Database implements Sql {
     return {
       tx: transactionOn({ query }, callbacks, finalStatements),
       rollback,
-      commit: async (trace) => {
+      commit: async (probe) => {
         let id: string | undefined;
         try {
           id = await began.catch(rethrow);
@@ -202,8 +202,8 @@ export class Database implements Sql {
           release();
         } catch (error) {
           await rollback();
-          if (error instanceof TransactionRolledBack || id === undefined || trace === undefined) throw error;
-          if (!(await this.wasCommitted(id, trace))) throw error;
+          if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
+          if (!(await this.wasCommitted(id, probe))) throw error;
         }
         for (const callback of callbacks) callback();
       },
@@ -211,16 +211,16 @@ export class Database implements Sql {
   }
 
   /**
-   * Waits until PostgreSQL reports that the transaction has ended, then looks for the row it wrote. The row
-   * decides: a server that crashes before it writes its log reuses the last transaction ids, so the reported
-   * status may belong to another transaction.
+   * Waits until PostgreSQL reports that the transaction has ended, then runs the probe. The probe decides: a
+   * server that crashes before it writes its log reuses the last transaction ids, so the reported status may
+   * belong to another transaction.
    */
-  private async wasCommitted(id: string, { written, values }: Trace): Promise<boolean> {
+  private async wasCommitted(id: string, probe: CommitProbe): Promise<boolean> {
     const endsAtMs = performance.now() + commitOutcomeTimeoutMs;
     while (performance.now() < endsAtMs) {
       const status = await this.statusOf(id);
       if (status !== undefined && status !== 'in progress') {
-        const found = await this.rows(written, values).catch(() => undefined);
+        const found = await this.rows(probe.statement, probe.values).catch(() => undefined);
         if (found !== undefined) return found.length > 0;
       }
       await delay(retryDelayMs);

@@ -3,7 +3,7 @@ export {
   type OpenTransaction,
   type Sql,
   type Statement,
-  type Trace,
+  type CommitProbe,
   type Transaction,
 } from './sql.js';
 export { BatchLoader, type BatchLoaderOptions } from './batch-loader.js';

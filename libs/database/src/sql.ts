@@ -29,9 +29,9 @@ export interface Transaction extends Sql {
   afterCommit(callback: () => void): void;
 }
 
-/** Finds a row that only this transaction would have written. */
-export interface Trace {
-  readonly written: Statement;
+/** A query for a row that only one transaction writes: it shows whether the transaction was committed. */
+export interface CommitProbe {
+  readonly statement: Statement;
   readonly values: readonly unknown[];
 }
 
@@ -40,9 +40,8 @@ export interface OpenTransaction {
   readonly tx: Transaction;
   /**
    * Rolls back and rejects when it fails.
-   * @param trace decides the outcome when the response is lost; without it, a lost response counts as a
-   *   failure
+   * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
    */
-  commit(trace?: Trace): Promise<void>;
+  commit(probe?: CommitProbe): Promise<void>;
   rollback(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import {
   BatchLoader,
+  type CommitProbe,
   type Database,
   isErrorResponse,
   type Sql,
   statement,
-  type Trace,
 } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -137,8 +137,8 @@ export class TokenWriter {
   }
 
   private async isStored({ members }: Write): Promise<boolean> {
-    const trace = traceOf(members);
-    return trace !== undefined && (await this.database.row(trace.written, trace.values)) !== undefined;
+    const probe = probeOf(members);
+    return probe !== undefined && (await this.database.row(probe.statement, probe.values)) !== undefined;
   }
 }
 
@@ -152,8 +152,8 @@ export class TokenWrites {
   }
 
   /** The lookup of one stored token: it exists exactly when all were stored. */
-  get trace(): Trace | undefined {
-    return traceOf(this.members);
+  get commitProbe(): CommitProbe | undefined {
+    return probeOf(this.members);
   }
 
   clear(): void {
@@ -192,8 +192,8 @@ export class TokenWrites {
   }
 }
 
-function traceOf([first]: readonly NewRow[]): Trace | undefined {
-  return first && { written: findStored, values: [first.model, first.id] };
+function probeOf([first]: readonly NewRow[]): CommitProbe | undefined {
+  return first && { statement: findStored, values: [first.model, first.id] };
 }
 
 async function writeAll(sql: Sql, writes: readonly Write[]): Promise<{ index: number; row: Written }[]> {

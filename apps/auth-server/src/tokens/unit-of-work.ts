@@ -132,7 +132,7 @@ export class UnitOfWork {
     }
     // With a trace, so that a lost commit response is resolved: else a client could lose its used token and
     // the successor.
-    await (await unit.opening)?.commit(tokens.trace);
+    await (await unit.opening)?.commit(tokens.commitProbe);
     return undefined;
   }
 }

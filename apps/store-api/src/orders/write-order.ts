@@ -39,7 +39,7 @@ export class WriteOrder {
     return this.database.transaction(
       (tx) => this.write(tx, placement, priced),
       // After a lost connection: the client gets an order exactly when the order was committed.
-      { commitTrace: { written: findOrder, values: [placement.orderId] } },
+      { commitProbe: { statement: findOrder, values: [placement.orderId] } },
     );
   }
 
