@@ -7,7 +7,7 @@ const rules = read('deploy/observability/alerts.yaml');
 const alerts = [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 /** What the services register, with what Prometheus makes of a histogram's name. */
 const metrics = globSync(['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'], { cwd: root })
-  .flatMap((path) => [...read(path).matchAll(/^\s+name: '([a-z]+(?:_[a-z]+)+)',$/gm)])
+  .flatMap((path) => [...read(path).matchAll(/(?:\bname: |\bgauge\(\s*)'([a-z]+(?:_[a-z]+)+)',/g)])
   .flatMap(([, name = '']) => [name, `${name}_count`, `${name}_bucket`]);
 
 describe('the alerting rules', () => {

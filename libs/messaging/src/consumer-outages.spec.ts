@@ -87,11 +87,12 @@ describe('a consumer', () => {
     expect(await broker.takeDeadLetters(queue)).toEqual([]);
   }, 30_000);
 
+  const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
   it('retries its messages and dead-letters none during outages of its work', async () => {
     let failures = 40;
-    const onHandle = () => {
+    const onHandle = async (tx: Transaction) => {
       failures -= 1;
-      if (failures > 0) throw Object.assign(new Error('the disk is full'), { code: '53100' });
+      if (failures > 0) await tx.run(diskFull);
     };
     await start({ databaseUrl: stores.url, times: { returnAfterMs: 1, retryMs: quick }, onHandle });
     const sent = stockReports(3);
