@@ -1,30 +1,36 @@
 import { messages } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 // Locks the Grants first, in one order: waits for tokens that are being added to a family, and prevents later
 // ones.
-const lockGrants = (name: string, which: string) =>
-  statement(name, `SELECT id FROM oidc_model WHERE model = 'Grant' AND ${which} ORDER BY id FOR UPDATE`);
-const grant = lockGrants('families.grant', 'id = $1');
-const grantsOfClient = lockGrants('families.of-client', 'client_id = $1');
-const grantsOfUser = lockGrants('families.of-user', 'account_id = $1');
-const grantsOfUserAndClient = lockGrants('families.of-user-and-client', 'account_id = $1 AND client_id = $2');
-const grantsOfUserAndOrganisation = lockGrants(
+const lockGrantsWhere = (name: string, condition: string) =>
+  statement(name, `SELECT id FROM oidc_model WHERE model = 'Grant' AND ${condition} ORDER BY id FOR UPDATE`);
+const lockGrant = lockGrantsWhere('families.grant', 'id = $1');
+const lockGrantsOfClient = lockGrantsWhere('families.of-client', 'client_id = $1');
+const lockGrantsOfUser = lockGrantsWhere('families.of-user', 'account_id = $1');
+const lockGrantsOfUserAndClient = lockGrantsWhere(
+  'families.of-user-and-client',
+  'account_id = $1 AND client_id = $2',
+);
+const lockGrantsOfUserAndOrganisation = lockGrantsWhere(
   'families.of-user-and-organisation',
   `account_id = $1 AND payload ->> 'creatorId' IN (SELECT id::text FROM creators WHERE organisation_id = $2)`,
 );
 const ofFirstParty = `client_id IN (
   SELECT id FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true')`;
 const hasOfflineAccess = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
-const lastingGrantsOfFirstParty = lockGrants(
+const lockLastingGrantsOfFirstParty = lockGrantsWhere(
   'families.lasting-first-party',
   `account_id = $1 AND ${ofFirstParty} AND ${hasOfflineAccess}`,
 );
-const grantsOfThirdParties = lockGrants('families.third-parties', `account_id = $1 AND NOT ${ofFirstParty}`);
-const grantsOfSessions = lockGrants(
+const lockGrantsOfThirdParties = lockGrantsWhere(
+  'families.third-parties',
+  `account_id = $1 AND NOT ${ofFirstParty}`,
+);
+const lockGrantsOfSessions = lockGrantsWhere(
   'families.of-sessions',
   `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
    AND NOT ${hasOfflineAccess}`,
@@ -69,7 +75,7 @@ export class Families {
   /** Ends a whole family after a reuse or a revocation (RFC 9700 §4.14.2). */
   end(grantId: string): Promise<void> {
     return this.work.revokeTokens(async (tx) => {
-      await lock(tx, grant, grantId);
+      await lockFamilies(tx, lockGrant, grantId);
       // Also tokens whose Grant has already expired.
       return tx.rows<RevokedToken>(deleteFamilies, [[grantId]]);
     });
@@ -93,7 +99,7 @@ export async function endClient(tx: Transaction, outbox: Outbox, clientId: strin
   // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
   const deleted = await tx.rows<{ model: string }>(deleteClient, [clientId]);
   await tx.run(deleteConsents, [clientId]);
-  const revoked = await endAll(tx, grantsOfClient, clientId);
+  const revoked = await endAll(tx, lockGrantsOfClient, clientId);
   if (deleted.some(({ model }) => model === 'Client')) {
     // The families are locked, so all tokens were issued before this time.
     await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
@@ -103,7 +109,7 @@ export async function endClient(tx: Transaction, outbox: Outbox, clientId: strin
 
 /** Ends all families of a client. */
 export function endFamiliesOfClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
-  return endAll(tx, grantsOfClient, clientId);
+  return endAll(tx, lockGrantsOfClient, clientId);
 }
 
 /** Ends the families that depend on the browser sessions. Returns the access tokens to publish as revoked. */
@@ -111,12 +117,12 @@ export function endFamiliesOfSessions(
   tx: Transaction,
   sessionUids: readonly string[],
 ): Promise<RevokedToken[]> {
-  return endAll(tx, grantsOfSessions, sessionUids);
+  return endAll(tx, lockGrantsOfSessions, sessionUids);
 }
 
 /** Ends all families of a person, `offline_access` included. */
 export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, grantsOfUser, userId);
+  return endAll(tx, lockGrantsOfUser, userId);
 }
 
 /**
@@ -124,12 +130,12 @@ export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<Revo
  * consent.
  */
 export function endLastingFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, lastingGrantsOfFirstParty, userId);
+  return endAll(tx, lockLastingGrantsOfFirstParty, userId);
 }
 
 /** Ends all third-party families of a person. */
 export function endThirdPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, grantsOfThirdParties, userId);
+  return endAll(tx, lockGrantsOfThirdParties, userId);
 }
 
 /** Ends the families of a person for one client. */
@@ -138,7 +144,7 @@ export function endFamiliesOfUserAndClient(
   userId: string,
   clientId: string,
 ): Promise<RevokedToken[]> {
-  return endAll(tx, grantsOfUserAndClient, userId, clientId);
+  return endAll(tx, lockGrantsOfUserAndClient, userId, clientId);
 }
 
 /** Ends the families of a person for the creators of an organisation that the person leaves. */
@@ -147,22 +153,28 @@ export function endFamiliesOfUserAndOrganisation(
   userId: string,
   organisationId: string,
 ): Promise<RevokedToken[]> {
-  return endAll(tx, grantsOfUserAndOrganisation, userId, organisationId);
+  return endAll(tx, lockGrantsOfUserAndOrganisation, userId, organisationId);
 }
 
 /** Ends only the access tokens: a refresh issues tokens with the person's current role. */
 export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [await lock(tx, grantsOfUser, userId)]);
+  return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [
+    await lockFamilies(tx, lockGrantsOfUser, userId),
+  ]);
 }
 
 async function endAll(
   tx: Transaction,
-  grants: typeof grant,
+  lockGrants: Statement,
   ...owner: readonly unknown[]
 ): Promise<RevokedToken[]> {
-  return tx.rows<RevokedToken>(deleteFamilies, [await lock(tx, grants, ...owner)]);
+  return tx.rows<RevokedToken>(deleteFamilies, [await lockFamilies(tx, lockGrants, ...owner)]);
 }
 
-async function lock(tx: Transaction, grants: typeof grant, ...owner: readonly unknown[]): Promise<string[]> {
-  return (await tx.rows<{ id: string }>(grants, owner)).map(({ id }) => id);
+async function lockFamilies(
+  tx: Transaction,
+  lockGrants: Statement,
+  ...owner: readonly unknown[]
+): Promise<string[]> {
+  return (await tx.rows<{ id: string }>(lockGrants, owner)).map(({ id }) => id);
 }
