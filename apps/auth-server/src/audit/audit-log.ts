@@ -63,7 +63,7 @@ export interface AuditEntry {
 }
 
 /** An audit record that is written with the commit of its request. */
-export interface PendingRecord {
+export interface PendingAuditRecord {
   readonly origin: Origin;
   readonly entry: AuditEntry;
 }
@@ -96,7 +96,7 @@ export class AuditLog {
   }
 
   /** Writes records in the transaction that they describe. */
-  async writeAll(tx: Sql, records: readonly PendingRecord[]): Promise<void> {
+  async writeAll(tx: Sql, records: readonly PendingAuditRecord[]): Promise<void> {
     for (const { origin, entry } of records) await insertAudit(tx, entry, origin);
   }
 

@@ -21,7 +21,7 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
     };
     // oidc-provider does not await listeners; awaitRecords does.
     const written = writing.get(ctx.req) ?? [];
-    written.push(work.record(record));
+    written.push(work.writeAudit(record));
     writing.set(ctx.req, written);
   };
   provider.on('registration_create.success', (ctx, client) =>

@@ -22,7 +22,8 @@ export async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
   const arrivedAtMs = arrivals.get(ctx.req)?.arrivedAtMs;
   const minMs = minResponseMs[String(ctx.oidc?.params?.grant_type)];
   if (ctx.status !== 200 || arrivedAtMs === undefined || minMs === undefined) return;
-  // Always by a timer: the event loop reads sockets after the timers of a turn, so right after the response.
+  // Sleeps even if the time is over: a response sent from a timer is followed by the event loop's poll phase,
+  // which reads the requests that are already in the sockets.
   await sleep(Math.max(1, arrivedAtMs + minMs - Date.now()));
 }
 
@@ -49,7 +50,7 @@ export function shouldRevokeFamily(times: ResponseTimes, work: UnitOfWork) {
     if (route !== 'token') return true;
     const token = await reusedToken(ctx);
     if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), times))) return true;
-    await work.record({
+    await work.writeAudit({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
       entry: {
         event: 'token_race_lost',

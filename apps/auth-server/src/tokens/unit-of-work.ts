@@ -1,15 +1,16 @@
 import type { Database, OpenTransaction, Sql, Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors } from 'oidc-provider';
-import type { AuditLog, PendingRecord } from '../audit/audit-log.js';
+import type { AuditLog, PendingAuditRecord } from '../audit/audit-log.js';
 import type { DenyList, RevokedToken } from '../revocation/deny-list.js';
 import { TokenWriter, TokenWrites } from './token-writes.js';
 
-interface Work {
+/** The writes of one request. */
+interface Unit {
   /** Opened by the first write that cannot be deferred to the commit. */
   opening: Promise<OpenTransaction> | undefined;
   readonly tokens: TokenWrites;
-  readonly records: PendingRecord[];
+  readonly auditRecords: PendingAuditRecord[];
   readonly revoked: RevokedToken[];
   readonly afterCommit: (() => void)[];
 }
@@ -20,7 +21,7 @@ interface Work {
  * family, opens one.
  */
 export class UnitOfWork {
-  private readonly current = new AsyncLocalStorage<Work>();
+  private readonly current = new AsyncLocalStorage<Unit>();
   private readonly tokenWriter: TokenWriter;
 
   constructor(
@@ -36,8 +37,8 @@ export class UnitOfWork {
    * outside a unit.
    */
   async sql(): Promise<Sql> {
-    const work = this.current.getStore();
-    return work === undefined ? this.database : this.transactionOf(work);
+    const unit = this.current.getStore();
+    return unit === undefined ? this.database : this.transactionOf(unit);
   }
 
   /** The unit's transaction if it is open. Reads use it, since a request holds at most one connection. */
@@ -60,32 +61,33 @@ export class UnitOfWork {
 
   /** Calls back after the commit, never after a rollback; immediately outside a unit. */
   afterCommit(callback: () => void): void {
-    const work = this.current.getStore();
-    if (work === undefined) callback();
-    else work.afterCommit.push(callback);
+    const unit = this.current.getStore();
+    if (unit === undefined) callback();
+    else unit.afterCommit.push(callback);
   }
 
   /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
-  async record(record: PendingRecord): Promise<void> {
-    const work = this.current.getStore();
-    if (work === undefined) await this.audit.write(record.origin, record.entry);
-    else work.records.push(record);
+  async writeAudit(record: PendingAuditRecord): Promise<void> {
+    const unit = this.current.getStore();
+    if (unit === undefined) await this.audit.write(record.origin, record.entry);
+    else unit.auditRecords.push(record);
   }
 
   /**
-   * @param work returns whether to commit its writes
+   * Runs an action as one unit.
+   * @param action returns whether to commit its writes
    * @returns the error when nothing was stored because another request was first
    */
-  async run(work: () => Promise<boolean>): Promise<errors.InvalidGrant | undefined> {
-    const unit: Work = {
+  async run(action: () => Promise<boolean>): Promise<errors.InvalidGrant | undefined> {
+    const unit: Unit = {
       opening: undefined,
       tokens: new TokenWrites(),
-      records: [],
+      auditRecords: [],
       revoked: [],
       afterCommit: [],
     };
     try {
-      if (!(await this.current.run(unit, work))) {
+      if (!(await this.current.run(unit, action))) {
         await rollBack(unit);
         return undefined;
       }
@@ -104,27 +106,27 @@ export class UnitOfWork {
    * Revokes tokens in the unit's transaction, else in a new one, and publishes them to the APIs after the
    * commit.
    */
-  async revokeTokens(work: (tx: Transaction) => Promise<readonly RevokedToken[]>): Promise<void> {
+  async revokeTokens(action: (tx: Transaction) => Promise<readonly RevokedToken[]>): Promise<void> {
     const unit = this.current.getStore();
-    if (unit === undefined) await this.denyList.publish(await this.database.transaction(work));
-    else unit.revoked.push(...(await work(await this.transactionOf(unit))));
+    if (unit === undefined) await this.denyList.publish(await this.database.transaction(action));
+    else unit.revoked.push(...(await action(await this.transactionOf(unit))));
   }
 
-  private async transactionOf(unit: Work): Promise<Transaction> {
+  private async transactionOf(unit: Unit): Promise<Transaction> {
     unit.opening ??= this.database.begin({ returnId: true });
     return (await unit.opening).tx;
   }
 
-  private async commit(unit: Work): Promise<errors.InvalidGrant | undefined> {
-    const { tokens, records } = unit;
+  private async commit(unit: Unit): Promise<errors.InvalidGrant | undefined> {
+    const { tokens, auditRecords } = unit;
     try {
-      if (unit.opening === undefined && records.length === 0) {
+      if (unit.opening === undefined && auditRecords.length === 0) {
         if (!tokens.isEmpty) await tokens.store(this.tokenWriter);
         return undefined;
       }
       const tx = await this.transactionOf(unit);
       if (!tokens.isEmpty) await tokens.store(tx);
-      await this.audit.writeAll(tx, records);
+      await this.audit.writeAll(tx, auditRecords);
     } catch (error) {
       await rollBack(unit);
       if (error instanceof errors.InvalidGrant) return error;
@@ -137,7 +139,7 @@ export class UnitOfWork {
   }
 }
 
-async function rollBack(unit: Work): Promise<void> {
+async function rollBack(unit: Unit): Promise<void> {
   const open = await unit.opening?.catch(() => undefined); // nothing to roll back when it could not be opened
   await open?.rollback();
 }
