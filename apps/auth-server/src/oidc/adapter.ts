@@ -49,7 +49,9 @@ const removeMember = statement(
   `WITH family AS MATERIALIZED (
      SELECT id FROM oidc_model WHERE model = 'Grant' AND id =
        (SELECT grant_id FROM oidc_model WHERE model = $1 AND id = $2) FOR UPDATE)
-   DELETE FROM oidc_model WHERE (SELECT count(*) FROM family) >= 0 AND model = $1 AND id = $2
+   DELETE FROM oidc_model
+   WHERE (SELECT count(*) FROM family) >= 0 -- always true; forces the lock on the Grant first
+     AND model = $1 AND id = $2
      AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
 const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
  */
 const secretModels = new Set(['AuthorizationCode', 'RefreshToken', 'RegistrationAccessToken', 'Session']);
 
-/** Models that belong to a token family: no record may be added after its Grant was deleted. */
+/** Models that belong to a token family: no row may be added after its Grant was deleted. */
 const familyModels = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
 
 export function isSecret(model: string): boolean {
@@ -17,7 +17,7 @@ export function isFamilyMember(model: string): boolean {
   return familyModels.has(model);
 }
 
-/** The id that a record is stored under. */
+/** The id that a row is stored under. */
 export function storedId(model: string, id: string): string {
   return isSecret(model) ? createHash('sha256').update(id).digest('base64url') : id;
 }

@@ -14,7 +14,7 @@ export interface StoredRow {
 }
 
 /**
- * A record with the records that oidc-provider looks up next: its Grant, an access token's client, a token's
+ * A row with the rows that oidc-provider looks up next: its Grant, an access token's client, a token's
  * person.
  */
 interface RowWithRelated extends StoredRow {
@@ -54,25 +54,24 @@ const findRows = statement(
 );
 
 /**
- * Reads records by model and stored id in few statements: concurrent lookups are batched, and related records
- * included.
+ * Reads rows of `oidc_model` by model and stored id in few statements: concurrent lookups are batched, and
+ * related rows included.
  */
 export class StoredRows {
   private readonly gathered: BatchLoader<Key, RowWithRelated>;
-  /** By request: records that were prefetched or read with a related record. Each is used once. */
+  /** By request: rows that were prefetched or read with a related row. Each is used once. */
   private readonly prefetched = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
   private readonly people = new WeakMap<object, Person>();
 
   constructor(database: Database) {
     this.gathered = new BatchLoader({
       run: (keys) => readRows(database, keys),
-      // Concurrent requests share the row of a client. Other records are changed by the request that reads
-      // them.
+      // Concurrent requests share the row of a client. Other rows are changed by the request that reads them.
       dedupeKey: ({ model, id }) => (model === 'Client' ? id : undefined),
     });
   }
 
-  /** Starts to read a record that the request will certainly look up. */
+  /** Starts to read a row that the request will certainly look up. */
   prefetch(request: object, model: string, id: string): void {
     const read = this.read(request, model, id);
     read.catch(() => undefined); // the lookup gets the error

@@ -10,10 +10,10 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
 
-/** A record as it is stored. */
+/** A new row of `oidc_model`. */
 export interface NewRow {
   readonly model: string;
-  /** As it is stored: for a secret, its hash. */
+  /** For a secret, its hash. */
   readonly id: string;
   readonly payload: object;
   readonly grant_id: string | null;
@@ -92,8 +92,8 @@ const writeTokens = statement(
 
 const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE model = $1 AND id = $2');
 
-/** How long a write with a lost response is resolved: a crashed server has restarted by then. */
-const settleTimeoutMs = 8_000;
+/** How long to retry a write whose response was lost; a crashed server has restarted by then. */
+const resolveTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
 /** Stores the token writes of concurrent requests in one statement and one commit. */
@@ -119,12 +119,13 @@ export class TokenWriter {
   }
 
   /**
-   * Resolves a write whose connection was lost: it may have been stored, may still be, or never. Without this
-   * the client could lose its used token and the successor. Repeating the write resolves it, since it takes
-   * effect only once: if the token is consumed and the successor is stored, the first attempt succeeded.
+   * Resolves a write whose connection was lost: it may be stored already, be stored later, or not at all.
+   * Without this the client could lose its used token and the successor. Repeating the write resolves it,
+   * since it takes effect only once: if the token is consumed and the successor is stored, the first attempt
+   * succeeded.
    */
   private async resolve(write: Write, lost: unknown): Promise<Written | undefined> {
-    const endsAtMs = performance.now() + settleTimeoutMs;
+    const endsAtMs = performance.now() + resolveTimeoutMs;
     for (;;) {
       try {
         const written = (await writeAll(this.database, [write]))[0]?.row;
