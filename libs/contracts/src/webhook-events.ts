@@ -21,7 +21,7 @@ export function isWebhookEvent(name: unknown): name is WebhookEvent {
   return webhookEvents.some((event) => event === name);
 }
 
-/** The body of a delivery (interface.md, Delivery envelope). */
+/** The body of a delivery: `WebhookEnvelope` in docs/reference/store.openapi.json. */
 export const webhookEnvelopeShape = z
   .object({
     id: z

@@ -1,4 +1,4 @@
-/** The nine codes of interface.md. */
+/** The values of `code` in every error response, as the OpenAPI documents list them (docs/reference). */
 export const errorCodes = [
   'VALIDATION_ERROR',
   'UNAUTHORIZED',

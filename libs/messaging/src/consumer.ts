@@ -43,18 +43,22 @@ export interface ConsumerTimes {
  * - On a shared queue the consumer prefetches one message at a time after it connects, until one arrives that
  *   was never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery
  *   count grows.
- * - On an ordered queue that is not possible, since RabbitMQ keeps the order of returned messages only while
- *   the prefetch count stays the same. Instead, the first message after connecting is dead-lettered once it
- *   was delivered too often: all messages before it were acknowledged, so it was the one in work.
+ * - On an ordered queue the prefetch count must not change, because RabbitMQ would return messages in another
+ *   order. So several messages return with the crashing one, and all their delivery counts grow. The first of
+ *   them was being handled, since all messages before it were acknowledged. It is dead-lettered once it was
+ *   delivered too often.
  */
 export class Consumer {
   private waiting: ConsumeMessage[] = [];
   private channel: ConfirmChannel | undefined;
   private working: Promise<void> | undefined;
   private stopping = false;
+  /** The RabbitMQ queue that is read: the current version of the queue or a retired one. */
   private source = '';
+  /** Whether the queue is ordered and no message was handled since it was subscribed to. */
   private isFirstInOrder = false;
   private readonly isOrdered: boolean;
+  /** `isSerial`: one message is prefetched at a time. */
   private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
   private readonly handling: MessageHandling;
 

@@ -22,6 +22,7 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
+// Tables, metrics and responses of the internal port call a rejected message `refused`.
 const reject = statement(
   'inbox.reject',
   `INSERT INTO inbox (message_id, queue, outcome, reason) VALUES ($1, $2, 'refused', $3)
@@ -44,8 +45,8 @@ const record = statement(
 );
 
 /**
- * Updates the outcome of a message that was held, or is decided later. Needs an inbox table that allows
- * `held`.
+ * Updates the outcome of a message that was held, or is decided later. Only the inbox of store-api allows
+ * `held` (its migration 0003).
  */
 export async function recordOutcome(
   tx: Transaction,
@@ -57,6 +58,7 @@ export async function recordOutcome(
   await tx.run(record, [messageId, queue, outcome, reason ?? null]);
 }
 
+// Only one queue of a service receives a message, so there is at most one row.
 const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1');
 
 /** Returns the outcome of a message in this service; undefined while it is unknown. */

@@ -5,7 +5,7 @@ import { Broker } from './broker.js';
 import { Consumer, type ConsumerOptions, type ConsumerTimes } from './consumer.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
-import type { OutboxTimes } from './outbox-start.js';
+import type { OutboxTimes } from './outbox-scan-start.js';
 import { QueueGauges } from './queue-gauges.js';
 
 /**

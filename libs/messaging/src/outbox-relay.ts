@@ -4,7 +4,7 @@ import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 import type { Outbox } from './outbox.js';
-import { OutboxScanStart, type OutboxTimes } from './outbox-start.js';
+import { OutboxScanStart, type OutboxTimes } from './outbox-scan-start.js';
 
 const batchSize = 500;
 const pollIntervalMs = 500; // finds messages that a crashed process left

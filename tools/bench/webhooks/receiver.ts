@@ -3,10 +3,10 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
- * The subscribers' server, a process of its own, so that no sender shares its processor time. POST /hook/N is
- * a delivery to subscription N, POST /dead/N one that never gets an answer. It keeps what comes and looks at
- * it only when it is asked, after the measurement: GET /when?count=N answers once so many came, GET
- * /deliveries returns and deletes them. Prints its port.
+ * The server of the subscribers, in a process of its own, so that it takes no processor time from the senders.
+ * POST /hook/N is a delivery to subscription N; POST /dead/N never gets a response. It stores deliveries, and
+ * checks their signatures only after the measurement. GET /when?count=N responds once N deliveries have
+ * arrived; GET /deliveries returns and deletes them. Prints its port.
  */
 interface Kept {
   readonly path: string;
@@ -18,9 +18,7 @@ interface Kept {
 let kept: Kept[] = [];
 let waiting: { readonly count: number; readonly response: ServerResponse }[] = [];
 
-/**
- * Reads the secret's signature as interface.md (Signature) has it, written without looking at the sender's.
- */
+/** Checks the signature (docs/receiving-webhooks.md) with code of its own, not with that of the sender. */
 function isSigned({ path, headers, body }: Kept): boolean {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
   const bytes = Buffer.concat([Buffer.from(`${t}.`), ...body]);
@@ -57,7 +55,7 @@ function resolveWaiting(): void {
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const { method, url = '' } = request;
   if (method === 'POST' && url.startsWith('/hook/')) return keep(request, response);
-  if (method === 'POST') return void request.resume(); // the dead never answer
+  if (method === 'POST') return void request.resume(); // never gets a response
   if (url.startsWith('/when?count=')) {
     waiting.push({ count: Number(url.slice('/when?count='.length)), response });
     return resolveWaiting();

@@ -25,7 +25,7 @@ export const creatorSnapshot = z.object({
 });
 export type CreatorSnapshot = z.infer<typeof creatorSnapshot>;
 
-const creatorFact = z.object({ creator: creatorSnapshot });
+const creatorData = z.object({ creator: creatorSnapshot });
 
 /** A release that was created through the Creator API. */
 export const editionSnapshot = z.object({
@@ -39,8 +39,8 @@ export const editionSnapshot = z.object({
 export type EditionSnapshot = z.infer<typeof editionSnapshot>;
 
 export const creatorMessages = {
-  creatorRegistered: defineMessage('creator.registered', 1, 'A creator was registered.', creatorFact),
-  creatorChanged: defineMessage('creator.changed', 1, "A creator's registration changed.", creatorFact),
+  creatorRegistered: defineMessage('creator.registered', 1, 'A creator was registered.', creatorData),
+  creatorChanged: defineMessage('creator.changed', 1, "A creator's registration changed.", creatorData),
   editionCreated: defineMessage(
     'edition.created',
     1,

@@ -59,35 +59,35 @@ export const orderSnapshot = z.object({
 });
 export type OrderSnapshot = z.infer<typeof orderSnapshot>;
 
-const orderFact = z.object({ order: orderSnapshot });
-const orderFactWithReason = z.object({ order: orderSnapshot, reason: z.string().max(500) });
+const orderData = z.object({ order: orderSnapshot });
+const orderDataWithReason = z.object({ order: orderSnapshot, reason: z.string().max(500) });
 
 export const orderMessages = {
-  orderCreated: defineMessage('order.created', 1, 'An order was placed.', orderFact),
+  orderCreated: defineMessage('order.created', 1, 'An order was placed.', orderData),
   orderProcessing: defineMessage(
     'order.processing',
     1,
     'An order was paid and entered fulfilment.',
-    orderFact,
+    orderData,
   ),
   orderPaymentFailed: defineMessage(
     'order.payment_failed',
     1,
     'The charge for an order failed.',
-    orderFactWithReason,
+    orderDataWithReason,
   ),
   orderShipped: defineMessage(
     'order.shipped',
     1,
     'The first package of an order was handed to the carrier.',
-    orderFact,
+    orderData,
   ),
   orderTrackingUpdated: defineMessage(
     'order.tracking_updated',
     1,
     'Tracking was added or corrected.',
-    orderFact,
+    orderData,
   ),
-  orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order were delivered.', orderFact),
-  orderCancelled: defineMessage('order.cancelled', 1, 'An order was cancelled.', orderFactWithReason),
+  orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order were delivered.', orderData),
+  orderCancelled: defineMessage('order.cancelled', 1, 'An order was cancelled.', orderDataWithReason),
 } as const;

@@ -3,7 +3,7 @@ import { uuid } from '../ids.js';
 import { catalogueStatuses } from '../states.js';
 import { defineMessage } from './message.js';
 
-/** A product as it stood when the fact happened; `version` only grows. */
+/** A product at the time of the message; `version` only increases. */
 export const productSnapshot = z.object({
   id: uuid,
   version: z.int().min(1),
@@ -20,32 +20,32 @@ export const productSnapshot = z.object({
 });
 export type ProductSnapshot = z.infer<typeof productSnapshot>;
 
-const productFact = z.object({ product: productSnapshot });
-const stockFact = z.object({
+const productData = z.object({ product: productSnapshot });
+const stockData = z.object({
   product: productSnapshot,
-  /** Null when it was no limited edition before. */
+  /** Null if the product was not a limited edition before. */
   previous_quantity: z.int().min(0).nullable(),
 });
 
 export const productMessages = {
-  productAvailable: defineMessage('product.available', 1, 'A product became purchasable.', productFact),
+  productAvailable: defineMessage('product.available', 1, 'A product became purchasable.', productData),
   productUnavailable: defineMessage(
     'product.unavailable',
     1,
     'A product is no longer purchasable.',
-    productFact,
+    productData,
   ),
   productInventoryChanged: defineMessage(
     'product.inventory_changed',
     1,
     'The stock of a limited edition changed.',
-    stockFact,
+    stockData,
   ),
   productInStock: defineMessage(
     'product.in_stock',
     1,
     'A limited edition went from sold out to in stock.',
-    productFact,
+    productData,
   ),
-  productOutOfStock: defineMessage('product.out_of_stock', 1, 'A limited edition sold out.', productFact),
+  productOutOfStock: defineMessage('product.out_of_stock', 1, 'A limited edition sold out.', productData),
 } as const;

@@ -9,18 +9,22 @@ const shareLifetimeMs = 100;
 /** A share is at most a hundredth of the quota, so that unused shares of replicas stay small. */
 const maxSharesPerQuota = 100;
 
-/** Tokens that Redis granted to this replica, and tokens that remain in its bucket. */
-export interface Grant {
+/** Permits for requests that Redis granted to this replica, and those that remain in the caller's bucket. */
+export interface GrantedPermits {
   readonly requests: number;
   readonly remaining: number;
 }
 
 /**
- * @param unused tokens of earlier grants to return
- * @param needed tokens for waiting requests
- * @param reserve tokens to reserve for later requests
+ * @param unused permits granted earlier, to return
+ * @param needed permits for waiting requests
+ * @param reserve permits to reserve for later requests
  */
-export type TakeFromBucket = (unused: number, needed: number, reserve: number) => Promise<Grant | undefined>;
+export type TakeFromBucket = (
+  unused: number,
+  needed: number,
+  reserve: number,
+) => Promise<GrantedPermits | undefined>;
 
 export interface RateLimitDecision {
   readonly allowed: boolean;
@@ -33,14 +37,14 @@ export interface RateLimitDecision {
 }
 
 /**
- * This replica's share of one caller's token bucket. For a frequent caller it reserves some requests, so that
+ * This replica's share of one caller's token bucket. For a frequent caller it reserves some permits, so that
  * not every request needs Redis. For a rare caller, or when the quota is almost exhausted, it reserves none.
  * All replicas together never allow more than the quota.
  */
 export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
   private isTaking = false;
-  /** Tokens in the bucket of Redis after the last grant. */
+  /** Permits in the caller's bucket in Redis, when it granted the last ones. */
   private inBucket = 0;
   private unused = 0;
   private used = 0;
@@ -69,20 +73,20 @@ export class QuotaShare {
   private async serveWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
       const needed = this.waiting.length;
-      const isAvailable = await this.takeTokens(needed);
-      // Also serves requests that arrived during the command, as far as the reserve allows.
+      const isAvailable = await this.takePermits(needed);
+      // Serves the requests for which permits were taken, and as many later ones as the unused permits allow.
       const served = Math.max(needed, Math.min(this.unused, this.waiting.length));
       for (const resolve of this.waiting.splice(0, served)) resolve(isAvailable ? this.use() : undefined);
     }
     this.isTaking = false;
   }
 
-  private async takeTokens(needed: number): Promise<boolean> {
+  private async takePermits(needed: number): Promise<boolean> {
     const [unused, reserve] = [this.unused, this.reserveFor(needed)];
     [this.unused, this.used, this.queriedAtMs] = [0, 0, this.nowMs()];
-    const grant = await this.takeFromBucket(unused, needed, reserve);
-    if (grant === undefined) return false;
-    [this.unused, this.inBucket] = [grant.requests, grant.remaining];
+    const granted = await this.takeFromBucket(unused, needed, reserve);
+    if (granted === undefined) return false;
+    [this.unused, this.inBucket] = [granted.requests, granted.remaining];
     return true;
   }
 
@@ -105,12 +109,12 @@ export class QuotaShare {
       this.used += 1;
     }
     const secondsEach = windowSeconds / requests;
-    const tokens = this.inBucket + this.unused;
+    const permits = this.inBucket + this.unused;
     return {
       allowed,
-      remaining: Math.floor(tokens),
-      resetSeconds: Math.ceil((requests - tokens) * secondsEach),
-      retryAfterSeconds: tokens >= 1 ? 0 : Math.ceil((1 - tokens) * secondsEach),
+      remaining: Math.floor(permits),
+      resetSeconds: Math.ceil((requests - permits) * secondsEach),
+      retryAfterSeconds: permits >= 1 ? 0 : Math.ceil((1 - permits) * secondsEach),
     };
   }
 }

@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 import { clientNetwork, widerNetworkFactor } from '../client-network.rules.js';
 import type { RedisConnection } from '../redis.js';
 import type { RateLimitName } from './access-rules.js';
-import { type Grant, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
+import { type GrantedPermits, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    giveTokens(key: string, ...counts: number[]): Result<[granted: number, remaining: string], Context>;
+    grantPermits(key: string, ...counts: number[]): Result<[granted: number, remaining: string], Context>;
   }
 }
 
@@ -16,11 +16,11 @@ const rememberedCallers = 20_000;
 export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 
 /**
- * Token bucket: holds `capacity` tokens and refills evenly over the window, by the clock of Redis, so that
- * replicas agree. Takes back the unused tokens of a replica, then grants the needed tokens and reserves at
- * most a tenth of the remaining ones. Returns {granted requests, remaining tokens}.
+ * Token bucket: holds permits for `capacity` requests and refills evenly over the window, by the clock of
+ * Redis, so that replicas agree. Takes back the unused permits of a replica, then grants the needed ones and
+ * reserves at most a tenth of the remaining ones. Returns {granted permits, remaining permits}.
  */
-const giveTokens = `
+const grantPermits = `
 local capacity = tonumber(ARGV[1])
 local window_ms = tonumber(ARGV[2])
 local now = redis.call('TIME')
@@ -47,7 +47,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     private readonly quotas: Readonly<Record<Name, Quota>>,
     private readonly nowMs: () => number = () => performance.now(),
   ) {
-    redis.client.defineCommand('giveTokens', { numberOfKeys: 1, lua: giveTokens });
+    redis.client.defineCommand('grantPermits', { numberOfKeys: 1, lua: grantPermits });
   }
 
   quota(name: Name): Quota {
@@ -90,9 +90,9 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     key: string,
     quota: Quota,
     counts: readonly number[],
-  ): Promise<Grant | undefined> {
+  ): Promise<GrantedPermits | undefined> {
     const granted = await this.redis.tryCommand('rate-limit', (client) =>
-      client.giveTokens(key, quota.requests, quota.windowSeconds * 1000, ...counts),
+      client.grantPermits(key, quota.requests, quota.windowSeconds * 1000, ...counts),
     );
     return granted === undefined ? undefined : { requests: granted[0], remaining: Number(granted[1]) };
   }

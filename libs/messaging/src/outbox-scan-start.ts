@@ -3,7 +3,8 @@ const defaultFullScanMs = 10_000;
 
 export interface OutboxTimes {
   /**
-   * A lower position committed up to this long after a higher one was sent needs no full scan to be found.
+   * For this long after a position was sent, lower positions that commit late are still found without a full
+   * scan.
    */
   readonly lagMs?: number;
   readonly fullScanMs?: number;
