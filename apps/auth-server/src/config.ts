@@ -69,8 +69,7 @@ export const settings = serviceSettings.extend({
 });
 export type Config = Readonly<z.output<typeof settings>>;
 
-/** Nest's token for the settings. */
-export const CONFIG = Symbol('CONFIG');
+export { CONFIG } from '@fulfilment/runtime';
 
 /** The settings that switch a protection off. */
 export function relaxedAuthSettings(

@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { createLogger, Shutdown } from '@fulfilment/runtime';
-import { startCleanup } from '@fulfilment/service-host';
+import { createLogger } from '@fulfilment/runtime';
+import { Cleanup } from '@fulfilment/service-host';
 import { scratchDatabase } from '@fulfilment/database/testing';
 import { eventually } from '@fulfilment/testing';
 import { cleanupJobs } from './cleanup-jobs.js';
@@ -23,17 +23,14 @@ describe('the clean-up of creator-api', () => {
     await database.run(insertKeys, [uuidv7(), 'old-', dayAgo, 1_200]);
     await database.run(insertKeys, [uuidv7(), 'new-', new Date(dayAgo.getTime() + 1), 1]);
     const logger = createLogger('test', 'silent');
-    const shutdown = new Shutdown(logger);
+    const jobs = cleanupJobs(database, { TRACK_UPLOAD_RETENTION_DAYS: 0 }, () => now);
+    const cleanup = new Cleanup(jobs, logger);
     try {
-      startCleanup(
-        cleanupJobs(database, { TRACK_UPLOAD_RETENTION_DAYS: 0 }, () => now),
-        logger,
-        shutdown,
-      );
+      cleanup.start();
       await eventually(async () => ((await database.rows(keptKeys)).length === 1 ? true : undefined));
       expect(await database.rows(keptKeys)).toEqual([{ key: 'new-1' }]);
     } finally {
-      await shutdown.run();
+      await cleanup.stop();
       await scratch.drop();
     }
   });

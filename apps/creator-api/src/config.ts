@@ -97,5 +97,4 @@ const fields = apiSettings.extend({
 export const creatorApiSettings = fields.superRefine(rejectLoopbackTargetsInPublic);
 export type CreatorApiSettings = z.output<typeof creatorApiSettings>;
 
-/** Nest's token for the settings. */
-export const CONFIG = Symbol('CONFIG');
+export { CONFIG } from '@fulfilment/runtime';

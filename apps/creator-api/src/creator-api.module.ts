@@ -1,53 +1,40 @@
-import type { Database } from '@fulfilment/database';
-import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { Outbox } from '@fulfilment/messaging';
-import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
+import { GuardedClientModule } from '@fulfilment/guarded-fetch';
+import { ApiModule } from '@fulfilment/http-service';
+import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Cleanup, ServiceModule } from '@fulfilment/service-host';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { cleanupJobs } from './cleanup-jobs.js';
 import { CONFIG, type CreatorApiSettings } from './config.js';
-import { controllers } from './controllers.js';
-import { ListCreators } from './creators/list-creators.js';
-import { ListOrders } from './orders/list-orders.js';
-import { ReadOrder } from './orders/read-order.js';
-import { CreateRelease } from './releases/create-release.js';
-import { ReadStatistics } from './statistics/read-statistics.js';
-import { ReadTrackUpload } from './track-uploads/read-track-upload.js';
-import { RegisterTrackUpload } from './track-uploads/register-track-upload.js';
-import { UploadQueue } from './track-uploads/upload-queue.js';
-import { Visibility } from './visibility/visibility.js';
+import { features } from './features.js';
+import { migrations } from './migrations/index.js';
+import { VisibilityModule } from './visibility/visibility.module.js';
 
-export interface CreatorApiParts {
-  readonly config: CreatorApiSettings;
-  readonly database: Database;
-  readonly outbox: Outbox;
-  readonly client: GuardedClient;
-  readonly uploadQueue: UploadQueue;
-  readonly clock: Clock;
-}
-
-/**
- * The providers that handle requests. The database is not a provider: requests reach it through Visibility
- * only.
- */
-@Module({})
+@Module({
+  providers: [
+    {
+      provide: Cleanup,
+      inject: [BACKGROUND_DATABASE, CONFIG, CLOCK, LOGGER],
+      useFactory: (database: Database, config: CreatorApiSettings, clock: Clock, logger: Logger) =>
+        new Cleanup(cleanupJobs(database, config, clock), logger),
+    },
+  ],
+})
 export class CreatorApiModule {
-  static with({ config, database, outbox, client, uploadQueue, clock }: CreatorApiParts): DynamicModule {
+  static forRoot(config: CreatorApiSettings): DynamicModule {
     return {
       module: CreatorApiModule,
-      controllers,
-      providers: [
-        { provide: CONFIG, useValue: config },
-        { provide: Visibility, useValue: new Visibility(database) },
-        { provide: Outbox, useValue: outbox },
-        { provide: GuardedClient, useValue: client },
-        { provide: UploadQueue, useValue: uploadQueue },
-        { provide: CLOCK, useValue: clock },
-        ListCreators,
-        ListOrders,
-        ReadOrder,
-        ReadStatistics,
-        CreateRelease,
-        RegisterTrackUpload,
-        ReadTrackUpload,
+      imports: [
+        ServiceModule.forRoot({ name: 'creator-api', config, migrations }),
+        ApiModule.forRoot({
+          api: 'creator',
+          resourceName: 'Creator API',
+          scopes: [],
+          servesReference: true,
+        }),
+        GuardedClientModule,
+        VisibilityModule,
+        ...features,
       ],
     };
   }

@@ -1,10 +1,10 @@
 import type { ServiceReference } from '@fulfilment/api-reference';
 import { routesOf } from '@fulfilment/http-service';
-import { controllers } from './controllers.js';
+import { features } from './features.js';
 
 /** The whole Creator API; no other service serves a part of it. */
 export const reference: ServiceReference = {
-  routes: routesOf(controllers),
+  routes: routesOf(features),
   tags: [
     { name: 'Creators', description: 'The creators that are visible to you.' },
     { name: 'Orders', description: 'The Store orders of a creator.' },

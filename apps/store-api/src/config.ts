@@ -125,5 +125,4 @@ export function relaxedStoreSettings(
   return relaxed;
 }
 
-/** Nest's token for the settings. */
-export const CONFIG = Symbol('CONFIG');
+export { CONFIG } from '@fulfilment/runtime';

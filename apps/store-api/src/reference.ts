@@ -1,10 +1,10 @@
 import type { ServiceReference } from '@fulfilment/api-reference';
 import { routesOf } from '@fulfilment/http-service';
-import { controllers } from './controllers.js';
+import { features } from './features.js';
 
 /** The part of the Store API that this service owns; webhook-worker owns the subscriptions. */
 export const reference: ServiceReference = {
-  routes: routesOf(controllers),
+  routes: routesOf(features),
   tags: [
     { name: 'Orders', description: 'Placing and reading orders.' },
     {

@@ -1,12 +1,12 @@
 import { type CreatorSnapshot, messages, publicId, storeScopes, uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
-import { RedisConnection, startApi } from '@fulfilment/http-service';
-import { Messaging } from '@fulfilment/messaging';
-import { createLogger } from '@fulfilment/runtime';
+import { startHttp } from '@fulfilment/http-service';
+import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
+import { Test } from '@nestjs/testing';
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
@@ -92,11 +92,11 @@ export async function startStoreApi(
   await proxied?.initialize();
   const broker = await scratchBroker();
   const tokens = await tokenMaker();
-  const logger = createLogger('store-api', process.env['TEST_LOG_LEVEL'] ?? 'silent');
   const config = storeApiSettings.parse({
     PORT: '0',
     INTERNAL_PORT: '0',
     HOST: '127.0.0.1',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     DATABASE_URL: stores.url,
     REDIS_URL: storeUrl('TEST_REDIS_URL'),
     RABBITMQ_URL: broker.url,
@@ -108,35 +108,15 @@ export async function startStoreApi(
     CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
     ...environment,
   });
-  const redis = new RedisConnection(config.REDIS_URL, logger);
-  const messaging = new Messaging(
-    { url: broker.url, service: 'store-api', namespace: broker.namespace },
-    stores.database,
-    logger,
-  );
-  const app = await startApi({
-    api: 'store',
-    resourceName: 'Store API',
-    scopes: Object.keys(storeScopes),
-    servesReference: true,
-    settings: config,
-    module: StoreApiModule.with({
-      config,
-      logger,
-      database: proxied === undefined ? stores.database : new Database(proxied),
-      background: stores.database,
-      redis,
-      messaging,
-    }),
-    redis,
-    logger,
-    readiness: {
-      postgres: () => stores.database.ping(),
-      redis: () => redis.client.ping(),
-      rabbitmq: () => messaging.connected,
-    },
-  });
-  messaging.start();
+  const requests = proxied === undefined ? stores.database : new Database(proxied);
+  const testing = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
+    .overrideProvider(DatabasePools)
+    .useValue({ open: () => stores.database, close: () => undefined })
+    .overrideProvider(Database)
+    .useValue(requests)
+    .compile();
+  const app = await startHttp((...args) => testing.createNestApplication(...args));
+  app.get(ServiceLifecycle).startMessaging();
   await loadShipping(stores.database, shipping);
   const server = app.getHttpServer();
 
@@ -249,8 +229,6 @@ export async function startStoreApi(
     orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,
     stop: async () => {
       await app.close();
-      await messaging.stop();
-      await redis.stop();
       await tokens.stop();
       await proxied?.destroy();
       await proxy?.stop();

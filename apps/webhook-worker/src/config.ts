@@ -74,5 +74,4 @@ export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
  * exhaust its pool.
  */
 export const DELIVERY_DATABASE = Symbol('DELIVERY_DATABASE');
-/** Nest's token for the settings. */
-export const CONFIG = Symbol('CONFIG');
+export { CONFIG } from '@fulfilment/runtime';

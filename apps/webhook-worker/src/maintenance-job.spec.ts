@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { Messaging } from '@fulfilment/messaging';
+import { Outbox } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { deleteExpiredDays } from './history/day-partitions.js';
@@ -14,12 +14,10 @@ let maintenance: MaintenanceJob;
 
 beforeEach(async () => {
   stores = await scratchDatabase(migrations);
-  const neverStarted = { url: 'amqp://127.0.0.1:1', service: 'test', namespace: 'test' };
-  const messaging = new Messaging(neverStarted, stores.database, logger);
   const limits = { WEBHOOK_DISABLE_FAILURES: 20, WEBHOOK_DISABLE_AFTER_MS: 72 * 3_600_000 };
   maintenance = new MaintenanceJob(
     stores.database,
-    new NotifyOwners(stores.database, messaging, limits),
+    new NotifyOwners(stores.database, new Outbox(), limits),
     logger,
   );
 });

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
 import { createDayPartitions } from './history/day-partitions.js';
@@ -17,7 +17,7 @@ const countHeld = statement(
  * and counts held deliveries for the metric. All replicas run it; what one has done, the others skip.
  */
 @Injectable()
-export class MaintenanceJob {
+export class MaintenanceJob extends BackgroundTask {
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -25,6 +25,7 @@ export class MaintenanceJob {
     private readonly owners: NotifyOwners,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     this.loop = new BackgroundLoop({
       name: 'webhook-maintenance',
       intervalMs,

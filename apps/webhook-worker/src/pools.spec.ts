@@ -1,7 +1,9 @@
-import { Database, statement } from '@fulfilment/database';
-import { openService } from '@fulfilment/service-host';
-import { webhookWorkerSettings } from './config.js';
-import { migrations } from './migrations/index.js';
+import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
+import { Test } from '@nestjs/testing';
+import { READINESS_CHECKS, type ReadinessChecks } from '@fulfilment/http-service';
+import { DatabasePools } from '@fulfilment/service-host';
+import { DELIVERY_DATABASE, webhookWorkerSettings } from './config.js';
+import { WebhookWorkerModule } from './webhook-worker.module.js';
 import { webhookStores, workerEnvironment } from './webhook-worker.fixture.js';
 
 const readNames = statement(
@@ -23,13 +25,19 @@ describe('a service', () => {
       DATABASE_BACKGROUND_POOL_SIZE: '1',
       DATABASE_DELIVERY_POOL_SIZE: '1',
     });
-    const service = openService({ name: 'webhook-worker', settings, migrations, forceGenericPlan: true });
-    const delivery = service.openPool('delivery', settings.DATABASE_DELIVERY_POOL_SIZE);
+    const service = await Test.createTestingModule({
+      imports: [WebhookWorkerModule.forRoot(settings)],
+    }).compile();
+    const delivery: Database = service.get(DELIVERY_DATABASE, { strict: false });
+    const readiness: ReadinessChecks = service.get(READINESS_CHECKS, { strict: false });
     try {
-      await service.run({ close: () => Promise.resolve() });
-      const [requests, deliveries] = [await held(service.database), await held(delivery)];
-      const background = await held(service.background);
-      await service.readiness.postgres?.(); // PostgreSQL can be reached, however busy the pools are
+      await service.get(DatabasePools, { strict: false }).connect();
+      const [requests, deliveries] = [
+        await held(service.get(Database, { strict: false })),
+        await held(delivery),
+      ];
+      const background = await held(service.get(BACKGROUND_DATABASE, { strict: false }));
+      await readiness.postgres?.(); // PostgreSQL can be reached, however busy the pools are
       await deliveries.rollback();
       await delivery.ping();
       expect(await stores.database.rows(readNames)).toEqual([
@@ -40,7 +48,7 @@ describe('a service', () => {
       ]);
       for (const open of [requests, background]) await open.rollback();
     } finally {
-      await service.shutdown.run();
+      await service.close();
       await stores.stop();
     }
   });

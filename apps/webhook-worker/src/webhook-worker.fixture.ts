@@ -1,21 +1,22 @@
 import { type Message, messages, type OrderSnapshot, storeScopes, uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { type Database, statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { RedisConnection, startApi } from '@fulfilment/http-service';
+import { startHttp } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
+import { CLOCK, type Clock, createLogger, LOGGER, systemClock } from '@fulfilment/runtime';
+import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
+import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
 import { createHmac } from 'node:crypto';
 import request from 'supertest';
-import { startBackground } from './background.js';
 import { webhookWorkerSettings } from './config.js';
 import { Reconciler } from './delivery/reconciler.js';
 import { migrations } from './migrations/index.js';
-import { WebhookWorkerModule, type WebhookWorkerParts } from './webhook-worker.module.js';
+import { WebhookWorkerModule } from './webhook-worker.module.js';
 
 /** Checks every response of the tests against the API reference. */
 const documented = new DocumentedResponses(readDocument('store'), '/store');
@@ -92,7 +93,12 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
 }
 
 /** Connection pools and a clock that replace those of the test. */
-export type WorkerParts = Partial<Pick<WebhookWorkerParts, 'database' | 'background' | 'delivery' | 'clock'>>;
+export interface WorkerParts {
+  readonly database?: Database;
+  readonly background?: Database;
+  readonly delivery?: Database;
+  readonly clock?: Clock;
+}
 
 /** Starts a webhook-worker in this process, on real stores. */
 export async function startWorker(
@@ -101,7 +107,6 @@ export async function startWorker(
   client?: GuardedClient,
   parts: WorkerParts = {},
 ) {
-  const { broker } = stores;
   const { database = stores.database, background = stores.database, delivery = stores.database } = parts;
   const log: string[] = [];
   const shown = process.env['TEST_LOG_LEVEL'];
@@ -116,42 +121,24 @@ export async function startWorker(
     ...workerEnvironment(stores),
     ...environment,
   });
-  const redis = new RedisConnection(storeUrl('TEST_REDIS_URL'), logger);
-  const messaging = new Messaging(
-    { url: broker.url, service: 'webhook-worker', namespace: broker.namespace },
-    background,
-    logger,
-  );
-  const guarded =
-    client ??
-    new GuardedClient({
-      allowLoopback: config.ALLOW_LOOPBACK_TARGETS,
-      ownUrls: [config.BASE_URL, config.AUTH_URL],
-    });
-  const shutdown = new Shutdown(logger);
-  const app = await startApi({
-    api: 'store',
-    resourceName: 'Store API',
-    scopes: Object.keys(storeScopes),
-    settings: config,
-    module: WebhookWorkerModule.with({
-      config,
-      logger,
-      database,
-      background,
-      delivery,
-      messaging,
-      client: guarded,
-      clock: parts.clock ?? systemClock,
-    }),
-    redis,
-    logger,
-    readiness: { postgres: () => database.ping() },
-  });
-  startBackground(app, shutdown);
-  shutdown.add('messaging', () => messaging.stop());
-  shutdown.add('http', () => app.close());
-  messaging.start();
+  const pools = new Map([
+    ['background', background],
+    ['delivery', delivery],
+  ]);
+  let builder = Test.createTestingModule({ imports: [WebhookWorkerModule.forRoot(config)] })
+    .overrideProvider(LOGGER)
+    .useValue(logger)
+    .overrideProvider(CLOCK)
+    .useValue(parts.clock ?? systemClock)
+    .overrideProvider(DatabasePools)
+    .useValue({ open: (purpose: string) => pools.get(purpose) ?? database, close: () => undefined });
+  if (client !== undefined) builder = builder.overrideProvider(GuardedClient).useValue(client);
+  const testing = await builder.compile();
+  const app = await startHttp((...args) => testing.createNestApplication(...args));
+  const lifecycle = app.get(ServiceLifecycle);
+  await lifecycle.startTasks();
+  lifecycle.startMessaging();
+  const messaging = app.get(Messaging);
   await eventually(() => messaging.connected || undefined);
   return {
     app,
@@ -162,11 +149,7 @@ export async function startWorker(
       log.map((line) => Object(JSON.parse(line))).filter((line) => line.message === message),
     /** Runs a round of the reconciler now. */
     reconcile: () => app.get(Reconciler).wake(),
-    stop: async () => {
-      await shutdown.run();
-      await guarded.close();
-      await redis.stop();
-    },
+    stop: () => app.close(),
   };
 }
 export type Worker = Awaited<ReturnType<typeof startWorker>>;

@@ -1,4 +1,5 @@
 export { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
+export { GuardedClientModule } from './guarded-client.module.js';
 export type { AbortReason, Exchange, ExchangeLimits } from './exchange.js';
 export { outcomes, type Outcome } from './outcome.rules.js';
 export { addressRule, type AddressPolicy, type AddressRule } from './address.rules.js';

@@ -2,6 +2,9 @@ import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope'
 import { type Request, type Response, Router } from 'express';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Nest's token for the checks of a service's connections. */
+export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
+
 /** Checks by name. A check rejects or returns false while its dependency is unavailable. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown> | boolean>>;
 

@@ -1,6 +1,6 @@
 import { UnsupportedMediaType, ValidationFailed } from '@fulfilment/error-envelope';
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import express, { type Request, type Response } from 'express';
 import { isUtf8 } from 'node:buffer';
 import { bodyLimitOf } from './body-limit.js';
@@ -36,6 +36,7 @@ class MalformedText extends Error {
  * Reads the body, as JSON unless the route reads bytes. It runs after the access guard, so 401, 429 and 403
  * come before any 400, 413 or 415.
  */
+@Injectable()
 export class JsonBodyGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 

@@ -1,4 +1,4 @@
-import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
 
@@ -11,6 +11,7 @@ export class ResponseWithHeaders<Body> {
 }
 
 /** Sets the headers of a ResponseWithHeaders and sends its body. */
+@Injectable()
 export class ResponseHeadersInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     return next.handle().pipe(

@@ -1,6 +1,6 @@
 import { omitRetryAfter } from '@fulfilment/error-envelope';
-import { type CanActivate, type ExecutionContext, SetMetadata } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 
 const retryOnlyWithKeyKey = 'request:retry-only-with-key';
@@ -19,6 +19,7 @@ export function isRetriedOnlyWithKey(reflector: Reflector, places: Places): bool
 }
 
 /** Rejects nothing. It is the first guard, because it also applies to the errors of the other guards. */
+@Injectable()
 export class RetryAfterGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 

@@ -1,5 +1,6 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import {
+  ApiModule,
   apiSettings,
   BodyLimit,
   IntegerField,
@@ -8,15 +9,17 @@ import {
   Principal,
   Public,
   RateLimit,
-  RedisConnection,
+  READINESS_CHECKS,
   type ReadinessChecks,
+  RedisConnection,
   RetryOnlyWithKey,
   Scopes,
-  startApi,
+  startHttp,
   TextField,
 } from './index.js';
-import { createLogger } from '@fulfilment/runtime';
-import { Body, Controller, Get, Module, Post } from '@nestjs/common';
+import { CONFIG, createLogger, LOGGER } from '@fulfilment/runtime';
+import { Body, Controller, Get, Global, Module, Post } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { randomInt } from 'node:crypto';
 import { storeUrl, type TokenMaker } from '@fulfilment/testing';
 
@@ -73,8 +76,9 @@ class NotesController {
   }
 }
 
-@Module({ controllers: [NotesController] })
-class NotesModule {}
+@Global()
+@Module({})
+class ConnectionsModule {}
 
 export interface SmallApi {
   readonly url: string;
@@ -106,16 +110,20 @@ export async function smallApi(
     RATE_LIMIT_ANONYMOUS: '5/60',
   });
   const redis = new RedisConnection(settings.REDIS_URL, logger);
-  const app = await startApi({
-    module: { module: NotesModule },
-    logger,
-    settings,
-    redis,
-    api: 'store',
-    resourceName: 'Test API',
-    scopes: ['orders:read'],
-    readiness: options.readiness ?? {},
-  });
+  const providers = [
+    { provide: CONFIG, useValue: settings },
+    { provide: LOGGER, useValue: logger },
+    { provide: RedisConnection, useValue: redis },
+    { provide: READINESS_CHECKS, useValue: options.readiness ?? {} },
+  ];
+  const testing = await Test.createTestingModule({
+    imports: [
+      { module: ConnectionsModule, providers, exports: providers.map(({ provide }) => provide) },
+      ApiModule.forRoot({ api: 'store', resourceName: 'Test API', scopes: ['orders:read'] }),
+    ],
+    controllers: [NotesController],
+  }).compile();
+  const app = await startHttp((...args) => testing.createNestApplication(...args));
   return {
     url: (await app.getUrl()).replace('[::1]', '127.0.0.1'),
     stop: async () => {

@@ -1,13 +1,11 @@
-import { DtoPipe, ErrorEnvelopeFilter, toErrorResponse, ValidationFailed } from '@fulfilment/error-envelope';
-import { type Logger, nestLogger } from '@fulfilment/runtime';
-import { type CanActivate, type DynamicModule, NotFoundException } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { toErrorResponse, ValidationFailed } from '@fulfilment/error-envelope';
+import { CONFIG, LOGGER, type Logger, nestLogger, type ServiceSettings } from '@fulfilment/runtime';
+import { NotFoundException } from '@nestjs/common';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ResponseHeadersInterceptor } from './response-with-headers.js';
 import { type RawHandler, handleBeforeExpress } from './raw-http.js';
 import { decodablePath } from './decodable-path.js';
 import {
@@ -15,7 +13,7 @@ import {
   endConnectionWhenClosing,
   endSilentConnectionsWhenClosing,
 } from './close-connections.js';
-import { healthRoutes, type ReadinessChecks, sharedReadiness } from './health.js';
+import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './health.js';
 import { inRequestContext } from './request-id.js';
 import { measureRequest } from './request-metrics.js';
 
@@ -23,65 +21,67 @@ import { measureRequest } from './request-metrics.js';
 const keepAliveMs = 75_000;
 const maxHeaderWaitMs = 80_000;
 
+/** Nest's token for the HTTP options of a service. */
+export const HTTP_OPTIONS = Symbol('HTTP_OPTIONS');
+
 export interface HttpOptions {
-  readonly module: DynamicModule;
-  readonly host: string;
-  readonly port: number;
-  readonly logger: Logger;
   /** First path segment of the service's routes. */
   readonly prefix?: string;
-  readonly readiness: ReadinessChecks;
-  /** Guards of every route, in order. Called after the module is created. */
-  readonly guards?: (app: NestExpressApplication) => readonly CanActivate[];
+  /** Checks in addition to those of the connections. */
+  readonly readiness?: ReadinessChecks;
   /**
    * Whether browsers of any origin may call, without credentials; true by default. Pages that people see say
    * false.
    */
   readonly anyOrigin?: boolean;
   /** Handles requests before Express. */
-  readonly rawHandler?: (app: NestExpressApplication) => RawHandler;
+  readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
 }
 
+const applicationOptions = { bodyParser: false, abortOnError: false, logger: false } as const;
+
 /**
- * Opens the public HTTP port immediately; readiness is 503 until every dependency is available. Responds to
- * errors with the error envelope, gives each request its id, and allows browsers of any origin without
- * credentials.
+ * Opens the public HTTP port immediately; readiness is 503 until every dependency is available. Gives each
+ * request its id, and allows browsers of any origin without credentials. The address, the logger and the
+ * options come from the application's providers.
+ * @param create creates the application, for example with Nest's `NestFactory.create`
  */
-export async function startHttp(options: HttpOptions): Promise<NestExpressApplication> {
-  const { logger } = options;
-  const app = await NestFactory.create<NestExpressApplication>(
-    options.module,
-    new ExpressAdapter(expressApp()),
-    {
-      logger: nestLogger(logger),
-      bodyParser: false,
-      abortOnError: false,
-    },
-  );
+export async function startHttp(
+  create: (
+    adapter: ExpressAdapter,
+    options: typeof applicationOptions,
+  ) => NestExpressApplication | Promise<NestExpressApplication>,
+): Promise<NestExpressApplication> {
+  const app = await create(new ExpressAdapter(expressApp()), applicationOptions);
+  const logger: Logger = app.get(LOGGER);
+  const { HOST: host, PORT: port }: ServiceSettings = app.get(CONFIG);
+  const {
+    prefix,
+    rawHandler,
+    anyOrigin = true,
+    beforeRoutes,
+    ...options
+  }: HttpOptions = app.get(HTTP_OPTIONS);
+  app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  handleEveryRequest(app.getHttpServer(), options.rawHandler?.(app));
-  if (options.anyOrigin ?? true) allowAnyOrigin(app); // before every route, so that each has preflights
-  const findFailedChecks = sharedReadiness(options.readiness);
-  for (const path of new Set(['/health', `/${options.prefix ?? ''}/health`.replace('//', '/')])) {
-    app.use(path, healthRoutes(options.readiness, findFailedChecks));
+  handleEveryRequest(app.getHttpServer(), rawHandler);
+  if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
+  const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...options.readiness };
+  const findFailedChecks = sharedReadiness(readiness);
+  for (const path of new Set(['/health', `/${prefix ?? ''}/health`.replace('//', '/')])) {
+    app.use(path, healthRoutes(readiness, findFailedChecks));
   }
-  options.beforeRoutes?.(app);
-  if (options.prefix !== undefined) app.setGlobalPrefix(options.prefix);
-  app.useGlobalGuards(...(options.guards?.(app) ?? []));
-  app.useGlobalInterceptors(new ResponseHeadersInterceptor());
-  app.useGlobalPipes(new DtoPipe());
-  app.useGlobalFilters(
-    new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request failed with an unexpected error.')),
-  );
+  beforeRoutes?.(app);
+  if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
-  const server = await app.listen(options.port, options.host);
+  const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = maxHeaderWaitMs;
   server.on('clientError', respondToInvalidHttp);
-  logger.info({ port: options.port }, 'Listening.');
+  logger.info({ port }, 'Listening.');
   return app;
 }
 

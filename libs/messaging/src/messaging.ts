@@ -53,11 +53,19 @@ export class Messaging {
   }
 
   /** Call before `start`. */
-  consume(options: ConsumerOptions): void {
-    this.queues.push(options.queue);
+  consume(consumer: ConsumerOptions): void {
+    const { queue, batchSize } = consumer;
+    const handle: ConsumerOptions['handle'] = (...batch) => consumer.handle(...batch);
+    this.queues.push(queue);
     const { ping, consumerTimes } = this.settings;
     this.consumers.push(
-      new Consumer({ ...options, ping }, this.database, this.consuming, this.logger, consumerTimes),
+      new Consumer(
+        { queue, batchSize, handle, ping },
+        this.database,
+        this.consuming,
+        this.logger,
+        consumerTimes,
+      ),
     );
   }
 

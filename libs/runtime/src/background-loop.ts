@@ -1,3 +1,4 @@
+import { BackgroundTask } from './background-task.js';
 import type { Logger } from './logger.js';
 
 export interface BackgroundLoopOptions {
@@ -14,7 +15,7 @@ export interface BackgroundLoopOptions {
  * Runs rounds: at once while there is more work, else after the interval or a wake-up. A failed round is
  * logged and retried.
  */
-export class BackgroundLoop {
+export class BackgroundLoop extends BackgroundTask {
   private readonly options: BackgroundLoopOptions;
   private stopping = false;
   private woken = false;
@@ -22,6 +23,7 @@ export class BackgroundLoop {
   private running: Promise<void> | undefined;
 
   constructor(options: BackgroundLoopOptions) {
+    super();
     this.options = options;
   }
 

@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 const exitCodeConfig = 78; // EX_CONFIG of sysexits.h
 
+/** Nest's token for the settings of a service. */
+export const CONFIG = Symbol('CONFIG');
+
 /**
  * Settings of every service. Apps extend them; docs/reference/configuration.md is generated from the
  * descriptions.

@@ -1,4 +1,5 @@
 export {
+  CONFIG,
   delaysSetting,
   flag,
   keyPrefix,
@@ -13,7 +14,7 @@ export {
 export { currentContext, inContext, nextTraceparent, WorkContext } from './work-context.js';
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
-export { startInternalServer, type InternalRoute } from './internal-server.js';
+export { startInternalServer, type InternalRoute, type InternalServer } from './internal-server.js';
 export {
   hasLoopbackHost,
   relaxedServiceSettings,
@@ -21,7 +22,7 @@ export {
   type RelaxedSetting,
 } from './relaxed-settings.js';
 export { SecretBox } from './secret-box.js';
-export { Shutdown } from './shutdown.js';
+export { BackgroundTask } from './background-task.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
 export { SlotLoop, type SlotLoopOptions } from './slot-loop.js';
 export { CLOCK, systemClock, type Clock } from './clock.js';

@@ -1,4 +1,5 @@
 import { BackgroundLoop } from './background-loop.js';
+import { BackgroundTask } from './background-task.js';
 import type { Logger } from './logger.js';
 
 export interface SlotLoopOptions<Item> {
@@ -17,13 +18,14 @@ export interface SlotLoopOptions<Item> {
 }
 
 /** Processes due items concurrently. A free slot takes the next item without waiting for the others. */
-export class SlotLoop<Item> {
+export class SlotLoop<Item> extends BackgroundTask {
   private readonly options: SlotLoopOptions<Item>;
   private readonly loop: BackgroundLoop;
   private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
 
   constructor(options: SlotLoopOptions<Item>) {
+    super();
     this.options = options;
     const { name, intervalMs, logger } = options;
     this.loop = new BackgroundLoop({ name, intervalMs, logger, round: () => this.fillSlots() });

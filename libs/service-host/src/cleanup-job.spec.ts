@@ -1,10 +1,9 @@
-import { createLogger, Shutdown } from '@fulfilment/runtime';
-import { startCleanup } from './cleanup-job.js';
+import { createLogger } from '@fulfilment/runtime';
+import { Cleanup } from './cleanup-job.js';
 
 describe('the clean-up of a service', () => {
   it('deletes batches until none is left, also while another job fails', async () => {
     const logger = createLogger('test', 'silent');
-    const shutdown = new Shutdown(logger);
     const { promise: allDeleted, resolve } = Promise.withResolvers<void>();
     const batches = [1000, 1000, 3, 0];
     const sizes: number[] = [];
@@ -16,16 +15,16 @@ describe('the clean-up of a service', () => {
       return Promise.resolve(size);
     };
     const intervalMs = 60_000;
-    startCleanup(
+    const cleanup = new Cleanup(
       [
         { name: 'failing rows', intervalMs, deleteBatch: failing },
         { name: 'old rows', intervalMs, deleteBatch },
       ],
       logger,
-      shutdown,
     );
+    cleanup.start();
     await allDeleted;
-    await shutdown.run();
+    await cleanup.stop();
     expect(sizes).toEqual([1000, 1000, 3, 0]);
   });
 });

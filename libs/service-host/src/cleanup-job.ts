@@ -1,4 +1,4 @@
-import { BackgroundLoop, type Logger, type Shutdown } from '@fulfilment/runtime';
+import { BackgroundLoop, BackgroundTask, type Logger } from '@fulfilment/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Deletes rows whose lifetime has ended. All replicas may run it. */
@@ -10,13 +10,24 @@ export interface CleanupJob {
   readonly deleteBatch: () => Promise<number>;
 }
 
-/** Starts each job in a loop of its own: a job that fails or has much to delete does not delay the others. */
-export function startCleanup(jobs: readonly CleanupJob[], logger: Logger, shutdown: Shutdown): void {
-  for (const { name, intervalMs, deleteBatch } of jobs) {
-    const round = () => deleteAndPause(deleteBatch);
-    const loop = new BackgroundLoop({ name: `cleanup of ${name}`, intervalMs, logger, round });
-    loop.start();
-    shutdown.add(`cleanup of ${name}`, () => loop.stop());
+/** Runs each job in a loop of its own: a job that fails or has much to delete does not delay the others. */
+export class Cleanup extends BackgroundTask {
+  private readonly loops: readonly BackgroundLoop[];
+
+  constructor(jobs: readonly CleanupJob[], logger: Logger) {
+    super();
+    this.loops = jobs.map(({ name, intervalMs, deleteBatch }) => {
+      const round = () => deleteAndPause(deleteBatch);
+      return new BackgroundLoop({ name: `cleanup of ${name}`, intervalMs, logger, round });
+    });
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 }
 

@@ -1,3 +1,6 @@
-export { type CleanupJob, startCleanup } from './cleanup-job.js';
-export { openService, type Service } from './open-service.js';
+export { Cleanup, type CleanupJob } from './cleanup-job.js';
+export { runService } from './run-service.js';
+export { ServiceModule } from './service.module.js';
+export { ServiceLifecycle } from './service-lifecycle.js';
+export { DatabasePools } from './database-pools.js';
 export { migrateService } from './migrate-service.js';

@@ -1,5 +1,6 @@
-import { type Database, type Sql, statement } from '@fulfilment/database';
-import type { Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, type Sql, statement } from '@fulfilment/database';
+import { LOGGER, type Logger } from '@fulfilment/runtime';
 import type { IncomingHttpHeaders } from 'node:http';
 import { recordsLost, recordsWritten } from './audit-metrics.js';
 import { type CountedRecord, countRecord } from './counted-records.js';
@@ -76,10 +77,11 @@ const insert = statement(
 );
 
 /** The append-only record of who did what. */
+@Injectable()
 export class AuditLog {
   constructor(
     private readonly database: Database,
-    private readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Writes outside a transaction. Never throws: a record that cannot be written is logged and counted. */

@@ -1,4 +1,5 @@
-import { type Database, statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, statement } from '@fulfilment/database';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
@@ -41,6 +42,7 @@ export const deleteAllConsents = statement('consents.delete-all', 'DELETE FROM c
  * Stored consents: which scopes a person allowed a client for a creator. They hold across browsers and
  * sessions.
  */
+@Injectable()
 export class Consents {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,5 @@
-import { type Database, statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, statement } from '@fulfilment/database';
 import { accountClientId } from '../registration/account-client.js';
 
 /** An app with access to a person's account. */
@@ -36,6 +37,7 @@ const list = statement(
 );
 
 /** Reads the apps that are connected to a person's account. */
+@Injectable()
 export class ReadConnectedApps {
   constructor(private readonly database: Database) {}
 

@@ -89,7 +89,11 @@ describe('the schedule', () => {
       name: 'test.age-keys',
       text: `UPDATE signing_keys SET created_at = now() - interval '91 days', activated_at = now() - interval '91 days' WHERE state <> 'retiring'`,
     });
-    const loop = keyRotation(keysAt(new Date()), 90, createLogger('test', 'silent'));
+    const loop = keyRotation(
+      keysAt(new Date()),
+      { SIGNING_KEY_ROTATION_DAYS: 90 },
+      createLogger('test', 'silent'),
+    );
     loop.start();
     await eventually(async () => (await rotations()).length > before.length || undefined);
     await loop.stop();

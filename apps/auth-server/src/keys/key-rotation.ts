@@ -1,10 +1,15 @@
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
+import type { Config } from '../config.js';
 import type { SigningKeys } from './signing-keys.js';
 
 const pollIntervalMs = 60_000;
 
-/** Rotates the signing keys on schedule. All replicas check, one of them rotates. @param days 0: never */
-export function keyRotation(keys: SigningKeys, days: number, logger: Logger): BackgroundLoop {
+/** Rotates the signing keys on schedule. All replicas check, one of them rotates. */
+export function keyRotation(
+  keys: SigningKeys,
+  { SIGNING_KEY_ROTATION_DAYS: days }: Pick<Config, 'SIGNING_KEY_ROTATION_DAYS'>,
+  logger: Logger,
+): BackgroundLoop {
   return new BackgroundLoop({
     name: 'key-rotation',
     intervalMs: pollIntervalMs,

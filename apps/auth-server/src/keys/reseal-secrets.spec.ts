@@ -38,7 +38,7 @@ async function secretOf(id: string, secrets: SecretBox): Promise<string> {
   return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id)).toString();
 }
 const factorsOf = (secrets: SecretBox) =>
-  new SecondFactors(stores.database, { secrets, requiredForGlobalAdmins: false, clock: systemClock });
+  new SecondFactors(stores.database, secrets, { SECOND_FACTOR_FOR_GLOBAL_ADMINS: false }, systemClock);
 
 /** Creates a user with a second factor that is sealed with the given keys. */
 async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; codes: readonly string[] }> {

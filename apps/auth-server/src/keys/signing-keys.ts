@@ -1,5 +1,6 @@
-import { type Database, statement, type Transaction } from '@fulfilment/database';
-import { type Clock, type SecretBox, systemClock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { BACKGROUND_DATABASE, type Database, statement, type Transaction } from '@fulfilment/database';
+import { CLOCK, type Clock, SecretBox, systemClock } from '@fulfilment/runtime';
 import { insertAudit } from '../audit/audit-log.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { isRotationDue, propagationWaitMs } from './key-rotation.rules.js';
@@ -95,11 +96,12 @@ const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
  * published, so that every API knows it before it signs) and retiring keys (their signatures are still
  * valid). Changes need an advisory lock.
  */
+@Injectable()
 export class SigningKeys {
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly secrets: SecretBox,
-    private readonly clock: Clock = systemClock,
+    @Inject(CLOCK) private readonly clock: Clock = systemClock,
   ) {}
 
   /** Creates missing keys; replicas that start concurrently create one set. */

@@ -1,17 +1,24 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config.js';
 import { clientNetwork } from '@fulfilment/http-service';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { type AuditEntry, type AuditLog, originOf } from '../audit/audit-log.js';
+import { type AuditEntry, AuditLog, originOf } from '../audit/audit-log.js';
 
 type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
   readonly event: 'client_authentication_failed' | 'introspection_rejected';
 };
 
 /** Audits rejections that a client could repeat at will, with one record per client, network and window. */
+@Injectable()
 export class CountRejections {
+  private readonly windowSeconds: number;
+
   constructor(
     private readonly audit: AuditLog,
-    private readonly windowSeconds: number,
-  ) {}
+    @Inject(CONFIG) config: Pick<Config, 'SIGN_IN_FAILURES'>,
+  ) {
+    this.windowSeconds = config.SIGN_IN_FAILURES.windowSeconds;
+  }
 
   /**
    * @param rejection without a client id, all rejections of a network count as one: client ids can be

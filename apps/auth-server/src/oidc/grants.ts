@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { isUuid, parsePublicId } from '@fulfilment/contracts';
 import {
   type Client,
@@ -6,8 +7,8 @@ import {
   type KoaContextWithOIDC,
   type default as Provider,
 } from 'oidc-provider';
-import type { ReadAccounts } from '../users/read-accounts.js';
-import type { Consents } from '../connected-apps/consents.js';
+import { ReadAccounts } from '../users/read-accounts.js';
+import { Consents } from '../connected-apps/consents.js';
 import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
 
 /** Makes oidc-provider store the connected creator in a Grant. Call before the first Grant is created. */
@@ -50,6 +51,7 @@ export async function startConsentedGrant(
 }
 
 /** Finds or creates the Grant of an authorization request that needs no consent page. */
+@Injectable()
 export class ExistingGrants {
   constructor(
     private readonly accounts: ReadAccounts,

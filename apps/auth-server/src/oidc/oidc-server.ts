@@ -1,9 +1,10 @@
+import { Injectable } from '@nestjs/common';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
-import { BackgroundLoop } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop } from '@fulfilment/runtime';
 import type Provider from 'oidc-provider';
-import type { SigningKeys } from '../keys/signing-keys.js';
+import { SigningKeys } from '../keys/signing-keys.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
-import { buildProvider, type ProviderDependencies } from './provider.js';
+import { buildProvider, ProviderDependencies } from './provider.js';
 
 type Handle = ReturnType<Provider['callback']>;
 
@@ -19,7 +20,8 @@ const pollIntervalMs = 250; // a rotation takes effect almost immediately
  * Builds the provider for the current keys, and replaces it when they change. Requests in progress finish on
  * the old one.
  */
-export class OidcServer {
+@Injectable()
+export class OidcServer extends BackgroundTask {
   private built: BuiltProvider | undefined;
   private readonly loop: BackgroundLoop;
 
@@ -27,6 +29,7 @@ export class OidcServer {
     private readonly keys: SigningKeys,
     private readonly dependencies: ProviderDependencies,
   ) {
+    super();
     this.loop = new BackgroundLoop({
       name: 'signing-keys',
       intervalMs: pollIntervalMs,

@@ -1,26 +1,31 @@
+import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { StoredRows } from '../tokens/stored-rows.js';
+import { Families } from '../tokens/families.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Outbox } from '@fulfilment/messaging';
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
-import type { Clock, Logger } from '@fulfilment/runtime';
+import { CLOCK, LOGGER, SecretBox, type Clock, type Logger } from '@fulfilment/runtime';
 import Provider, { type Configuration } from 'oidc-provider';
-import type { ReadAccounts } from '../users/read-accounts.js';
-import type { Config } from '../config.js';
+import { ReadAccounts } from '../users/read-accounts.js';
+import { CONFIG, type Config } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
-import type { SecondFactors } from '../second-factor/second-factors.js';
-import type { BrowserSessions } from '../sessions/browser-sessions.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
 import { shouldRevokeFamily, recordResponseTimes } from '../tokens/reuse.js';
-import type { ResponseTimes } from '../tokens/response-times.js';
+import { ResponseTimes } from '../tokens/response-times.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from '../registration/account-client.js';
 import { awaitRecords, recordEvents } from './audit-events.js';
 import { knownScopes, splitScope, validateAuthorizationRequest } from './authorization-request.js';
 import { validateClientMetadata } from './client-registration.js';
 import { cookieSettings } from './cookies.js';
-import type { CountRejections } from './count-rejections.js';
+import { CountRejections } from './count-rejections.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
-import { connectGrantsToCreators, type ExistingGrants } from './grants.js';
+import { connectGrantsToCreators, ExistingGrants } from './grants.js';
 import { interactionRules } from './interaction-policy.js';
 import { allowIntrospection } from './introspection-policy.js';
 import { describeReplacedToken } from './jwt-handle.js';
@@ -43,16 +48,25 @@ import {
 } from './responses.js';
 import { LocalSigningKey } from './signing-key.js';
 
-export interface ProviderDependencies extends AdapterDependencies {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly accounts: ReadAccounts;
-  readonly grants: ExistingGrants;
-  readonly factors: SecondFactors;
-  readonly browsers: BrowserSessions;
-  readonly responseTimes: ResponseTimes;
-  readonly rejections: CountRejections;
-  readonly clock: Clock;
+/** The services that oidc-provider's configuration uses. */
+@Injectable()
+export class ProviderDependencies implements AdapterDependencies {
+  constructor(
+    @Inject(CONFIG) readonly config: Config,
+    @Inject(LOGGER) readonly logger: Logger,
+    @Inject(CLOCK) readonly clock: Clock,
+    readonly work: UnitOfWork,
+    readonly families: Families,
+    readonly stored: StoredRows,
+    readonly secrets: SecretBox,
+    readonly outbox: Outbox,
+    readonly accounts: ReadAccounts,
+    readonly grants: ExistingGrants,
+    readonly factors: SecondFactors,
+    readonly browsers: BrowserSessions,
+    readonly responseTimes: ResponseTimes,
+    readonly rejections: CountRejections,
+  ) {}
 }
 
 /**

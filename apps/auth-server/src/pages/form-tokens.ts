@@ -1,3 +1,5 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config.js';
 import { Forbidden } from '@fulfilment/error-envelope';
 import type { Request } from 'express';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -6,14 +8,16 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  * Protects forms against cross-site request forgery. Each form has a token for its interaction, which only
  * the browser with the interaction's cookie has seen. If the browser sends `Origin`, it must be ours.
  */
+@Injectable()
 export class FormTokens {
+  /** Newest first; older ones are still accepted. */
+  private readonly keys: readonly string[];
   private readonly origin: string;
 
-  /** @param keys newest first; older ones are still accepted */
   constructor(
-    private readonly keys: readonly string[],
-    authUrl: string,
+    @Inject(CONFIG) { COOKIE_KEYS: keys, AUTH_URL: authUrl }: Pick<Config, 'COOKIE_KEYS' | 'AUTH_URL'>,
   ) {
+    this.keys = keys;
     this.origin = new URL(authUrl).origin;
   }
 

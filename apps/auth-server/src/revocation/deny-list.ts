@@ -1,7 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { revokedTokenKey } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
-import type { RedisConnection } from '@fulfilment/http-service';
-import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
+import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
+import { RedisConnection } from '@fulfilment/http-service';
+import { BackgroundTask, LOGGER, BackgroundLoop, type Logger } from '@fulfilment/runtime';
 
 /** An access token that was revoked before it expired. */
 export interface RevokedToken {
@@ -38,16 +39,18 @@ const deleteExpired = statement(
  * published again at start, after Redis was unavailable, after a failure until it succeeds, and at intervals,
  * since Redis may lose keys unnoticed.
  */
-export class DenyList {
+@Injectable()
+export class DenyList extends BackgroundTask {
   private behind = true;
   private publishedAllAtMs = 0;
   private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly database: Database,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly redis: RedisConnection,
-    logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
+    super();
     redis.client.on('ready', () => this.scheduleRepublish());
     this.loop = new BackgroundLoop({
       name: 'deny-list',

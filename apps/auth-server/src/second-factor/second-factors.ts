@@ -1,5 +1,7 @@
-import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
-import type { Clock, SecretBox } from '@fulfilment/runtime';
+import { CONFIG, type Config } from '../config.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import { insertAudit } from '../audit/audit-log.js';
 import {
@@ -106,33 +108,28 @@ export const removeSecondFactor = statement(
   'DELETE FROM second_factors WHERE user_id = $1',
 );
 
-export interface SecondFactorSettings {
-  /** Seals the secrets of the apps, bound to the user's id. */
-  readonly secrets: SecretBox;
-  /** Whether global admins need a second factor to sign in. */
-  readonly requiredForGlobalAdmins: boolean;
-  readonly clock: Clock;
-}
-
 /** Time-based one-time codes (RFC 6238) of an authenticator app, and ten recovery codes for its loss. */
+@Injectable()
 export class SecondFactors {
   constructor(
     private readonly database: Database,
-    private readonly settings: SecondFactorSettings,
+    private readonly secrets: SecretBox,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** Whether the person needs the second factor to sign in. */
   async isNeeded(userId: string): Promise<boolean> {
     const row = await this.database.row<{ needed: boolean }>(findNeed, [
       userId,
-      this.settings.requiredForGlobalAdmins,
+      this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS,
     ]);
     return row?.needed === true;
   }
 
   /** Whether the person's role requires a second factor. */
   isRequiredOf(person: { readonly global_admin: boolean }): boolean {
-    return person.global_admin && this.settings.requiredForGlobalAdmins;
+    return person.global_admin && this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS;
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {
@@ -153,7 +150,7 @@ export class SecondFactors {
    */
   async beginSetup(userId: string): Promise<Buffer | undefined> {
     const secret = randomBytes(secretBytes).toString('base64');
-    await this.database.run(begin, [userId, this.settings.secrets.seal(secret, secondFactorOwner(userId))]);
+    await this.database.run(begin, [userId, this.secrets.seal(secret, secondFactorOwner(userId))]);
     const stored = await this.stored(this.database, userId);
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
   }
@@ -166,7 +163,7 @@ export class SecondFactors {
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
     const stored = await this.stored(tx, userId);
     if (stored === undefined || stored.confirmed) return undefined;
-    const step = stepOfCode(stored.secret, code, this.settings.clock().getTime());
+    const step = stepOfCode(stored.secret, code, this.clock().getTime());
     if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
@@ -196,7 +193,7 @@ export class SecondFactors {
     secret: Buffer,
     typed: string,
   ): Promise<SecondFactorMethod | undefined> {
-    const step = stepOfCode(secret, typed, this.settings.clock().getTime());
+    const step = stepOfCode(secret, typed, this.clock().getTime());
     if (step !== undefined)
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
     const code = normalizeRecoveryCode(typed);
@@ -228,7 +225,7 @@ export class SecondFactors {
   ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
     const row = await sql.row<StoredFactor>(find, [userId]);
     if (row === undefined) return undefined;
-    const secret = this.settings.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
+    const secret = this.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
     return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };
   }
 }

@@ -1,6 +1,7 @@
-import { type Database, type Sql, statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, type Sql, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /** A browser in which a person is signed in. */
 export interface BrowserSession {
@@ -41,6 +42,7 @@ const deleteExpired = statement(
  * Browsers in which people are signed in, for the account pages. The sessions themselves belong to
  * oidc-provider.
  */
+@Injectable()
 export class BrowserSessions {
   constructor(
     private readonly database: Database,

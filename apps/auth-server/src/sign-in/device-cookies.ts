@@ -1,7 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../users/read-accounts.js';
-import type { Config } from '../config.js';
+import { CONFIG, type Config } from '../config.js';
 
 /** Accounts in one cookie, the most recent first. */
 const maxAccounts = 5;
@@ -13,11 +14,12 @@ const entryForm = /^[\w-]{22}\.[\w-]{43}$/;
  * Attacks with Device Cookies). The cookie gives the browser its own limit of guesses and nothing else. It is
  * bound to the account and its password, so a new password makes it invalid.
  */
+@Injectable()
 export class DeviceCookies {
   private readonly name: string;
   private readonly secure: boolean;
 
-  constructor(private readonly config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>) {
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>) {
     this.secure = config.AUTH_URL.startsWith('https:');
     this.name = this.secure ? '__Host-device' : 'device';
   }

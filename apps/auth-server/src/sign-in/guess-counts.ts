@@ -1,4 +1,5 @@
-import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { GuessCount } from './guess-limits.rules.js';
 
 export type Ending = 'right' | 'wrong' | 'unknown';
@@ -78,6 +79,7 @@ const deleteOldSignIns = statement(
  * Counts guesses by subject in PostgreSQL, which a sign-in needs anyway, so that all replicas share the
  * counts.
  */
+@Injectable()
 export class GuessCounts {
   constructor(private readonly database: Database) {}
 

@@ -16,7 +16,9 @@ afterAll(() => stores.drop());
 const requests = 3;
 /** Another replica each time. */
 const throttle = (allowed = requests) =>
-  new SignInThrottle(new GuessCounts(stores.database), { requests: allowed, windowSeconds: 60 });
+  new SignInThrottle(new GuessCounts(stores.database), {
+    SIGN_IN_FAILURES: { requests: allowed, windowSeconds: 60 },
+  });
 const context = (address = '198.51.100.1') => ({
   origin: { ip: address, userAgent: 'a test' },
   ifLocked: { event: 'sign_in_locked' } as const,

@@ -1,3 +1,5 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config.js';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { clientNetwork, type Quota } from '@fulfilment/http-service';
 import { Counter } from '@fulfilment/runtime';
@@ -5,7 +7,7 @@ import type { Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../audit/audit-log.js';
 import { countRecord } from '../audit/counted-records.js';
-import type { Ending, GuessCounts } from './guess-counts.js';
+import { type Ending, GuessCounts } from './guess-counts.js';
 import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
 import type { GuessTarget } from './guess-target.rules.js';
 
@@ -34,13 +36,18 @@ export interface GuessContext {
 }
 
 /** Limits the guesses at passwords and codes (docs/adr/0029). */
+@Injectable()
 export class SignInThrottle {
   private waiting = 0;
 
+  private readonly failures: Quota;
+
   constructor(
     private readonly counts: GuessCounts,
-    private readonly failures: Quota,
-  ) {}
+    @Inject(CONFIG) config: Pick<Config, 'SIGN_IN_FAILURES'>,
+  ) {
+    this.failures = config.SIGN_IN_FAILURES;
+  }
 
   /**
    * Checks a guess unless too many have failed. If concurrent guesses could exhaust the limit, it waits for

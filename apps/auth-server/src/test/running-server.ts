@@ -1,7 +1,8 @@
-import { createDataSource, Database } from '@fulfilment/database';
-import { RedisConnection } from '@fulfilment/http-service';
+import { Database } from '@fulfilment/database';
+import { RedisConnection, startHttp } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { createLogger, SecretBox, Shutdown, systemClock } from '@fulfilment/runtime';
+import { SecretBox } from '@fulfilment/runtime';
+import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import {
   eventually,
   freePort,
@@ -11,14 +12,15 @@ import {
   uniqueName,
 } from '@fulfilment/testing';
 import { scratchDatabase } from '@fulfilment/database/testing';
+import { NestFactory } from '@nestjs/core';
 import { randomBytes } from 'node:crypto';
+import { AuthServerModule } from '../auth-server.module.js';
 import { createOrganisation } from '../accounts/create-organisation.js';
 import { type Config, settings } from '../config.js';
 import { registerCreator } from '../creators/register-creator.js';
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { createClient } from '../registration/create-client.js';
-import { startAuthServer } from '../start-auth-server.js';
 import { makeUser } from './make-user.js';
 
 export const password = 'correct horse battery staple';
@@ -41,12 +43,13 @@ export async function runningServer(
     testGateway({ AUTH_SERVER_ADDRESS: direct }),
   ]);
   const { url } = gateway;
-  const databaseUrl = throughLine(stores.url, lines.postgres);
   const config: Config = settings.parse({
     HOST: '127.0.0.1',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     PORT: port,
     INTERNAL_PORT: 0,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: throughLine(stores.url, lines.postgres),
+    DATABASE_POOL_SIZE: 10,
     // Separate rate-limit counters.
     REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`,
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
@@ -61,32 +64,13 @@ export async function runningServer(
     SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false',
     ...overrides,
   });
-  const logger = createLogger('auth-server', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
-  const dataSource = createDataSource({
-    url: databaseUrl,
-    poolSize: 10,
-    applicationName: 'test',
-    forceGenericPlan: true, // as main.ts
-    migrations,
-  });
-  await dataSource.initialize();
-  const database = new Database(dataSource);
-  const redis = new RedisConnection(config.REDIS_URL, logger);
-  const secrets = new SecretBox(config.KEY_ENCRYPTION_KEY);
-  const shutdown = new Shutdown(logger);
-  const server = await startAuthServer({
-    config,
-    logger,
-    database,
-    background: database,
-    redis,
-    outbox: new Outbox(),
-    clock: systemClock,
-    readiness: {},
-  });
-  server.startLoops(shutdown);
-  shutdown.add('http', () => server.app.close());
-  const oidc = server.app.get(OidcServer);
+  const app = await startHttp((adapter, options) =>
+    NestFactory.create(AuthServerModule.forRoot(config), adapter, options),
+  );
+  await app.get(DatabasePools).connect();
+  await app.get(ServiceLifecycle).startTasks();
+  const [database, redis, secrets] = [app.get(Database), app.get(RedisConnection), app.get(SecretBox)];
+  const oidc = app.get(OidcServer);
   await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
   return {
     /** URL of the gateway, which is the issuer's. */
@@ -104,9 +88,7 @@ export async function runningServer(
     people: await population(database, secrets),
     stop: async () => {
       await gateway.stop();
-      await shutdown.run();
-      await redis.stop();
-      await dataSource.destroy();
+      await app.close();
       await stores.drop();
     },
   };

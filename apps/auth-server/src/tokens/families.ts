@@ -1,8 +1,9 @@
+import { Injectable } from '@nestjs/common';
 import { messages } from '@fulfilment/contracts';
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
-import type { Outbox } from '@fulfilment/messaging';
+import { Outbox } from '@fulfilment/messaging';
 import type { RevokedToken } from '../revocation/deny-list.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import { UnitOfWork } from './unit-of-work.js';
 
 // Locks the Grants first, in one order: waits for tokens that are being added to a family, and prevents later
 // ones.
@@ -66,6 +67,7 @@ const deleteConsents = statement('families.consents', 'DELETE FROM consents WHER
  * A token family is the Grant, code, refresh tokens and access tokens of one authorization. They end
  * together.
  */
+@Injectable()
 export class Families {
   constructor(
     private readonly work: UnitOfWork,

@@ -1,4 +1,5 @@
-import type { RedisConnection } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { RedisConnection } from '@fulfilment/http-service';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResponseTime, maxRaceMs } from './reuse.rules.js';
@@ -14,6 +15,7 @@ const pollIntervalMs = 4;
  * When the responses to exchanges and refreshes were sent, shared by all replicas through Redis for a few
  * seconds.
  */
+@Injectable()
 export class ResponseTimes {
   private pending = new Map<string, string>();
 

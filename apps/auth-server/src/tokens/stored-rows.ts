@@ -1,4 +1,5 @@
-import { type Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 import Provider, { type AdapterPayload } from 'oidc-provider';
 import { type Person, selectPerson } from '../users/read-accounts.js';
 
@@ -57,6 +58,7 @@ const findRows = statement(
  * Reads rows of `oidc_model` by model and stored id in few statements: concurrent lookups are batched, and
  * related rows included.
  */
+@Injectable()
 export class StoredRows {
   private readonly gathered: BatchLoader<Key, RowWithRelated>;
   /** By request: rows that were prefetched or read with a related row. Each is used once. */

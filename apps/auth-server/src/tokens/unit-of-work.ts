@@ -1,8 +1,9 @@
-import type { Database, OpenTransaction, Sql, Transaction } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, type OpenTransaction, type Sql, type Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors } from 'oidc-provider';
-import type { AuditLog, PendingAuditRecord } from '../audit/audit-log.js';
-import type { DenyList, RevokedToken } from '../revocation/deny-list.js';
+import { AuditLog, type PendingAuditRecord } from '../audit/audit-log.js';
+import { DenyList, type RevokedToken } from '../revocation/deny-list.js';
 import { TokenWriter, TokenWrites } from './token-writes.js';
 
 /** The writes of one request. */
@@ -20,6 +21,7 @@ interface Unit {
  * end by one statement, which is its own transaction. Only a request with other writes, such as the end of a
  * family, opens one.
  */
+@Injectable()
 export class UnitOfWork {
   private readonly current = new AsyncLocalStorage<Unit>();
   private readonly tokenWriter: TokenWriter;

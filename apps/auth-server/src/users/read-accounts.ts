@@ -1,4 +1,5 @@
-import { type Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 
 /** A user's personal data, with the organisation and role that apply to one authorization. */
 export interface Person {
@@ -107,6 +108,7 @@ interface PersonKey {
 }
 
 /** Reads users, their credentials and the creators they may act for. */
+@Injectable()
 export class ReadAccounts {
   private readonly people: BatchLoader<PersonKey, Person>;
 

@@ -5,7 +5,7 @@ import { listen } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { migrations } from '../migrations/index.js';
-import { fetchRates, exchangeRatesJob } from './exchange-rates.job.js';
+import { fetchRates, ExchangeRatesJob } from './exchange-rates.job.js';
 
 const xml = `<?xml version="1.0"?><Cube><Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>
   <Cube currency='GBP' rate='0.8345'/></Cube></Cube>`;
@@ -122,11 +122,12 @@ describe('exchange rates from a URL', () => {
   it('trigger the posting of orders that wait for them', async () => {
     const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
     const woken = new Promise<void>((resolve) => {
-      const loop = exchangeRatesJob({ database, client, logger, config }, () => {
-        void loop.stop();
+      const ratesLoaded = (): void => {
+        void job.stop();
         resolve();
-      });
-      loop.start();
+      };
+      const job = new ExchangeRatesJob(database, config, client, logger, { ratesLoaded });
+      job.start();
     });
     await woken;
     expect(await database.rows(rates)).toHaveLength(3);

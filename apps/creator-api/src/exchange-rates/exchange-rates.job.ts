@@ -1,7 +1,9 @@
-import { type Database, statement } from '@fulfilment/database';
-import type { GuardedClient } from '@fulfilment/guarded-fetch';
-import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
-import type { CreatorApiSettings } from '../config.js';
+import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { BackgroundLoop, BackgroundTask, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type CreatorApiSettings } from '../config.js';
+import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { UnreadableRates } from './ecb-rates.rules.js';
 import { storeRates } from './load-rates.js';
 
@@ -44,19 +46,41 @@ export interface RateParts {
  * Measures the age of the newest rate. Fetches new rates if `EXCHANGE_RATES_URL` is set, one replica at a
  * time.
  */
-export function exchangeRatesJob(parts: RateParts, onLoaded: () => void): BackgroundLoop {
-  const { database, logger } = parts;
-  return new BackgroundLoop({
-    name: 'exchange-rates',
-    intervalMs: pollIntervalMs,
-    logger,
-    round: async () => {
-      if (await fetchRates(parts)) onLoaded();
-      const newest = await database.row<{ seconds: number }>(measure);
-      if (newest !== undefined) newestAge.set(newest.seconds);
-      return false;
-    },
-  });
+@Injectable()
+export class ExchangeRatesJob extends BackgroundTask {
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    @Inject(CONFIG) private readonly config: RateSettings,
+    private readonly client: GuardedClient,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'ratesLoaded'>,
+  ) {
+    super();
+    this.loop = new BackgroundLoop({
+      name: 'exchange-rates',
+      intervalMs: pollIntervalMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async round(): Promise<boolean> {
+    const { database, config, client, logger } = this;
+    if (await fetchRates({ database, config, client, logger })) this.posting.ratesLoaded();
+    const newest = await database.row<{ seconds: number }>(measure);
+    if (newest !== undefined) newestAge.set(newest.seconds);
+    return false;
+  }
 }
 
 /** Fetches the rates if they are due and no other replica is fetching. Returns whether rates were stored. */

@@ -4,10 +4,10 @@ import { eventually } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
-import { factsConsumer } from '../consumers/facts.consumer.js';
+import { FactsConsumer } from '../consumers/facts.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
-import { replayConsumer } from '../consumers/replay.consumer.js';
+import { ReplayConsumer } from '../consumers/replay.consumer.js';
 import {
   readAllRows,
   truncateTables,
@@ -54,8 +54,10 @@ const waitingForAdvisoryLock = statement(
 describe('closed months of statistics', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const facts = factsConsumer(() => undefined).handle;
-  const replay = replayConsumer(() => undefined).handle;
+  const factsConsumer = new FactsConsumer({ creatorsChanged: () => undefined });
+  const facts: FactsConsumer['handle'] = (...batch) => factsConsumer.handle(...batch);
+  const replayConsumer = new ReplayConsumer({ creatorsChanged: () => undefined });
+  const replay: ReplayConsumer['handle'] = (...batch) => replayConsumer.handle(...batch);
   const creator = aCreator('org_a');
 
   beforeAll(async () => {

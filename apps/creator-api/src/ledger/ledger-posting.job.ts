@@ -1,7 +1,8 @@
-import { type Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
-import type { CreatorApiSettings } from '../config.js';
-import type { WaitingOrders } from './post-waiting-orders.js';
+import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, BackgroundTask, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type CreatorApiSettings } from '../config.js';
+import { WaitingOrders } from './post-waiting-orders.js';
 import { closeMonths } from './close-months.js';
 
 const pollIntervalMs = 2_000;
@@ -25,25 +26,54 @@ const measure = statement(
  * Closes months and posts waiting orders once their creator and rate are known. Any number of replicas may
  * run it.
  */
-export function ledgerPostingJob(
-  database: Database,
-  waitingOrders: WaitingOrders,
-  { STATISTICS_CLOSE_DAY: closeDay }: Pick<CreatorApiSettings, 'STATISTICS_CLOSE_DAY'>,
-  logger: Logger,
-): BackgroundLoop {
-  return new BackgroundLoop({
-    name: 'waiting-bookings',
-    intervalMs: pollIntervalMs,
-    logger,
-    round: async () => {
-      const firstOpenMonth = await closeMonths(database, closeDay);
-      if (firstOpenMonth !== undefined)
-        logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
-      const more = await waitingOrders.round();
-      const measured = await database.row<{ orders: number; seconds: number }>(measure);
-      waiting.set(measured?.orders ?? 0);
-      oldest.set(measured?.seconds ?? 0);
-      return more;
-    },
-  });
+@Injectable()
+export class LedgerPosting extends BackgroundTask {
+  private readonly waitingOrders: WaitingOrders;
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    @Inject(CONFIG) private readonly config: Pick<CreatorApiSettings, 'STATISTICS_CLOSE_DAY'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+    this.waitingOrders = new WaitingOrders(database);
+    this.loop = new BackgroundLoop({
+      name: 'waiting-bookings',
+      intervalMs: pollIntervalMs,
+      logger,
+      round: () => this.round(),
+    });
+  }
+
+  /** Closes the months that are due before the first message is posted. */
+  async start(): Promise<void> {
+    await closeMonths(this.database, this.config.STATISTICS_CLOSE_DAY);
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  creatorsChanged(ids: readonly string[]): void {
+    this.waitingOrders.creatorsChanged(ids);
+    this.loop.wake();
+  }
+
+  ratesLoaded(): void {
+    this.waitingOrders.ratesLoaded();
+    this.loop.wake();
+  }
+
+  private async round(): Promise<boolean> {
+    const firstOpenMonth = await closeMonths(this.database, this.config.STATISTICS_CLOSE_DAY);
+    if (firstOpenMonth !== undefined)
+      this.logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
+    const more = await this.waitingOrders.round();
+    const measured = await this.database.row<{ orders: number; seconds: number }>(measure);
+    waiting.set(measured?.orders ?? 0);
+    oldest.set(measured?.seconds ?? 0);
+    return more;
+  }
 }

@@ -1,11 +1,13 @@
-import { openGuardedClient } from '@fulfilment/guarded-fetch';
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
-import { RedisConnection, startApi } from '@fulfilment/http-service';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { startHttp } from '@fulfilment/http-service';
 import { Messaging } from '@fulfilment/messaging';
-import { type Clock, createLogger, Shutdown, systemClock } from '@fulfilment/runtime';
+import { CLOCK, type Clock, LOGGER, systemClock } from '@fulfilment/runtime';
+import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { scratchDatabase } from '@fulfilment/database/testing';
+import { Test } from '@nestjs/testing';
 import { randomBytes } from 'node:crypto';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { join } from 'node:path';
@@ -13,14 +15,13 @@ import { pathToFileURL } from 'node:url';
 import supertest from 'supertest';
 import { type CreatorApiSettings, creatorApiSettings } from '../config.js';
 import { CreatorApiModule } from '../creator-api.module.js';
-import { factsConsumer } from '../consumers/facts.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { projectOrders } from '../orders/project-orders.js';
-import { replayConsumer } from '../consumers/replay.consumer.js';
+import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
 import { ReadAudio } from '../track-uploads/audio/read-audio.js';
-import { startUploadProcessing } from '../track-uploads/start-upload-processing.js';
+import { UploadProcessing } from '../track-uploads/upload-processing.js';
 import { UploadQueue } from '../track-uploads/upload-queue.js';
 
 /** A worker thread runs compiled code only. */
@@ -44,6 +45,7 @@ export async function creatorApi(
   const { database } = scratch;
   const settings = creatorApiSettings.parse({
     HOST: '127.0.0.1',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     PORT: '0',
     INTERNAL_PORT: '0',
     DATABASE_URL: scratch.url,
@@ -59,44 +61,33 @@ export async function creatorApi(
     TRACK_UPLOAD_CONCURRENCY: '0', // only tests that set it process uploads
     ...environment,
   });
-  const logger = createLogger('creator-api', process.env['TEST_LOG_LEVEL'] ?? 'fatal');
-  const redis = new RedisConnection(settings.REDIS_URL, logger);
-  const messaging = new Messaging(
-    { url: broker.url, service: 'creator-api', namespace: broker.namespace },
-    database,
-    logger,
-  );
-  messaging.consume(factsConsumer(() => void postWaitingOrders(database)));
-  messaging.consume(replayConsumer(() => void postWaitingOrders(database)));
-  const client = openGuardedClient(settings);
-  const uploadQueue = new UploadQueue(settings, logger);
-  const parts = {
-    config: settings,
-    database,
-    outbox: messaging.outbox,
-    client,
-    uploadQueue,
-    clock,
-  };
-  const app = await startApi({
-    settings,
-    module: CreatorApiModule.with(parts),
-    logger,
-    redis,
-    api: 'creator',
-    resourceName: 'Creator API',
-    scopes: [],
-    servesReference: true,
-    readiness: { postgres: () => database.ping() },
-  });
-  messaging.start();
   const readAudio = new ReadAudio(audioThread);
-  const processings: { stop(): Promise<void> }[] = [];
+  const testing = await Test.createTestingModule({ imports: [CreatorApiModule.forRoot(settings)] })
+    .overrideProvider(DatabasePools)
+    .useValue({ open: () => database, close: () => undefined })
+    .overrideProvider(CLOCK)
+    .useValue(clock)
+    .overrideProvider(LedgerPosting)
+    .useValue({ creatorsChanged: () => void postWaitingOrders(database) })
+    .compile();
+  const app = await startHttp((...args) => testing.createNestApplication(...args));
+  app.get(ServiceLifecycle).startMessaging();
+  const messaging = app.get(Messaging);
+  const processings: UploadProcessing[] = [];
   const startProcessing = (changes: Partial<CreatorApiSettings> = {}) => {
-    const processing = new Shutdown(logger);
-    startUploadProcessing({ ...parts, config: { ...settings, ...changes }, logger, readAudio }, processing);
-    processings.push({ stop: () => processing.run() });
-    return { stop: () => processing.run() };
+    const processing = new UploadProcessing({
+      config: { ...settings, ...changes },
+      database,
+      outbox: messaging.outbox,
+      client: app.get(GuardedClient),
+      uploadQueue: app.get(UploadQueue),
+      clock,
+      logger: app.get(LOGGER),
+      readAudio,
+    });
+    processing.start();
+    processings.push(processing);
+    return processing;
   };
   startProcessing();
   // Otherwise stop() may find no connection to close.
@@ -140,12 +131,8 @@ export async function creatorApi(
         .expect(documented.check);
     },
     async stop() {
-      await messaging.stop();
       await Promise.all(processings.map((processing) => processing.stop()));
       await app.close();
-      await uploadQueue.stop();
-      await client.close();
-      await redis.stop();
       await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
     },
   };

@@ -1,7 +1,8 @@
-import type { Logger } from '@fulfilment/runtime';
+import { LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { CreatorApiSettings } from '../config.js';
+import { CONFIG, type CreatorApiSettings } from '../config.js';
 
 export const uploadQueueName = 'track-uploads';
 
@@ -25,14 +26,15 @@ export interface QueuedUpload {
  * The BullMQ queue of uploads to process. A job is only a hint that may be lost or delivered twice:
  * PostgreSQL holds the state of an upload, and a lease decides which process works on it.
  */
-export class UploadQueue {
+@Injectable()
+export class UploadQueue implements OnApplicationShutdown {
   private readonly connection: Redis;
   private readonly queue: Queue<UploadJob>;
   private stopping = false;
 
   constructor(
-    config: Pick<CreatorApiSettings, 'REDIS_URL' | 'TRACK_UPLOAD_QUEUE_PREFIX'>,
-    private readonly logger: Logger,
+    @Inject(CONFIG) config: Pick<CreatorApiSettings, 'REDIS_URL' | 'TRACK_UPLOAD_QUEUE_PREFIX'>,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.connection = new Redis(config.REDIS_URL, {
       // Fail fast: a job that is not added now is re-created later.
@@ -85,7 +87,7 @@ export class UploadQueue {
     });
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     this.stopping = true;
     await Promise.allSettled([this.queue.close()]);
     this.connection.disconnect();

@@ -1,5 +1,6 @@
-import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
 import { callerScope } from './caller-scope.rules.js';
 
 const setCallerRole = statement(
@@ -9,9 +10,10 @@ const setCallerRole = statement(
 
 /**
  * The only access from a request to the database. Transactions run as a PostgreSQL role that owns no table,
- * so row-level security hides every row that the caller may not see, whatever the query. The pool itself is
- * not a Nest provider, so a use case cannot inject it.
+ * so row-level security hides every row that the caller may not see, whatever the query. Lint keeps the use
+ * cases of requests from injecting the pool itself.
  */
+@Injectable()
 export class Visibility {
   constructor(private readonly database: Database) {}
 

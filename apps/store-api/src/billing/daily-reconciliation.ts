@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop, Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { PaymentGateway } from '../payments/payment-gateway.js';
 import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
@@ -49,7 +49,7 @@ const reconciledUntil = new Gauge({
 
 /** Compares each day's payments with the payment provider, once across all replicas. */
 @Injectable()
-export class DailyReconciliation {
+export class DailyReconciliation extends BackgroundTask {
   private readonly loop: BackgroundLoop;
   private readonly stopping = new AbortController();
 
@@ -58,6 +58,7 @@ export class DailyReconciliation {
     private readonly gateway: PaymentGateway,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     for (const kind of kinds) findings.inc({ kind }, 0); // so that the first finding is an increase
     this.loop = new BackgroundLoop({
       name: 'reconciliation',

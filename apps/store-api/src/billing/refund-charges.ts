@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
+import { BackgroundTask, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentGateway, type RefundRequest } from '../payments/payment-gateway.js';
@@ -41,7 +41,9 @@ interface DueRefund extends RefundRequest {
  * of replicas may run.
  */
 @Injectable()
-export class RefundCharges {
+export class RefundCharges extends BackgroundTask {
+  /** So that no refund starts while the HTTP port closes. */
+  override readonly stopsBeforeHttp = true;
   private readonly loop: SlotLoop<DueRefund>;
 
   constructor(
@@ -51,6 +53,7 @@ export class RefundCharges {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     this.loop = new SlotLoop({
       name: 'refund-charges',
       intervalMs: pollIntervalMs,

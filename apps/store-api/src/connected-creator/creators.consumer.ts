@@ -1,6 +1,6 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Messaging } from '@fulfilment/messaging';
+import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { ArtistOfEditions } from '../catalogue/artist-of-editions.js';
 import { CreateEdition } from '../catalogue/create-edition.js';
@@ -18,19 +18,17 @@ const lockSubjects = statement(
 
 /** Consumes messages of auth-server and creator-api about creators and their releases. */
 @Injectable()
-export class CreatorsConsumer {
+export class CreatorsConsumer extends MessageConsumer {
+  readonly queue = 'store-api.creators';
+  readonly batchSize = 100;
+
   constructor(
-    messaging: Messaging,
     private readonly recordCreator: RecordCreator,
     private readonly createEdition: CreateEdition,
     private readonly artistOfEditions: ArtistOfEditions,
     private readonly listTracks: ListTracks,
   ) {
-    messaging.consume({
-      queue: 'store-api.creators',
-      batchSize: 100,
-      handle: (tx, facts) => this.handle(tx, facts),
-    });
+    super();
   }
 
   async handle(tx: Transaction, facts: readonly Message[]): Promise<void> {

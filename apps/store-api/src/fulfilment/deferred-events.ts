@@ -1,7 +1,7 @@
 import { InvalidMessage, type Message, parseEnvelope, parseMessage } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { Outbox, recordOutcome, RejectedMessage } from '@fulfilment/messaging';
-import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 
@@ -84,7 +84,7 @@ interface DeferredRow {
  * transaction of the event that it needs, published again at intervals, and rejected when its time is over.
  */
 @Injectable()
-export class DeferredEvents {
+export class DeferredEvents extends BackgroundTask {
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -93,6 +93,7 @@ export class DeferredEvents {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     this.loop = new BackgroundLoop({
       name: 'deferred-events',
       intervalMs: pollIntervalMs,

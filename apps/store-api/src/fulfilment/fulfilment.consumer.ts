@@ -1,6 +1,6 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
-import { forEachMessage, Messaging } from '@fulfilment/messaging';
+import { forEachMessage, MessageConsumer } from '@fulfilment/messaging';
 import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/approve-release.js';
@@ -10,25 +10,26 @@ import { HandleFulfilmentEvent } from './handle-fulfilment-event.js';
 
 /** Consumes events of the pressing plant and the warehouse, and of operators on their behalf. */
 @Injectable()
-export class FulfilmentConsumer {
+export class FulfilmentConsumer extends MessageConsumer {
+  readonly queue = 'store-api.fulfilment';
+  /** An event locks its rows: two in one transaction could deadlock with an order. */
+  readonly batchSize = 1;
+
   constructor(
-    messaging: Messaging,
     private readonly handleFulfilmentEvent: HandleFulfilmentEvent,
     private readonly changeProducts: ChangeProducts,
     private readonly stockEvents: ApplyStockEvents,
     private readonly approveRelease: ApproveRelease,
   ) {
-    messaging.consume({
-      queue: 'store-api.fulfilment',
-      batchSize: 1, // an event locks its rows: two in one transaction could deadlock with an order
-      handle: forEachMessage(async (tx, message) => {
-        await this.handle(tx, message);
-        if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
-      }),
-    });
+    super();
   }
 
-  private handle(tx: Transaction, message: Message): Promise<void> {
+  readonly handle = forEachMessage(async (tx, message) => {
+    await this.handleOne(tx, message);
+    if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
+  });
+
+  private handleOne(tx: Transaction, message: Message): Promise<void> {
     const at = message.occurred_at;
     if (messages.fulfilmentStockSet.is(message)) {
       return this.stockEvents.count(tx, message.data.sku, message.data.quantity, at);

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, type Statement } from '@fulfilment/database';
-import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
+import { BackgroundTask, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { ChargeCircuit } from '../billing/charge-circuit.js';
@@ -23,7 +23,9 @@ const leaseMarginMs = 5_000;
  * may run.
  */
 @Injectable()
-export class ResumeOrders {
+export class ResumeOrders extends BackgroundTask {
+  /** So that no charge starts while the HTTP port closes. */
+  override readonly stopsBeforeHttp = true;
   private readonly loops: readonly SlotLoop<OpenCharge>[];
 
   constructor(
@@ -34,6 +36,7 @@ export class ResumeOrders {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     this.loops = [
       this.loop('resume-orders', claimUnattempted),
       this.loop('resume-orders-retries', claimRetries),

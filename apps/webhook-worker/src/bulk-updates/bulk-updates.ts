@@ -5,7 +5,7 @@ import {
   statement,
   type Transaction,
 } from '@fulfilment/database';
-import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../delivery/lanes.rules.js';
@@ -88,7 +88,7 @@ interface LockedSubscription {
  * receiver takes them. All replicas run the loop; one at a time works on a subscription.
  */
 @Injectable()
-export class BulkUpdates {
+export class BulkUpdates extends BackgroundTask {
   private readonly loop: BackgroundLoop;
   private stopping = false;
 
@@ -98,6 +98,7 @@ export class BulkUpdates {
     requests: BulkUpdateRequests,
     @Inject(LOGGER) logger: Logger,
   ) {
+    super();
     this.loop = new BackgroundLoop({
       name: 'webhook-bulk-updates',
       intervalMs: pollIntervalMs,

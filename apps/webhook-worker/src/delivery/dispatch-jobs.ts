@@ -1,5 +1,5 @@
 import { type Logger, LOGGER } from '@fulfilment/runtime';
-import { Inject, Injectable } from '@nestjs/common';
+import { type OnApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type BulkJobOptions, Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
@@ -32,7 +32,7 @@ export function dispatchQueueName(lane: Lane): string {
  * a dispatcher takes the subscription. So Redis has no data that PostgreSQL does not have.
  */
 @Injectable()
-export class DispatchJobs {
+export class DispatchJobs implements OnApplicationShutdown {
   private readonly connections: Redis[] = [];
   private readonly queues = new Map<Lane, Queue<JobData>>();
   private readonly workers: Worker<JobData>[] = [];
@@ -96,7 +96,7 @@ export class DispatchJobs {
     await Promise.allSettled(this.workers.map((worker) => worker.close(!isConnected)));
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     this.stopping = true;
     await Promise.allSettled([...this.queues.values()].map((queue) => queue.close()));
     for (const connection of this.connections) connection.disconnect();

@@ -18,7 +18,7 @@ function aProcess(url = storeUrl('TEST_REDIS_URL')) {
   queue.start();
   const stop = async (): Promise<void> => {
     await queue.stop();
-    await jobs.stop();
+    await jobs.onApplicationShutdown();
   };
   stops.push(stop);
   return { queue, stop, connected: () => eventually(() => jobs.isConnected || undefined) };

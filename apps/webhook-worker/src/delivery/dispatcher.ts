@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundTask, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { AttemptSlots, type Slots } from './attempt-slots.js';
@@ -45,7 +45,7 @@ interface StartedBatch {
  * attempt occupies its slot until it ends, so a receiver that does not respond delays only itself.
  */
 @Injectable()
-export class Dispatcher {
+export class Dispatcher extends BackgroundTask {
   private readonly slots: Readonly<Record<Lane, AttemptSlots>> = {
     fast: new AttemptSlots(maxConcurrentAttempts.fast),
     slow: new AttemptSlots(maxConcurrentAttempts.slow),
@@ -61,7 +61,9 @@ export class Dispatcher {
     private readonly settlements: SettlementBatches,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    super();
+  }
 
   start(): void {
     this.queue.start();

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
-import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
@@ -61,7 +61,7 @@ const findOpen = statement(
  * replicas run the loop; in each round one of them acquires the lock.
  */
 @Injectable()
-export class Reconciler {
+export class Reconciler extends BackgroundTask {
   private readonly loop: BackgroundLoop;
   private cursor = firstId;
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
@@ -73,6 +73,7 @@ export class Reconciler {
     private readonly hosts: HostSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     this.loop = new BackgroundLoop({
       name: 'webhook-reconciler',
       intervalMs: pollIntervalMs,

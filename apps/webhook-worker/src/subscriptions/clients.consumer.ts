@@ -1,4 +1,4 @@
-import { forEachMessage, Messaging } from '@fulfilment/messaging';
+import { forEachMessage, MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { DeleteRevokedSubscriptions } from './delete-revoked-subscriptions.js';
 
@@ -6,12 +6,13 @@ import { DeleteRevokedSubscriptions } from './delete-revoked-subscriptions.js';
  * Consumes auth-server's messages about clients, one at a time: each may affect thousands of subscriptions.
  */
 @Injectable()
-export class ClientsConsumer {
-  constructor(messaging: Messaging, deleteRevoked: DeleteRevokedSubscriptions) {
-    messaging.consume({
-      queue: 'webhook-worker.clients',
-      batchSize: 1,
-      handle: forEachMessage((tx, message) => deleteRevoked.run(tx, message)),
-    });
+export class ClientsConsumer extends MessageConsumer {
+  readonly queue = 'webhook-worker.clients';
+  readonly batchSize = 1;
+
+  constructor(private readonly deleteRevoked: DeleteRevokedSubscriptions) {
+    super();
   }
+
+  readonly handle = forEachMessage((tx, message) => this.deleteRevoked.run(tx, message));
 }

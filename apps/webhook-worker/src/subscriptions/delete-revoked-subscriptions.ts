@@ -1,6 +1,6 @@
 import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, type Transaction } from '@fulfilment/database';
-import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { deletionStatement, markDeleted } from './mark-deleted.js';
@@ -37,7 +37,7 @@ const deleteOfConnection = deletionStatement(
  * loop. No delivery is sent for any of them before that (delivery/lease.ts).
  */
 @Injectable()
-export class DeleteRevokedSubscriptions {
+export class DeleteRevokedSubscriptions extends BackgroundTask {
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -45,6 +45,7 @@ export class DeleteRevokedSubscriptions {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    super();
     this.loop = new BackgroundLoop({
       name: 'webhook-delete-revoked-subscriptions',
       intervalMs: pollIntervalMs,

@@ -1,6 +1,6 @@
 import { messages } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
-import { Messaging } from '@fulfilment/messaging';
+import { Outbox } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import type { DisabledReason } from './subscription.rules.js';
@@ -39,7 +39,7 @@ const takeSubscriptionsToWarn = statement(
 export class NotifyOwners {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly messaging: Messaging,
+    private readonly outbox: Outbox,
     @Inject(CONFIG)
     private readonly config: Pick<
       WebhookWorkerSettings,
@@ -67,7 +67,7 @@ export class NotifyOwners {
         { occurredAt: now },
       ),
     );
-    await this.messaging.outbox.add(tx, ...notices);
+    await this.outbox.add(tx, ...notices);
   }
 
   /** Warns owners of subscriptions that will be disabled within a day. Returns whether there may be more. */
@@ -95,7 +95,7 @@ export class NotifyOwners {
         { occurredAt: now },
       ),
     );
-    await this.messaging.outbox.add(tx, ...notices);
+    await this.outbox.add(tx, ...notices);
   }
 
   private disableTime({ consecutiveFailures, failingSince }: FailingSubscription): string | null {

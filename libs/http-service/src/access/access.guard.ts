@@ -1,16 +1,19 @@
 import { Forbidden, RateLimited, Unauthorized } from '@fulfilment/error-envelope';
-import { type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type RateLimitName, publicKey, rateLimitKey, scopesKey } from './access-rules.js';
 import { type Caller, setCaller } from './caller.js';
 import { challengeOf, type Credentials, credentialsOf } from './credentials.js';
-import type { DpopProofs } from './dpop-proofs.js';
+import { DpopProofs } from './dpop-proofs.js';
 import { ExhaustedNetworks } from './exhausted-networks.js';
 import type { RateLimitDecision } from './quota-share.js';
-import type { RateLimiter } from './rate-limiter.js';
-import type { RevokedTokens } from './revoked-tokens.js';
-import type { TokenVerifier } from './token-verifier.js';
+import { RateLimiter } from './rate-limiter.js';
+import { RevokedTokens } from './revoked-tokens.js';
+import { TokenVerifier } from './token-verifier.js';
+
+/** Nest's token for the URL of the RFC 9728 metadata. */
+export const RESOURCE_METADATA_URL = Symbol('RESOURCE_METADATA_URL');
 
 type AccessError = 'invalid_token' | 'invalid_dpop_proof';
 
@@ -21,6 +24,7 @@ const explanations = {
 } as const;
 
 /** Authorizes a request, in this order: 401 (no valid token), 429 (quota exhausted), 403 (missing scope). */
+@Injectable()
 export class AccessGuard implements CanActivate {
   private readonly exhausted = new ExhaustedNetworks();
 
@@ -30,8 +34,7 @@ export class AccessGuard implements CanActivate {
     private readonly revoked: RevokedTokens,
     private readonly limiter: RateLimiter,
     private readonly proofs: DpopProofs,
-    /** URL of the RFC 9728 metadata, for the challenge. */
-    private readonly resourceMetadataUrl: string,
+    @Inject(RESOURCE_METADATA_URL) private readonly resourceMetadataUrl: string,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

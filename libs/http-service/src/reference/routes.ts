@@ -10,6 +10,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import {
   HTTP_CODE_METADATA,
   METHOD_METADATA,
+  MODULE_METADATA,
   PARAMTYPES_METADATA,
   PATH_METADATA,
   ROUTE_ARGS_METADATA,
@@ -28,6 +29,7 @@ type Handler = (...args: unknown[]) => unknown;
 /** What Nest's metadata says about a handler; it has no types. */
 const prototypeOf = z.custom<Record<string, Handler>>();
 const parameterTypes = z.array(z.custom<Class>().optional()).default([]);
+const controllerTypes = z.array(z.custom<Type<object>>()).default([]);
 const routeArguments = z
   .record(
     z.string(),
@@ -45,11 +47,11 @@ const defaultQuotas = quotasOf(
 );
 
 /**
- * Reads the routes of controllers from Nest's and the guards' metadata.
+ * Reads the routes of the modules' controllers from Nest's and the guards' metadata.
  * @throws Error for a handler without `@Operation()`
  */
-export function routesOf(controllers: readonly Type<object>[]): Route[] {
-  return controllers.flatMap((controller) => {
+export function routesOf(modules: readonly Type<object>[]): Route[] {
+  return modules.flatMap(controllersOf).flatMap((controller) => {
     const prototype = prototypeOf.parse(controller.prototype);
     return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
       const handler = prototype[name];
@@ -57,6 +59,10 @@ export function routesOf(controllers: readonly Type<object>[]): Route[] {
       return isRoute ? [routeOf(controller, name, handler)] : [];
     });
   });
+}
+
+function controllersOf(module: Type<object>): readonly Type<object>[] {
+  return controllerTypes.parse(Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module));
 }
 
 function routeOf(controller: Type<object>, name: string, handler: Handler): Route {

@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { OidcModule } from '../oidc/oidc.module.js';
+import { SignInModule } from '../sign-in/sign-in.module.js';
+import { AccountController } from './account.controller.js';
+import { AccountLoginCallback } from './account-login-callback.js';
+import { ChangeName } from './change-name.js';
+import { ChangePassword } from './change-password.js';
+import { ChangeSecondFactor } from './change-second-factor.js';
+import { ConfirmPassword } from './confirm-password.js';
+import { DisconnectApp } from './disconnect-app.js';
+import { OpenAccount } from './open-account.js';
+import { RecordReauthentication } from './record-reauthentication.js';
+import { SetUpSecondFactor } from './set-up-second-factor.js';
+import { ShowAccount } from './show-account.js';
+import { ShowBrowsers } from './show-browsers.js';
+import { ShowConnectedApps } from './show-connected-apps.js';
+import { ShowSecurity } from './show-security.js';
+import { SignOutBrowser } from './sign-out-browser.js';
+
+@Module({
+  imports: [OidcModule, SignInModule],
+  controllers: [AccountController],
+  providers: [
+    AccountLoginCallback,
+    ChangeName,
+    ChangePassword,
+    ChangeSecondFactor,
+    ConfirmPassword,
+    DisconnectApp,
+    OpenAccount,
+    RecordReauthentication,
+    SetUpSecondFactor,
+    ShowAccount,
+    ShowBrowsers,
+    ShowConnectedApps,
+    ShowSecurity,
+    SignOutBrowser,
+  ],
+})
+export class AccountPagesModule {}

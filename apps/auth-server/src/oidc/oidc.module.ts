@@ -1,0 +1,31 @@
+import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { Module } from '@nestjs/common';
+import { CONFIG, type Config } from '../config.js';
+import type { AuthQuota } from '../http/request-limits.js';
+import { CountRejections } from './count-rejections.js';
+import { ExistingGrants } from './grants.js';
+import { OidcServer } from './oidc-server.js';
+import { ProviderDependencies } from './provider.js';
+
+@Module({
+  providers: [
+    CountRejections,
+    ExistingGrants,
+    OidcServer,
+    ProviderDependencies,
+    {
+      provide: RateLimiter,
+      inject: [RedisConnection, CONFIG],
+      useFactory: (redis: RedisConnection, config: Config) =>
+        new RateLimiter<AuthQuota>(redis, {
+          token: config.RATE_LIMIT_TOKEN,
+          register: config.RATE_LIMIT_REGISTER,
+          authorization: config.RATE_LIMIT_AUTHORIZATION,
+          // Separate, so that other requests never keep the APIs from reading the keys.
+          documents: config.RATE_LIMIT_AUTHORIZATION,
+        }),
+    },
+  ],
+  exports: [OidcServer, RateLimiter],
+})
+export class OidcModule {}

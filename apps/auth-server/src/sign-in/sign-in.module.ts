@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { OidcModule } from '../oidc/oidc.module.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { InteractionController } from './interaction.controller.js';
+import { AbortInteraction } from './abort-interaction.js';
+import { AskSecondFactor } from './ask-second-factor.js';
+import { DeviceCookies } from './device-cookies.js';
+import { FinishSignIn } from './finish-sign-in.js';
+import { GiveConsent } from './give-consent.js';
+import { GuessCounts } from './guess-counts.js';
+import { ProveSecondFactor } from './prove-second-factor.js';
+import { ShowInteraction } from './show-interaction.js';
+import { SignInThrottle } from './sign-in-throttle.js';
+import { SignIn } from './sign-in.js';
+
+@Module({
+  imports: [OidcModule],
+  controllers: [InteractionController],
+  providers: [
+    AbortInteraction,
+    AskSecondFactor,
+    DeviceCookies,
+    FinishSignIn,
+    FormTokens,
+    GiveConsent,
+    GuessCounts,
+    ProveSecondFactor,
+    ShowInteraction,
+    SignIn,
+    SignInThrottle,
+  ],
+  exports: [DeviceCookies, FormTokens, GuessCounts, SignInThrottle],
+})
+export class SignInModule {}

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { ApplyStockEvents } from './apply-stock-events.js';
+import { ApproveRelease } from './approve-release.js';
+import { ArtistOfEditions } from './artist-of-editions.js';
+import { ChangeProducts } from './change-products.js';
+import { CreateEdition } from './create-edition.js';
+import { ListTracks } from './list-tracks.js';
+import { ReadReleases } from './read-releases.js';
+import { ReleasesController } from './releases.controller.js';
+import { SellableProducts } from './sellable-products.js';
+import { Stock } from './stock.js';
+
+const forOtherFeatures = [
+  ApplyStockEvents,
+  ApproveRelease,
+  ArtistOfEditions,
+  ChangeProducts,
+  CreateEdition,
+  ListTracks,
+  SellableProducts,
+  Stock,
+];
+
+@Module({
+  controllers: [ReleasesController],
+  providers: [ReadReleases, ...forOtherFeatures],
+  exports: forOtherFeatures,
+})
+export class CatalogueModule {}

@@ -1,0 +1,14 @@
+import { CatalogueModule } from './catalogue/catalogue.module.js';
+import { ConnectedCreatorModule } from './connected-creator/connected-creator.module.js';
+import { FulfilmentModule } from './fulfilment/fulfilment.module.js';
+import { OrdersModule } from './orders/orders.module.js';
+import { ShippingModule } from './shipping/shipping.module.js';
+
+/** The feature modules. The API reference describes the routes of their controllers, in this order. */
+export const features = [
+  OrdersModule,
+  CatalogueModule,
+  ShippingModule,
+  ConnectedCreatorModule,
+  FulfilmentModule,
+];

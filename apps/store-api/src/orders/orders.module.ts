@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { BillingModule } from '../billing/billing.module.js';
+import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { ShippingModule } from '../shipping/shipping.module.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
+import { OrdersController } from './orders.controller.js';
+import { PlaceOrder } from './place-order.js';
+import { PriceOrder } from './price-order.js';
+import { ReadOrders } from './read-orders.js';
+import { ResumeOrders } from './resume-orders.js';
+import { SettleOrder } from './settle-order.js';
+import { WriteOrder } from './write-order.js';
+
+@Module({
+  imports: [BillingModule, CatalogueModule, ShippingModule],
+  controllers: [OrdersController],
+  providers: [IdempotencyKeys, PlaceOrder, PriceOrder, ReadOrders, ResumeOrders, SettleOrder, WriteOrder],
+  exports: [IdempotencyKeys],
+})
+export class OrdersModule {}

@@ -1,0 +1,36 @@
+import { DatabasePools } from '@fulfilment/service-host';
+import { Module } from '@nestjs/common';
+import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { Dispatcher } from './dispatcher.js';
+import { DispatchJobs } from './dispatch-jobs.js';
+import { DispatchQueue } from './dispatch-queue.js';
+import { HostSlots } from './host-slots.js';
+import { Lease } from './lease.js';
+import { PostWebhook } from './post-webhook.js';
+import { Reconciler } from './reconciler.js';
+import { SettleAttempts } from './settle-attempts.js';
+import { SettlementBatches } from './settlement-batches.js';
+
+@Module({
+  imports: [SubscriptionsModule],
+  providers: [
+    Dispatcher,
+    DispatchJobs,
+    DispatchQueue,
+    HostSlots,
+    Lease,
+    PostWebhook,
+    Reconciler,
+    SettleAttempts,
+    SettlementBatches,
+    {
+      provide: DELIVERY_DATABASE,
+      inject: [DatabasePools, CONFIG],
+      useFactory: (pools: DatabasePools, config: WebhookWorkerSettings) =>
+        pools.open('delivery', config.DATABASE_DELIVERY_POOL_SIZE),
+    },
+  ],
+  exports: [DispatchQueue],
+})
+export class DeliveryModule {}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { DeliveryModule } from '../delivery/delivery.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { DeliveriesController } from './deliveries.controller.js';
+import { ReadDeliveries } from './read-deliveries.js';
+import { RecoverDeliveries } from './recover-deliveries.js';
+import { RetryDelivery } from './retry-delivery.js';
+import { SendTestEvent } from './send-test-event.js';
+
+@Module({
+  imports: [DeliveryModule, SubscriptionsModule],
+  controllers: [DeliveriesController],
+  providers: [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent],
+})
+export class HistoryModule {}

@@ -1,0 +1,37 @@
+import { SecretBox } from '@fulfilment/runtime';
+import { Module } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { CheckTarget } from './check-target.js';
+import { ClientsConsumer } from './clients.consumer.js';
+import { CreateSubscription } from './create-subscription.js';
+import { DeleteSubscription } from './delete-subscription.js';
+import { DeleteRevokedSubscriptions } from './delete-revoked-subscriptions.js';
+import { ReadSubscriptions } from './read-subscriptions.js';
+import { NotifyOwners } from './notify-owners.js';
+import { UpdateSubscription } from './update-subscription.js';
+import { SigningKeys } from './signing-keys.js';
+import { BulkUpdateRequests } from './bulk-update-requests.js';
+import { SubscriptionsController } from './subscriptions.controller.js';
+
+@Module({
+  controllers: [SubscriptionsController],
+  providers: [
+    CheckTarget,
+    ClientsConsumer,
+    CreateSubscription,
+    DeleteSubscription,
+    DeleteRevokedSubscriptions,
+    ReadSubscriptions,
+    NotifyOwners,
+    UpdateSubscription,
+    SigningKeys,
+    BulkUpdateRequests,
+    {
+      provide: SecretBox,
+      inject: [CONFIG],
+      useFactory: ({ SECRET_ENCRYPTION_KEY }: WebhookWorkerSettings) => new SecretBox(SECRET_ENCRYPTION_KEY),
+    },
+  ],
+  exports: [BulkUpdateRequests, NotifyOwners, SigningKeys],
+})
+export class SubscriptionsModule {}

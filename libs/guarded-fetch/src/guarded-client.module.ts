@@ -1,0 +1,18 @@
+import { CONFIG } from '@fulfilment/runtime';
+import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { GuardedClient } from './guarded-client.js';
+import { openGuardedClient } from './settings.js';
+
+/** The client of a service, with its settings. */
+@Global()
+@Module({
+  providers: [{ provide: GuardedClient, inject: [CONFIG], useFactory: openGuardedClient }],
+  exports: [GuardedClient],
+})
+export class GuardedClientModule implements OnApplicationShutdown {
+  constructor(private readonly client: GuardedClient) {}
+
+  onApplicationShutdown(): Promise<void> {
+    return this.client.close();
+  }
+}

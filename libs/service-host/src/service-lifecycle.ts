@@ -1,0 +1,100 @@
+import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
+import { RedisConnection } from '@fulfilment/http-service';
+import { MessageConsumer, messageOutcomes, Messaging } from '@fulfilment/messaging';
+import {
+  BackgroundTask,
+  CONFIG,
+  type InternalServer,
+  LOGGER,
+  type Logger,
+  type ServiceSettings,
+  startInternalServer,
+} from '@fulfilment/runtime';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import { DatabasePools } from './database-pools.js';
+
+/** Starts and stops everything but the HTTP port, in order. */
+@Injectable()
+export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private internalServer: InternalServer | undefined;
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly http: HttpAdapterHost,
+    private readonly pools: DatabasePools,
+    private readonly redis: RedisConnection,
+    private readonly messaging: Messaging,
+    @Inject(BACKGROUND_DATABASE) private readonly background: Database,
+    @Inject(CONFIG) private readonly config: ServiceSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Connects to the database, however long that takes, then starts background tasks, then consumes messages.
+   * The HTTP port is already open.
+   */
+  async start(): Promise<void> {
+    const { INTERNAL_HOST: host, INTERNAL_PORT: port } = this.config;
+    const routes = [messageOutcomes(this.background)];
+    this.internalServer = await startInternalServer({ host, port, routes });
+    await this.pools.connect();
+    await this.startTasks();
+    this.startMessaging();
+    this.logger.info('Ready.');
+  }
+
+  async startTasks(): Promise<void> {
+    for (const task of this.tasks) await task.start();
+  }
+
+  /** Relays the outbox and consumes messages. */
+  startMessaging(): void {
+    for (const consumer of this.providers(MessageConsumer)) this.messaging.consume(consumer);
+    this.messaging.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stopTasks(true);
+    await this.attempt('http', () => Promise.resolve(this.http.httpAdapter.close()));
+    await this.attempt('messaging', () => this.messaging.stop());
+    await this.stopTasks(false);
+  }
+
+  /** Providers close connections of their own in the same hook. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.attempt('internal port', () => this.internalServer?.close());
+    await this.attempt('redis', () => this.redis.stop());
+    await this.attempt('postgres', () => this.pools.close());
+  }
+
+  private get tasks(): readonly BackgroundTask[] {
+    return this.providers(BackgroundTask);
+  }
+
+  private async stopTasks(beforeHttp: boolean): Promise<void> {
+    const tasks = this.tasks.filter((task) => task.stopsBeforeHttp === beforeHttp);
+    await Promise.all(tasks.map((task) => this.attempt(task.constructor.name, () => task.stop())));
+  }
+
+  private async attempt(step: string, stop: () => Promise<unknown> | undefined): Promise<void> {
+    try {
+      await stop();
+    } catch (error) {
+      this.logger.error({ error, step }, 'A component did not stop cleanly.');
+    }
+  }
+
+  /** Returns the providers of all modules that are instances of a class. */
+  private providers<Instance>(type: abstract new (...args: never[]) => Instance): Instance[] {
+    const instances = this.discovery
+      .getProviders()
+      .flatMap(({ instance }: { instance: unknown }) => (instance instanceof type ? [instance] : []));
+    return [...new Set(instances)];
+  }
+}

@@ -1,0 +1,97 @@
+import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
+import { READINESS_CHECKS, type ReadinessChecks, RedisConnection } from '@fulfilment/http-service';
+import { deleteExpiredInboxRows, Messaging, Outbox } from '@fulfilment/messaging';
+import { CLOCK, CONFIG, createLogger, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { Cleanup } from './cleanup-job.js';
+import { DatabasePools } from './database-pools.js';
+import { SERVICE, type Service } from './service.js';
+import { ServiceLifecycle } from './service-lifecycle.js';
+
+/**
+ * Uses a connection of its own: a fully used pool is no reason to remove the replica from the load balancer,
+ * or to return messages to RabbitMQ.
+ */
+const PROBE_DATABASE = Symbol('PROBE_DATABASE');
+const INBOX_CLEANUP = Symbol('INBOX_CLEANUP');
+
+/** Settings, logger, clock and connections, for every module of a service. */
+@Global()
+@Module({})
+export class ServiceModule {
+  static forRoot(service: Service): DynamicModule {
+    const { name, config } = service;
+    return {
+      module: ServiceModule,
+      imports: [DiscoveryModule],
+      providers: [
+        { provide: SERVICE, useValue: service },
+        { provide: CONFIG, useValue: config },
+        { provide: LOGGER, useFactory: () => createLogger(name, config.LOG_LEVEL) },
+        { provide: CLOCK, useValue: systemClock },
+        DatabasePools,
+        {
+          provide: Database,
+          inject: [DatabasePools],
+          useFactory: (pools: DatabasePools) => pools.open('', config.DATABASE_POOL_SIZE),
+        },
+        {
+          provide: BACKGROUND_DATABASE,
+          inject: [DatabasePools],
+          useFactory: (pools: DatabasePools) =>
+            pools.open('background', config.DATABASE_BACKGROUND_POOL_SIZE),
+        },
+        {
+          provide: PROBE_DATABASE,
+          inject: [DatabasePools],
+          useFactory: (pools: DatabasePools) => pools.open('probe', 1),
+        },
+        {
+          provide: RedisConnection,
+          inject: [LOGGER],
+          useFactory: (logger: Logger) => new RedisConnection(config.REDIS_URL, logger),
+        },
+        {
+          provide: Messaging,
+          inject: [PROBE_DATABASE, BACKGROUND_DATABASE, LOGGER],
+          useFactory: (probe: Database, background: Database, logger: Logger) => {
+            const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = config;
+            const ping = () => probe.ping();
+            return new Messaging({ url, service: name, namespace, ping }, background, logger);
+          },
+        },
+        { provide: Outbox, inject: [Messaging], useFactory: ({ outbox }: Messaging) => outbox },
+        {
+          provide: READINESS_CHECKS,
+          inject: [PROBE_DATABASE, RedisConnection, Messaging],
+          useFactory: (probe: Database, redis: RedisConnection, messaging: Messaging): ReadinessChecks => ({
+            postgres: () => probe.ping(),
+            redis: () => redis.client.ping(),
+            rabbitmq: () => messaging.connected,
+          }),
+        },
+        {
+          provide: INBOX_CLEANUP,
+          inject: [BACKGROUND_DATABASE, LOGGER],
+          useFactory: (database: Database, logger: Logger) => {
+            const deleteBatch = () => deleteExpiredInboxRows(database);
+            return new Cleanup([{ name: 'inbox rows', intervalMs: 3_600_000, deleteBatch }], logger);
+          },
+        },
+        ServiceLifecycle,
+      ],
+      exports: [
+        CONFIG,
+        LOGGER,
+        CLOCK,
+        DatabasePools,
+        Database,
+        BACKGROUND_DATABASE,
+        RedisConnection,
+        Outbox,
+        READINESS_CHECKS,
+      ],
+    };
+  }
+}
