@@ -128,5 +128,24 @@ export default tseslint.config(
     ['express', '@nestjs/platform-express', '@fulfilment/http-service'],
     'A consumer is the broker edge.',
   ),
+  {
+    files: ['apps/creator-api/src/**/*.ts'],
+    ignores: ['**/*.spec.ts', '**/*.fixture.ts', '**/*.module.ts', '**/*.job.ts', '**/visibility/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@fulfilment/database',
+              importNames: ['Database', 'BACKGROUND_DATABASE'],
+              allowTypeImports: true, // Nest injects values only
+              message: 'Requests reach the database through Visibility (docs/adr/0007).',
+            },
+          ],
+        },
+      ],
+    },
+  },
   prettier,
 );

@@ -24,7 +24,7 @@ export interface ProcessingParts {
   readonly readAudio?: ReadAudio;
 }
 
-/** Runs the upload finder and the worker. They access the uploads of all creators, which a request must not. */
+/** Runs the upload finder and the worker, which access the uploads of all creators. */
 export class UploadProcessing extends BackgroundTask {
   private readonly finder: BackgroundLoop;
   private worker: UploadWorker | undefined;
