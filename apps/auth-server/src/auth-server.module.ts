@@ -17,6 +17,7 @@ import { OidcServer } from './oidc/oidc-server.js';
 import { mountPages } from './pages/mount-pages.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
+import { SessionsModule } from './sessions/sessions.module.js';
 import { GuessCounts } from './sign-in/guess-counts.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
@@ -57,6 +58,7 @@ export class AuthServerModule {
         HttpModule,
         AccountsModule,
         TokensModule,
+        SessionsModule,
         KeysModule,
         OidcModule,
         SignInModule,

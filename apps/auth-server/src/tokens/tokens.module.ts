@@ -1,12 +1,11 @@
 import { Global, Module } from '@nestjs/common';
 import { DenyList } from '../revocation/deny-list.js';
-import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { Families } from './families.js';
 import { ResponseTimes } from './response-times.js';
 import { StoredRows } from './stored-rows.js';
 import { UnitOfWork } from './unit-of-work.js';
 
-const providers = [BrowserSessions, DenyList, Families, ResponseTimes, StoredRows, UnitOfWork];
+const providers = [DenyList, Families, ResponseTimes, StoredRows, UnitOfWork];
 
 @Global()
 @Module({ providers, exports: providers })
