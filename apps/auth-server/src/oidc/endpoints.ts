@@ -14,7 +14,8 @@ const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
 const registration = /^\/oauth2\/register(\/|$)/;
 
 /**
- * Handles requests below the mount path: quota → path → body → oidc-provider.
+ * Handles requests below the mount path. At token, introspect, revoke and par: body → quota → oidc-provider.
+ * At all others: quota → path → body → oidc-provider.
  * @param path below the mount path
  */
 export type Endpoints = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
@@ -22,9 +23,9 @@ export type Endpoints = (request: IncomingMessage, response: ServerResponse, pat
 /**
  * How a request passes through the files, with a refresh as example:
  * 1. mount.ts records its arrival time (tokens/reuse.ts) and rewrites its host headers to the issuer.
- * 2. This file takes its quota (http/request-limits.ts), reads its form (request-bodies.ts) and prefetches
- *    the refresh token (prefetch-token.ts) with its Grant, person and client in one statement
- *    (tokens/stored-rows.ts).
+ * 2. This file reads its form (request-bodies.ts), prefetches the refresh token (prefetch-token.ts) with its
+ *    Grant, person and client in one statement (tokens/stored-rows.ts), and takes the quota
+ *    (http/client-quotas.ts).
  * 3. provider.ts holds the whole wiring of oidc-provider. inOneTransaction (middleware.ts) starts a unit of
  *    work (tokens/unit-of-work.ts).
  * 4. oidc-provider checks the client, the token and the person through adapter.ts and find-account.ts.
@@ -42,7 +43,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
     oidc.stored.prefetch(request, 'AccessToken', jti),
   );
   const prefetch = prefetchToken((request, model, id) => oidc.stored.prefetch(request, model, id));
-  const formChanges = new Map([
+  const formHooks = new Map([
     ['/oauth2/introspect', replaceJwt],
     ['/oauth2/revoke', replaceJwt],
     ['/oauth2/token', prefetch],
@@ -54,17 +55,17 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
    * Reads the body first, since it may name the client whose quota counts. The 429 still comes before the
    * 413.
    */
-  const handleOfClient = async (
+  const handleClientRequest = async (
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
     quota: AuthQuota,
   ): Promise<void> => {
-    const change = formChanges.get(path);
+    const hook = formHooks.get(path);
     let form: Buffer | undefined;
-    const read = readBody(request, (_request, sent) => {
-      form = sent;
-      return change?.(request, sent) ?? sent;
+    const read = readBody(request, (_request, received) => {
+      form = received;
+      return hook?.(request, received) ?? received;
     });
     await Promise.allSettled([read]);
     await clientQuotas.take(quota, request, form);
@@ -78,7 +79,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
     try {
       const quota = quotaOf(request.method, path);
       if (quota !== undefined && isClientEndpoint(request.method, path))
-        return await handleOfClient(request, response, path, quota);
+        return await handleClientRequest(request, response, path, quota);
       if (quota !== undefined) await takeFromQuota(limiter, quota, request);
       // oidc-provider ignores case and a trailing slash. Quotas and transactions depend on the path, so only
       // one spelling of a path is accepted; all others are 404.

@@ -2,25 +2,26 @@ import type { AccessTokenClaims } from '@fulfilment/contracts';
 import { parse, stringify } from 'node:querystring';
 import { isStorableText } from '../http/storable-text.js';
 import { unknownHandle, parsePresentedToken } from './access-tokens.js';
-import type { FormChange } from './request-bodies.js';
+import type { FormHook } from './request-bodies.js';
 
-const replaced = new WeakMap<object, AccessTokenClaims>();
+/** By request: claims of the JWT that a handle replaced. */
+const replacedClaims = new WeakMap<object, AccessTokenClaims>();
 
 /**
  * Replaces a JWT in an introspection or revocation request by the handle of its record, since oidc-provider
  * rejects any JWT there with 400.
- * @param prefetch called with the id of the record that will be looked up
+ * @param prefetch called with the id of the token that oidc-provider will look up
  */
-export function replaceJwtWithHandle(prefetch: (request: object, jti: string) => void): FormChange {
+export function replaceJwtWithHandle(prefetch: (request: object, jti: string) => void): FormHook {
   return (request, body) => {
     const form = parse(body.toString());
     const { token, token_type_hint: hint } = form;
-    // Oidc-provider rejects repeated parameters.
+    // oidc-provider rejects repeated parameters.
     if (typeof token !== 'string' || Array.isArray(hint)) return body;
     if (!token.includes('.')) return body; // only our access tokens have dots
     const parsed = parsePresentedToken(token);
     if (parsed === undefined) return Buffer.from(stringify({ ...form, token: unknownHandle }));
-    replaced.set(request, parsed.claims);
+    replacedClaims.set(request, parsed.claims);
     if (isStorableText(parsed.claims.jti)) prefetch(request, parsed.claims.jti);
     return Buffer.from(stringify({ ...form, token: parsed.handle, token_type_hint: 'access_token' }));
   };
@@ -32,7 +33,7 @@ export async function describeReplacedToken(
   next: () => Promise<unknown>,
 ): Promise<void> {
   await next();
-  const claims = replaced.get(ctx.req);
+  const claims = replacedClaims.get(ctx.req);
   if (claims !== undefined && isActive(ctx.body))
     ctx.body = { ...ctx.body, aud: claims.aud, jti: claims.jti };
 }

@@ -42,7 +42,7 @@ export function mountOidc(
       return;
     }
     rewriteToIssuer(request, issuer);
-    const url = documentAtRoot(requested) ?? requested;
+    const url = rewriteWellKnown(requested) ?? requested;
     const urlBelowMount = belowMount(url);
     if (urlBelowMount === undefined) return express();
     request.originalUrl = url;
@@ -69,10 +69,10 @@ function originForm(url: string): string {
 }
 
 /**
- * RFC 8414 §3.1 puts the well-known name between host and path; OIDC Discovery §4, like oidc-provider, after
- * the path.
+ * Returns the URL of a metadata document as oidc-provider serves it; undefined for any other URL. RFC 8414
+ * §3.1 puts the well-known name between host and path; OIDC Discovery §4, like oidc-provider, after the path.
  */
-function documentAtRoot(url: string): string | undefined {
+function rewriteWellKnown(url: string): string | undefined {
   const document = url.startsWith('/.well-known/') ? wellKnown[pathOf(url)] : undefined;
   return document === undefined ? undefined : `${mountPath}/.well-known/${document}`;
 }

@@ -1,19 +1,19 @@
 import { parse } from 'node:querystring';
 import { isStorableText } from '../http/storable-text.js';
 import { storedId } from '../tokens/stored-models.rules.js';
-import type { FormChange } from './request-bodies.js';
+import type { FormHook } from './request-bodies.js';
 
 /**
  * Prefetches the code or refresh token of a token request, so that one statement reads it with the client,
  * the Grant and the person. Does not change the form.
- * @param prefetch called with the record that will be looked up
+ * @param prefetch called with the key of the row that oidc-provider will look up
  */
-export function prefetchToken(prefetch: (request: object, model: string, id: string) => void): FormChange {
-  return (request, body) => {
-    const { grant_type: grantType, code, refresh_token: refreshToken } = parse(body.toString());
+export function prefetchToken(prefetch: (request: object, model: string, id: string) => void): FormHook {
+  return (request, form) => {
+    const { grant_type: grantType, code, refresh_token: refreshToken } = parse(form.toString());
     if (grantType === 'refresh_token') prefetchValue('RefreshToken', refreshToken);
     if (grantType === 'authorization_code') prefetchValue('AuthorizationCode', code);
-    return body;
+    return form;
 
     function prefetchValue(model: string, token: string | string[] | undefined): void {
       if (typeof token === 'string' && isStorableText(token))

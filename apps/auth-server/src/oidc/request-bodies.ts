@@ -4,8 +4,8 @@ import { isStorableJson, decodesToStorableText } from '../http/storable-text.js'
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 
-/** Changes a form before oidc-provider reads it. */
-export type FormChange = (request: IncomingMessage, form: Buffer) => Buffer;
+/** Runs before oidc-provider reads a form. Returns the form that oidc-provider gets, changed or not. */
+export type FormHook = (request: IncomingMessage, form: Buffer) => Buffer;
 
 /**
  * Reads a body once and passes it to oidc-provider through the iterator with which it reads every body, so
@@ -13,17 +13,17 @@ export type FormChange = (request: IncomingMessage, form: Buffer) => Buffer;
  * oidc-provider responds with `invalid_request`.
  * @throws PayloadTooLarge
  */
-export async function readBody(request: IncomingMessage, change?: FormChange): Promise<void> {
+export async function readBody(request: IncomingMessage, hook?: FormHook): Promise<void> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (length === undefined && chunked === undefined) return;
   if (Number(length) > maxBodyBytes) throw new PayloadTooLarge(maxBodyBytes);
   const body = await receiveBody(request);
   const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
-  if (change === undefined || !isForm || body instanceof Error) return passOn(request, body);
-  const changed = change(request, body);
-  request.headers['content-length'] = String(changed.length);
+  if (hook === undefined || !isForm || body instanceof Error) return passOn(request, body);
+  const form = hook(request, body);
+  request.headers['content-length'] = String(form.length);
   delete request.headers['transfer-encoding'];
-  passOn(request, changed);
+  passOn(request, form);
 }
 
 function receiveBody(request: IncomingMessage): Promise<Buffer | Error> {
