@@ -1,21 +1,19 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
-import { creatorFlags } from './creator-flags.js';
+import { creatorOptions } from './creator-options.js';
 import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
 import { type ChangedCreator, creatorUuid, noSuchCreator, publishChange } from './publish-change.js';
 
-const { name, 'payment-method': paymentMethod, ...rest } = creatorFlags;
-
-/** The flags of a change; an omitted flag leaves its value unchanged. */
+/** Operand and options of `creator change`; an omitted option leaves its value unchanged. */
 export const creatorChange = z
   .object({
     CREATOR: z.string('is missing').min(1, 'must not be empty'),
-    name: name.optional(),
-    'payment-method': paymentMethod.optional(),
-    'payment-terms': rest['payment-terms'].optional(),
-    'tax-interview': rest['tax-interview'].optional(),
-    'settlement-currency': rest['settlement-currency'].optional(),
+    name: creatorOptions.name.optional(),
+    'payment-method': creatorOptions['payment-method'].optional(),
+    'payment-terms': creatorOptions['payment-terms'].optional(),
+    'tax-interview': creatorOptions['tax-interview'].optional(),
+    'settlement-currency': creatorOptions['settlement-currency'].optional(),
   })
   .refine(
     ({ CREATOR: _creator, ...changes }) => Object.values(changes).some((value) => value !== undefined),
@@ -34,7 +32,7 @@ export const creatorChange = z
   }));
 export type CreatorChange = Partial<z.output<typeof creatorChange>> & { readonly creator: string };
 
-const change = statement(
+const updateCreator = statement(
   'creators.change',
   `UPDATE creators SET version = version + 1,
      name = coalesce($2, name),
@@ -56,7 +54,7 @@ export async function changeCreator(
 ): Promise<ChangedCreator> {
   const uuid = creatorUuid(creator);
   return database.transaction(async (tx) => {
-    const row = await tx.row<CreatorRow>(change, [
+    const row = await tx.row<CreatorRow>(updateCreator, [
       uuid,
       changes.name,
       changes.paymentMethod !== undefined,

@@ -13,7 +13,7 @@ export interface ChangedCreator {
   readonly payment_terms_accepted: boolean;
   readonly tax_interview_completed: boolean;
   readonly settlement_currency: string;
-  /** Id under which each service records the handling of the change. */
+  /** Id of the `creator.changed` message; consumers record it in their inbox. */
   readonly message_id: string;
 }
 

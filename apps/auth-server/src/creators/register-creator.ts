@@ -4,7 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { requireOrganisation } from '../accounts/create-organisation.js';
 import { auditOperator } from '../audit/operator-audit.js';
-import { creatorFlags } from './creator-flags.js';
+import { creatorOptions } from './creator-options.js';
 import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
 
 export interface NewCreator {
@@ -18,14 +18,14 @@ export interface NewCreator {
   readonly id?: string | undefined;
 }
 
-/** Flags of `creator create`. */
+/** Options of `creator create`. */
 export const newCreator = z
   .object({
-    ...creatorFlags,
+    ...creatorOptions,
     organisation: z.string('is missing').min(1, 'must not be empty'),
-    'payment-terms': creatorFlags['payment-terms'].optional(),
-    'tax-interview': creatorFlags['tax-interview'].optional(),
-    'settlement-currency': creatorFlags['settlement-currency'].default('GBP'),
+    'payment-terms': creatorOptions['payment-terms'].optional(),
+    'tax-interview': creatorOptions['tax-interview'].optional(),
+    'settlement-currency': creatorOptions['settlement-currency'].default('GBP'),
     id: z.uuid('must be a UUID').toLowerCase().optional(),
   })
   .transform((given): NewCreator => ({
@@ -43,7 +43,7 @@ export interface RegisteredCreator {
   /** Public `crt_` id of the Store API. */
   readonly id: string;
   readonly name: string | null;
-  /** Id under which each service records the handling of the message. */
+  /** Id of the `creator.registered` message; consumers record it in their inbox. */
   readonly message_id: string;
 }
 

@@ -1,13 +1,13 @@
 import { textArgument, defineCommand, publishReplay } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeCreator, creatorChange } from '../creators/change-creator.js';
-import { creatorFlags } from '../creators/creator-flags.js';
+import { creatorOptions } from '../creators/creator-options.js';
 import { replayCreators } from '../creators/replay-creators.js';
 import { redactCreator } from '../creators/redact-creator.js';
 import { newCreator, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
 
-const creatorOptions = [
+const creatorOptionUsage = [
   '--name <N>',
   '--payment-method <pm_…|none>',
   '--payment-terms <yes|no>',
@@ -20,14 +20,14 @@ export const creatorCommands = {
   'creator create': defineCommand({
     summary:
       'registers a creator; the payment method is a `pm_…` of the provider or `none` (sandbox: `pm_ok`, `pm_declined`, `pm_timeout`)',
-    options: ['--organisation <O>', ...creatorOptions, '--id <UUID>'],
+    options: ['--organisation <O>', ...creatorOptionUsage, '--id <UUID>'],
     arguments: newCreator,
     run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
   }),
   'creator change': defineCommand({
     summary: 'changes the name, payment method, terms, tax interview or currency',
     operands: ['CREATOR'],
-    options: creatorOptions,
+    options: creatorOptionUsage,
     arguments: creatorChange,
     run: ({ database, outbox }: OperatorContext, change) => changeCreator(database, outbox, change),
   }),
@@ -36,7 +36,7 @@ export const creatorCommands = {
     operands: ['CREATOR', 'METHOD'],
     arguments: z.object({
       CREATOR: textArgument(),
-      METHOD: creatorFlags['payment-method'],
+      METHOD: creatorOptions['payment-method'],
     }),
     run: ({ database, outbox }: OperatorContext, { CREATOR: creator, METHOD: paymentMethod }) =>
       changeCreator(database, outbox, { creator, paymentMethod }),

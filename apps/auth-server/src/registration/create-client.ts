@@ -24,7 +24,7 @@ export interface NewClient {
   readonly id?: string | undefined;
 }
 
-/** Flags of `client create`. A resource server is confidential, and needs no redirect URI. */
+/** Options of `client create`. A resource server is confidential, and needs no redirect URI. */
 export const newClient = z
   .object({
     name: z
@@ -46,12 +46,12 @@ export const newClient = z
     message: 'is missing; a public client needs one',
     path: ['redirect-uri'],
   })
-  .transform(({ name, id, confidential, ...flags }): NewClient => ({
+  .transform(({ name, id, confidential, ...options }): NewClient => ({
     name,
-    redirectUris: flags['redirect-uri'],
-    firstParty: flags['first-party'],
-    confidential: confidential || flags['resource-server'],
-    resourceServer: flags['resource-server'],
+    redirectUris: options['redirect-uri'],
+    firstParty: options['first-party'],
+    confidential: confidential || options['resource-server'],
+    resourceServer: options['resource-server'],
     id,
   }));
 
@@ -84,7 +84,7 @@ const find = statement(
 /**
  * Creates a client with the operator's rights. Returns the secret only here. An existing client with the
  * given id stays unchanged, and its secret is not returned (`client secret` creates a new one).
- * @throws Error when an existing client differs from the flags
+ * @throws Error when an existing client differs from the options
  */
 export async function createClient(
   database: Database,

@@ -12,8 +12,8 @@ function yesOrNo() {
   return oneOf(['yes', 'no']).transform((value) => value === 'yes');
 }
 
-/** Flags of the operator commands that describe a creator. */
-export const creatorFlags = {
+/** Options of the operator commands that describe a creator. */
+export const creatorOptions = {
   name: displayName,
   'payment-method': z
     .string({ error: 'is missing' })
