@@ -4,7 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
-import type { PublishRevokedTokens } from '../revocation/deny-list.js';
+import type { PublishRevokedTokens, RevokedToken } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
 import { lockUser, type NamedUser } from '../users/find-user.js';
@@ -61,22 +61,27 @@ export async function changeRole(
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const leftOrganisation = role === 'none' ? organisation : undefined;
-    const change = async () => {
-      const changed = (await applyRole(tx, user, role, organisation)) > 0;
-      if (!changed) return { id: user.id, revoked: [], changed };
-      const revoked = await endAccessTokensOfUser(tx, user.id);
-      if (leftOrganisation !== undefined)
-        revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, user.id, leftOrganisation)));
-      const details = { role, organisation };
-      await auditOperator(tx, { event: 'user_role_changed', userId: user.id, details });
-      return { id: user.id, revoked, changed };
-    };
-    if (leftOrganisation === undefined) return change();
-    return publishDisconnections(tx, outbox, { userId: user.id, organisationId: leftOrganisation }, change);
+    const change = () => changeRoleAndEndTokens(tx, user, role, organisation);
+    if (role !== 'none' || organisation === undefined) return change();
+    return publishDisconnections(tx, outbox, { userId: user.id, organisationId: organisation }, change);
   });
   await publishRevoked(revoked);
   return { user_id: id, org_id: organisation ?? null, org_role: role, changed };
+}
+
+async function changeRoleAndEndTokens(
+  tx: Transaction,
+  user: NamedUser,
+  role: RoleChange['role'],
+  organisation: string | undefined,
+): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
+  const { id } = user;
+  if ((await applyRole(tx, user, role, organisation)) === 0) return { id, revoked: [], changed: false };
+  const revoked = await endAccessTokensOfUser(tx, id);
+  if (role === 'none' && organisation !== undefined)
+    revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, organisation)));
+  await auditOperator(tx, { event: 'user_role_changed', userId: id, details: { role, organisation } });
+  return { id, revoked, changed: true };
 }
 
 /** Returns the number of changed rows. */

@@ -6,11 +6,11 @@ import type { RevokedToken, PublishRevokedTokens } from '../revocation/deny-list
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { requireOrganisation } from './create-organisation.js';
 import { displayName } from './display-name.js';
-import { requireNewPassword } from './require-new-password.js';
+import { assertAcceptablePassword } from './assert-acceptable-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';
 import { updatePassword } from './update-password.js';
 
-/** Flags of `user create`. */
+/** Options of `user create`. */
 export const newUser = z
   .object({
     email: z
@@ -76,7 +76,7 @@ const insertMembership = statement(
 );
 
 /**
- * Creates a user. For an existing user that matches the flags exactly, it sets the password, which ends all
+ * Creates a user. For an existing user that matches the options exactly, it sets the password, which ends all
  * access of the user. It never changes any other user.
  */
 export async function createUser(
@@ -84,7 +84,7 @@ export async function createUser(
   user: NewUser,
   publishRevoked: PublishRevokedTokens,
 ): Promise<CreatedUser> {
-  await requireNewPassword(user.password, user.email);
+  await assertAcceptablePassword(user.password, user.email);
   const revoked: RevokedToken[] = [];
   const created = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);

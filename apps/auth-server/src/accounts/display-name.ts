@@ -10,7 +10,8 @@ export const displayName = z
   .string('is missing')
   .trim()
   .min(1, 'must not be empty')
-  .max(400, 'must be at most 200 characters long') // before the expensive steps
+  // A cheap bound before normalisation: 200 normalised characters are at most 400 UTF-16 units.
+  .max(400, 'must be at most 200 characters long')
   .transform((name) => name.normalize('NFC'))
   .refine((name) => [...name].length <= 200, 'must be at most 200 characters long')
   .refine((name) => visible.test(name), 'must not be empty')

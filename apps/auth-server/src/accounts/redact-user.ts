@@ -8,7 +8,8 @@ import { removeSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from '../users/find-user.js';
 
-// No password has the empty text as hash. The e-mail address is unique and cannot exist (RFC 2606 §2).
+// An empty hash matches no password, so nobody can sign in. The e-mail address is unique and cannot exist
+// (RFC 2606 §2).
 const redact = statement(
   'users.redact',
   `UPDATE users SET email = 'redacted-' || id || '@redacted.invalid', email_verified = false, name = NULL, password_hash = '',
@@ -34,6 +35,7 @@ export async function redactUser(
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { id, revoked: [] };
+    // Locks and reads the connections that end before the writes, which therefore run inside it.
     const revoked = await publishDisconnections(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteAllConsents, [id]);

@@ -4,7 +4,7 @@ import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { findUser, lockUser } from '../users/find-user.js';
 import { hashPassword } from './passwords.js';
-import { requireNewPassword } from './require-new-password.js';
+import { assertAcceptablePassword } from './assert-acceptable-password.js';
 import { updatePassword } from './update-password.js';
 
 /**
@@ -17,7 +17,7 @@ export async function setPassword(
   user: string,
   password: string,
 ): Promise<{ user_id: string; tokens_ended: number }> {
-  await requireNewPassword(password, (await findUser(database, user)).email);
+  await assertAcceptablePassword(password, (await findUser(database, user)).email);
   const hash = await hashPassword(password);
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);

@@ -1,8 +1,11 @@
 import { commonPasswords } from './common-passwords.js';
 import { newPasswordProblem } from './new-password.rules.js';
 
-/** For operator commands. @throws Error with the problem, without the password */
-export async function requireNewPassword(password: string, email: string): Promise<void> {
+/**
+ * Rejects a new password that breaks the password rules, for operator commands.
+ * @throws Error with the problem, without the password
+ */
+export async function assertAcceptablePassword(password: string, email: string): Promise<void> {
   const problem = newPasswordProblem(password, email, await commonPasswords());
   if (problem !== undefined) throw new Error(`--password ${problem}.`);
 }
