@@ -6,7 +6,7 @@ import type { Notice } from '../pages/account.page.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { recoveryCodesPage } from '../pages/second-factor-setup.page.js';
-import { appLockedText, removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
+import { totpLockedText, removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
@@ -85,9 +85,9 @@ export class ChangeSecondFactor {
       return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
     }
     await this.audit.write(origin, { event: 'second_factor_failed', userId, details: { intended } });
-    const { appLocked } = await this.factors.stateOf(userId);
-    const text = appLocked
-      ? appLockedText
+    const { totpLocked } = await this.factors.stateOf(userId);
+    const text = totpLocked
+      ? totpLockedText
       : 'The code is incorrect or was already used. Wait for the next code and try again.';
     return { kind: 'problem', status: 401, text };
   }

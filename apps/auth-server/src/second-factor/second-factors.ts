@@ -19,12 +19,12 @@ export interface SecondFactorState {
   /**
    * True after too many consecutive wrong codes: only a recovery code or the operator unlocks the account.
    */
-  readonly appLocked: boolean;
+  readonly totpLocked: boolean;
 }
 
 /** NIST SP 800-63B §3.2.2: at most 100 consecutive failures for one authenticator. */
 export const maxWrongCodes = 100;
-export const appLockedText =
+export const totpLockedText =
   'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
 
 /** Method by which a second factor was verified. */
@@ -140,7 +140,7 @@ export class SecondFactors {
     return {
       confirmed: row?.confirmed === true,
       recoveryCodesLeft: row?.codes_left ?? 0,
-      appLocked: row?.app_locked === true,
+      totpLocked: row?.app_locked === true,
     };
   }
 

@@ -8,7 +8,7 @@ import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
-import { appLockedText, type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
+import { totpLockedText, type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { AskSecondFactor } from './ask-second-factor.js';
@@ -119,9 +119,9 @@ export class ProveSecondFactor {
     }
     const { clientId } = interaction.client;
     await this.audit.write(originOf(request), { event: 'second_factor_failed', userId, clientId });
-    const { appLocked } = await this.factors.stateOf(userId);
-    const text = appLocked
-      ? appLockedText
+    const { totpLocked } = await this.factors.stateOf(userId);
+    const text = totpLocked
+      ? totpLockedText
       : 'The code is incorrect or was already used. Wait for the next code and try again.';
     return this.ask.show(interaction, userId, { status: 401, text });
   }
