@@ -19,6 +19,7 @@ await runServiceCli({
       RABBITMQ_NAMESPACE: true,
       KEY_ENCRYPTION_KEY: true,
     })
+    // Only distinguishes development from production (operator-context.ts).
     .extend({ AUTH_URL: settings.shape.AUTH_URL.optional() }),
   context: operatorContext,
   commands: { ...accountCommands, ...creatorCommands, ...clientCommands, ...keyCommands, ...auditCommands },

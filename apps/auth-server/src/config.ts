@@ -26,7 +26,7 @@ export const settings = serviceSettings.extend({
   RATE_LIMIT_AUTHORIZATION: quotaSetting(
     1200,
     60,
-    'for every other endpoint and page of the authorization server, per network; for introspection, revocation and pushed authorization requests of an authenticated confidential client, per client',
+    'for introspection, revocation and pushed authorization requests, per authenticated confidential client, otherwise per network; for every other endpoint and page of the authorization server, per network',
   ),
   SIGNING_KEY_ROTATION_DAYS: z.coerce
     .number()
@@ -38,7 +38,7 @@ export const settings = serviceSettings.extend({
   SIGN_IN_FAILURES: quotaSetting(
     10,
     900,
-    'for failed sign-ins: per account in one network, per network (with one extra quota for each account that signed in from it within a day), and per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, with a delay that grows to this average rate',
+    'for failed sign-ins: (a) per account in one network; (b) per network, raised by one quota for each account that signed in from it within a day; (c) per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, with a delay that grows to this average rate',
   ),
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(
     'Whether global admins must have a second factor; they set it up at their next sign-in',

@@ -13,7 +13,7 @@ export interface AuditQuery {
   readonly since?: Date | undefined;
   /** Exclusive. */
   readonly until?: Date | undefined;
-  /** `before` of the previous page: continues with older records. */
+  /** Only records older than this one. */
   readonly before?: AuditKey | undefined;
   /** 1 to 1000. */
   readonly limit: number;
@@ -36,7 +36,7 @@ export interface AuditRecord {
 export interface AuditPage {
   /** The newest last. */
   readonly events: readonly AuditRecord[];
-  /** Value of `--before` for the next page of older records; null when there is none. */
+  /** Pass it as `before` of the next query to read older records; null when there are none. */
   readonly before: AuditKey | null;
 }
 

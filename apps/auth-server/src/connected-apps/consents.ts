@@ -3,8 +3,8 @@ import { Database, statement } from '@fulfilment/database';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
-// Waits for a concurrent disconnection of the app, which checks whether it ends the last consent
-// (publish-disconnections.ts).
+// Waits for a concurrent disconnection of the app, which checks under this lock whether another consent
+// remains (publish-disconnections.ts).
 const lockClient = statement(
   'consents.lock-client',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,
@@ -15,7 +15,7 @@ const save = statement(
    ON CONFLICT (user_id, client_id, creator_id) DO UPDATE SET changed_at = now(),
      scopes = ARRAY(SELECT DISTINCT unnest(consents.scopes || EXCLUDED.scopes) ORDER BY 1)`,
 );
-// Waits for a concurrent withdrawal.
+// Waits for a concurrent disconnection.
 const find = statement(
   'consents.find',
   `SELECT 1 FROM consents WHERE user_id = $1 AND client_id = $2 AND creator_id IS NOT DISTINCT FROM $3::uuid FOR KEY SHARE`,
@@ -65,7 +65,7 @@ export class Consents {
     });
   }
 
-  /** Whether a consent exists; waits for a concurrent withdrawal. */
+  /** Whether a consent exists; waits for a concurrent disconnection. */
   async isGiven(userId: string, clientId: string, creatorId: string | undefined): Promise<boolean> {
     return (await this.database.row(find, [userId, clientId, creatorId ?? null])) !== undefined;
   }

@@ -13,6 +13,7 @@ const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
 /** Result of the client authentication of a request. */
 export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
+/** By request: set by oidc/client-authentication.ts while oidc-provider handles it, read by `settle`. */
 const authentications = new WeakMap<object, ClientAuthentication>();
 
 export function setClientAuthentication(request: object, result: ClientAuthentication): void {

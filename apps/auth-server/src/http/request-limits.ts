@@ -3,6 +3,7 @@ import { callerAddress, type RateLimiter } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import { isPublicDocument } from './route-kind.rules.js';
 
+/** `authorization` is for every request without a quota of its own, such as pages and introspection. */
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
 /** Takes a request from the quota of the client's network. @throws RateLimited */

@@ -11,6 +11,7 @@ export const claimsOfScopes = {
   email: ['email', 'email_verified'],
 } as const;
 
+/** By account: set by `findAccount`, read by `currentOrganisation` in the same request. */
 const people = new WeakMap<Account, Person>();
 
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */

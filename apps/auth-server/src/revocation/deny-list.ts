@@ -20,7 +20,10 @@ export type PublishRevokedTokens = (tokens: readonly RevokedToken[]) => Promise<
 const republishIntervalMs = 30_000;
 const pageSize = 1000;
 const retryIntervalMs = 1_000;
-/** Redis key without expiry, which exists as long as Redis has its data. */
+/**
+ * Redis key that is set when all revoked tokens were published. It has no expiry, so it is missing only when
+ * Redis lost its data.
+ */
 const publishedKey = 'deny-list:told';
 const slackSeconds = 10; // clocks differ, so APIs accept a token for a short time after it expired
 

@@ -6,6 +6,7 @@ import { minResponseMs, type Arrival, arrival, isRace, classifyReuse } from './r
 import type { ResponseTimes } from './response-times.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
+/** By request: set in mount.ts, read before the response and when a token was used before. */
 const arrivals = new WeakMap<object, Arrival>();
 
 /** Records when a request arrived. Call before anything asynchronous. */

@@ -63,6 +63,7 @@ export class StoredRows {
   private readonly gathered: BatchLoader<Key, RowWithRelated>;
   /** By request: rows that were prefetched or read with a related row. Each is used once. */
   private readonly prefetched = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
+  /** By request: the person of its code or refresh token, for find-account.ts. */
   private readonly people = new WeakMap<object, Person>();
 
   constructor(database: Database) {
