@@ -72,6 +72,7 @@ const addToMonths = statement(
        royalties = m.royalties + excluded.royalties`,
 );
 
+// waiting_bookings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
   'postings.insert_waiting',
   `INSERT INTO waiting_bookings AS w (order_id, creator_id, currency, paid_on)

@@ -51,14 +51,14 @@ const update = statement(
 );
 
 // Overwrites every column of a stored version during a replay. Writes no row that is already correct.
-const figures = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
+const columnsWithoutId = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
   item_count, charged_at, refunded_at`;
-const newFigures = figures.replaceAll(/\w+/g, (column) => `o.${column}`);
+const newValues = columnsWithoutId.replaceAll(/\w+/g, (column) => `o.${column}`);
 const overwriteOrders = statement(
   'orders.overwrite',
-  `UPDATE orders SET (${figures}) = ROW(${newFigures})
+  `UPDATE orders SET (${columnsWithoutId}) = ROW(${newValues})
    FROM jsonb_to_recordset($1::jsonb) AS o(${columns})
-   WHERE orders.id = o.id AND (${figures.replaceAll(/\w+/g, (column) => `orders.${column}`)}) IS DISTINCT FROM (${newFigures})`,
+   WHERE orders.id = o.id AND (${columnsWithoutId.replaceAll(/\w+/g, (column) => `orders.${column}`)}) IS DISTINCT FROM (${newValues})`,
 );
 const overwriteItems = statement(
   'orders.overwrite_items',

@@ -54,8 +54,8 @@ export class ChargeCircuit {
   /**
    * Never throws.
    * @param send sends the charge to the provider
-   * @param stopping aborts when the process ends; a failed request then does not count as a failure of the
-   * provider. Undefined for the charge of a request, which the completer's take precedence over.
+   * @param stopping aborts when the process ends; a failed charge then does not count as a failure of the
+   *   provider. Undefined for the charge of a request; charges of the completer have priority.
    */
   async run(
     charge: OpenCharge,
@@ -81,7 +81,7 @@ export class ChargeCircuit {
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // Each source counts once towards opening the circuit.
+    // Failures count once per charge without a response, and once per payment method with rejections.
     if (outcome === 'unknown') this.circuit.abandoned(permit);
     else this.circuit.failed(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });

@@ -57,14 +57,14 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
   };
 
   it.each([
-    ['before the statistics of the table know of them', false],
-    ['once the statistics of the table know of them', true],
-  ])('read only the orders they claim, %s', async (_when, known) => {
-    if (known) await store.database.run(analyse);
-    const first = await indexScanOf(`first-${known}`, claimUnattempted.text);
+    ['before ANALYZE', false],
+    ['after ANALYZE', true],
+  ])('read only the orders they claim, %s', async (_when, analysed) => {
+    if (analysed) await store.database.run(analyse);
+    const first = await indexScanOf(`first-${analysed}`, claimUnattempted.text);
     expect(first).toMatchObject({ index: 'orders_to_resume_first', rows: 0, filtered: 0 });
     expect(first.blocks).toBeLessThan(10);
-    const retries = await indexScanOf(`again-${known}`, claimRetries.text);
+    const retries = await indexScanOf(`again-${analysed}`, claimRetries.text);
     expect(retries).toMatchObject({ index: 'orders_to_resume_again', rows: limit, filtered: 0 });
     expect(retries.blocks).toBeLessThan(10 * limit);
   });

@@ -20,7 +20,7 @@ export type Claim =
 interface NewKey {
   readonly scope: KeyScope;
   readonly fingerprint: Buffer;
-  readonly claimedBy: string;
+  readonly orderId: string;
 }
 
 interface ExistingKey {
@@ -30,11 +30,14 @@ interface ExistingKey {
   readonly claimable: boolean;
 }
 
-/** How long a claim lasts before its order is written. A later order is rolled back when it attaches. */
+/**
+ * How long a claim lasts before its order is written. After that another request may claim the key; the first
+ * one then fails in `attach`, which rolls its order back.
+ */
 const claimLeaseMs = 5_000;
 
-// Excludes existing keys first: ON CONFLICT would wait for the transaction that attaches an order, and the
-// batch with it.
+// Excludes existing keys first: ON CONFLICT alone would make the whole batch wait for a transaction that is
+// attaching an order. claimed_by is the id of the order that the request would place.
 const claimNew = statement(
   'idempotency.claim-new',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
@@ -108,15 +111,15 @@ export class IdempotencyKeys {
   }
 
   /** @throws Conflict when the key was used with another body, or its request is still in progress */
-  async claim(scope: KeyScope, fingerprint: Buffer, claimedBy: string): Promise<Claim> {
-    if (await this.newKeys.load({ scope, fingerprint, claimedBy })) return { state: 'claimed' };
+  async claim(scope: KeyScope, fingerprint: Buffer, orderId: string): Promise<Claim> {
+    if (await this.newKeys.load({ scope, fingerprint, orderId })) return { state: 'claimed' };
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     // A plain read waits for no lock. Only an abandoned key is claimed below.
     const existing = await this.database.row<ExistingKey>(readExisting, lookup);
     if (existing?.claimable === false) return replayOf(existing);
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
       ...lookup,
-      claimedBy,
+      orderId,
       claimLeaseMs,
     ]);
     if (claimed === undefined) return replayOf(await this.database.row<ExistingKey>(readExisting, lookup));
@@ -129,11 +132,11 @@ export class IdempotencyKeys {
       keys.map(({ scope }) => scope.clientId),
       keys.map(({ scope }) => scope.key),
       keys.map(({ fingerprint }) => fingerprint),
-      keys.map(({ claimedBy }) => claimedBy),
+      keys.map(({ orderId }) => orderId),
       claimLeaseMs,
     ]);
     const claimed = new Set(rows.map((row) => row.claimed_by));
-    return keys.flatMap(({ claimedBy }, index) => (claimed.has(claimedBy) ? [{ index, row: true }] : []));
+    return keys.flatMap(({ orderId }, index) => (claimed.has(orderId) ? [{ index, row: true }] : []));
   }
 
   /**
@@ -154,8 +157,8 @@ export class IdempotencyKeys {
   }
 
   /** Frees a key whose request ended without an order. */
-  async release(scope: KeyScope, claimedBy: string): Promise<void> {
-    await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, claimedBy]);
+  async release(scope: KeyScope, orderId: string): Promise<void> {
+    await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, orderId]);
   }
 
   /** Stores the first final response, which stays the same whatever happens to the order later. */

@@ -11,8 +11,8 @@ export const placeOrder = {
   tag,
   summary: 'Place an order',
   description: [
-    'Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge. Without a',
-    'key, a 429 or 503 has no `Retry-After`, because the order may have been placed.\n\nThe operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is',
+    'Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge.',
+    'Do not retry without a key: the order may have been placed, so such a 429 or 503 has no `Retry-After`.\n\nThe operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is',
     'the price that the merchant charged the customer; it is stored but never charged.',
     'If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome.',
   ].join(' '),
@@ -96,7 +96,7 @@ export const listOrders = {
   summary: 'List orders',
   description:
     'Returns the orders of the connected creator, newest first. A placed order is listed immediately. Orders that are placed concurrently may become visible in a different ' +
-    'sequence than their `created_at`. To poll for new orders, read until all orders of a full minute are already known, or subscribe to `order.created` instead.',
+    'sequence than their `created_at`. To poll for new orders, read back until every order of one whole minute was seen before, or subscribe to `order.created` instead.',
   answer: { description: 'A page of orders.', shape: page },
 } as const satisfies OperationDoc<typeof page>;
 

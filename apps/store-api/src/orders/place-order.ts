@@ -62,8 +62,8 @@ export class PlaceOrder {
       const priced = await this.priceOrder.run(placement);
       return await this.writeOrder.run(placement, priced);
     } catch (error) {
-      // A product became a limited edition after the order was priced. It does so once, so the repetition
-      // ends.
+      // A product became a limited edition after the order was priced. That happens once per product, so the
+      // recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
       // Only outcomes with an order are stored under the key.
       if (placement.scope !== undefined) await this.keys.release(placement.scope, placement.orderId);

@@ -38,7 +38,7 @@ export class WriteOrder {
   run(placement: Placement, priced: PricedOrder): Promise<OpenCharge> {
     return this.database.transaction(
       (tx) => this.write(tx, placement, priced),
-      // After a lost connection: the client gets an order exactly when the order was committed.
+      // If the connection is lost at COMMIT, this query shows whether the order was committed.
       { commitProbe: { statement: findOrder, values: [placement.orderId] } },
     );
   }

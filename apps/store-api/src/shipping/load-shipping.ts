@@ -22,6 +22,7 @@ export const shippingFile = z.object({
               z.object({
                 max_weight_grams: z.int().min(1),
                 amount: z.int().min(0),
+                /** Price of each started 500 g above the heaviest band; unused in the other bands. */
                 extra_500g_amount: z.int().min(0),
               }),
             )
@@ -51,7 +52,10 @@ const insertCards = statement(
    SELECT $1, * FROM json_to_recordset($2::json) AS card (zone text, currency text, max_weight_grams int, amount bigint, extra_500g_amount bigint)`,
 );
 
-/** Replaces zones, services and rate cards in one transaction. Existing quotes keep their prices. */
+/**
+ * Replaces all zones, and the services in the file with their rate cards, in one transaction. Services that
+ * are not in the file stay. Existing quotes keep their prices.
+ */
 export async function loadShipping(database: Database, { zones, services }: ShippingFile): Promise<void> {
   const places = Object.entries(zones).flatMap(([zone, countries]) =>
     countries.map((country) => ({ zone, country })),

@@ -2,7 +2,7 @@
 export interface WeightBand {
   readonly maxWeightGrams: number;
   readonly amount: number;
-  /** For each further 500 g above the heaviest band. */
+  /** Price of each started 500 g above the heaviest band; unused in the other bands. */
   readonly extra500gAmount: number;
 }
 
