@@ -9,7 +9,7 @@ export interface Answer<Body> {
 }
 
 /** Connections that trust the suite's own certificate authority. */
-export function trusting(ca: string | undefined): Agent {
+export function agentTrusting(ca: string | undefined): Agent {
   return new Agent({ connect: { ca } });
 }
 
@@ -40,7 +40,7 @@ export class Api {
   constructor(base: string, token: string, ca: string) {
     this.base = base;
     this.token = token;
-    this.dispatcher = trusting(ca);
+    this.dispatcher = agentTrusting(ca);
   }
 
   get<Body>(path: string, shape: z.ZodType<Body>): Promise<Answer<Body>> {

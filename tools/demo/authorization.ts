@@ -2,7 +2,7 @@ import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser'
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import { send, trusting } from './api.ts';
+import { send, agentTrusting } from './api.ts';
 import { equal } from './steps.ts';
 
 const tokenResponse = z.object({
@@ -39,7 +39,7 @@ export async function authorizationCodeFlow(
     code_challenge_method: 'S256',
     state,
   }).toString();
-  const dispatcher = trusting(ca);
+  const dispatcher = agentTrusting(ca);
   const browser = new FormBrowser({
     url: authUrl,
     fetch: (input, init) => fetch(input, { ...init, dispatcher }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { send, trusting } from './api.ts';
+import { send, agentTrusting } from './api.ts';
 import { authorizationCodeFlow, type Tokens } from './authorization.ts';
 import { equal } from './steps.ts';
 
@@ -27,7 +27,7 @@ export class ThirdPartyApp {
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code', 'refresh_token'],
       }),
-      dispatcher: trusting(this.ca),
+      dispatcher: agentTrusting(this.ca),
     });
     equal('the status of the registration', answer.status, 201);
     this.clientId = registered.parse(JSON.parse(answer.body)).client_id;

@@ -7,10 +7,10 @@ export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
 export type DatabaseName = (typeof databaseNames)[number];
 
 /**
- * Roles without ownership, under which a service runs requests (row-level security). They belong to the whole
- * server.
+ * Roles without ownership, under which a service runs requests (row-level security). PostgreSQL roles are
+ * shared by all databases of a server.
  */
-const rolesTaken: Partial<Record<DatabaseName, readonly string[]>> = {
+const requestRoles: Partial<Record<DatabaseName, readonly string[]>> = {
   creator: ['creator_api_member', 'creator_api_operator'],
 };
 
@@ -47,9 +47,9 @@ export async function createDatabases(
       const password = pg.escapeLiteral(secrets.databasePasswords[name]);
       const { rowCount: roles } = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = ${literal}`);
       await client.query(`${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${own} LOGIN PASSWORD ${password}`);
-      for (const role of rolesTaken[name] ?? []) {
-        const { rowCount: taken } = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = '${role}'`);
-        if (taken === 0) await client.query(`CREATE ROLE ${role} NOLOGIN`);
+      for (const role of requestRoles[name] ?? []) {
+        const { rowCount: found } = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = '${role}'`);
+        if (found === 0) await client.query(`CREATE ROLE ${role} NOLOGIN`);
         await client.query(`GRANT ${role} TO ${own}`);
       }
       const { rowCount: databases } = await client.query(
@@ -63,7 +63,10 @@ export async function createDatabases(
   });
 }
 
-/** Removes what `createDatabases` created on an external server. */
+/**
+ * Removes the databases and their owners from an external server. The request roles stay, because other
+ * suites share them.
+ */
 export async function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
   await asAdministrator(serverUrl, async (client) => {
     for (const name of databaseNames) {

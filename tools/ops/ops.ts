@@ -3,7 +3,7 @@ import { Failure } from '../dev/failure.ts';
 import { help } from './command-list.ts';
 import { format } from './format.ts';
 import { operate } from './operate.ts';
-import { rebuildCreators } from './rebuild-creators.ts';
+import { rebuildCreatorApi } from './rebuild-creators.ts';
 import { openSuite, type RunningSuite } from './running-suite.ts';
 import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
 import { waitUntilApplied } from './wait-until-applied.ts';
@@ -32,7 +32,7 @@ async function run(
   service: string,
   args: readonly string[],
 ): Promise<Record<string, unknown>> {
-  if (args.join(' ') === 'creator rebuild') return rebuildCreators(suite);
+  if (args.join(' ') === 'creator rebuild') return rebuildCreatorApi(suite);
   if (args[0] === 'audit') {
     const { value: audited, rest } = takeOption(args.slice(1), '--service');
     if (audited === undefined) return operate(suite, service, args);

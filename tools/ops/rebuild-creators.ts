@@ -10,11 +10,11 @@ const replayed = z.object({ told: z.number(), last_message_id: z.string().option
  * Runs a replay and returns the number of messages.
  * @throws Failure when creator-api does not consume them
  */
-async function republish(suite: RunningSuite, service: string, what: string): Promise<number> {
-  const result = replayed.parse(await operate(suite, service, [what, 'republish']));
+async function republish(suite: RunningSuite, service: string, subject: string): Promise<number> {
+  const result = replayed.parse(await operate(suite, service, [subject, 'republish']));
   if (result.last_message_id !== undefined)
     await waitUntilApplied(suite, 'creator-api', result.last_message_id);
-  return result.told; // words: public member
+  return result.told; // words: public output
 }
 
 const rebuilt = z.object({ rows: z.number(), differed: z.number() });
@@ -29,8 +29,11 @@ async function rebuildSums(suite: RunningSuite): Promise<RebuiltSums> {
   };
 }
 
-/** The final number of rows, and the number of corrected ones. Most drift is corrected before the replay. */
-export function bothTimes(before: RebuiltSums, after: RebuiltSums): RebuiltSums {
+/**
+ * Sums are rebuilt before and after the replay. `rows` is the final number; `differed` adds the corrections
+ * of both.
+ */
+export function combineRebuilds(before: RebuiltSums, after: RebuiltSums): RebuiltSums {
   const sum = (which: keyof RebuiltSums): Rebuilt => ({
     rows: after[which].rows,
     differed: before[which].differed + after[which].differed,
@@ -39,9 +42,9 @@ export function bothTimes(before: RebuiltSums, after: RebuiltSums): RebuiltSums 
 }
 
 /** Replays creators and orders to creator-api, and rebuilds its sums. */
-export async function rebuildCreators(suite: RunningSuite): Promise<Record<string, unknown>> {
+export async function rebuildCreatorApi(suite: RunningSuite): Promise<Record<string, unknown>> {
   const before = await rebuildSums(suite); // later steps add to these sums
   const creators = await republish(suite, 'auth-server', 'creators');
   const orders = await republish(suite, 'store-api', 'orders');
-  return { creators, orders, ...bothTimes(before, await rebuildSums(suite)) };
+  return { creators, orders, ...combineRebuilds(before, await rebuildSums(suite)) };
 }

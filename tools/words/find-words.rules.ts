@@ -13,7 +13,7 @@ export interface Finding {
   readonly use: string;
 }
 
-/** On the line itself or the one above: `words: <reason>` allows what the line says. */
+/** A comment `words: <reason>` on a line or the line above exempts that line. */
 const exception = /(\/\/|\/?\*|<!--) *words: \S/;
 
 /** The banned words in the identifiers and comments of TypeScript or JavaScript, and comment lines that are too wide. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
- * The server of the subscribers, in a process of its own, so that it takes no processor time from the senders.
+ * The server of the subscribers, a separate process so that it does not share the processor time of senders.
  * POST /hook/N is a delivery to subscription N; POST /dead/N never gets a response. It stores deliveries, and
  * checks their signatures only after the measurement. GET /when?count=N responds once N deliveries have
  * arrived; GET /deliveries returns and deletes them. Prints its port.

@@ -89,7 +89,7 @@ export class Dispatcher extends BackgroundTask {
   private async runBatch(due: DueSubscription, slots: Slots): Promise<void> {
     const { subscriptionId } = due;
     const activity = this.activityOf(due);
-    if (isCovered(activity)) {
+    if (joinRunningWork(activity)) {
       slots.free(slots.count);
       return;
     }
@@ -100,6 +100,7 @@ export class Dispatcher extends BackgroundTask {
       const requeue = (): void => this.queue.requeue([{ subscriptionId, lane, days: activity.days }]);
       // One slow response does not delay the other deliveries of the subscription.
       const isSlow = mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
+      // Fewer attempts are running than at the start, so slots of the subscription are free.
       if (isSlow && activity.running < running) requeue();
       await ended;
       if (mayHaveMore) requeue();
@@ -186,10 +187,10 @@ export class Dispatcher extends BackgroundTask {
 }
 
 /**
- * Whether running work also sends what has just become due: a claim, which is then repeated, or the maximum
- * number of attempts, after which the next batch follows.
+ * Leaves what has just become due to running work: to the current claim, which is then repeated, or to the
+ * batch that follows the maximum number of attempts. Returns false if there is neither.
  */
-function isCovered(activity: Activity): boolean {
+function joinRunningWork(activity: Activity): boolean {
   if (activity.claiming) activity.repeatClaim = true;
   return activity.claiming || activity.running >= maxConcurrentDeliveries.healthy;
 }

@@ -147,13 +147,9 @@ export class Lease {
     const days = request.days ?? (await this.days.load(request.subscriptionId));
     if (days === undefined) return { ...emptyClaim, days };
     const claim = (await this.claims.load({ ...request, days })) ?? emptyClaim;
-    // The days are those of 64 due deliveries. These are sent, here or by other processes, and more may be
-    // due on other days: search again, unless the days were determined just now.
-    const isSearchedNow = request.days === undefined;
-    const isEmpty = claim.deliveries.length === 0;
-    const isIncomplete =
-      days.more === true && !claim.mayHaveMore && (!isEmpty || (!isSearchedNow && request.running === 0));
-    return isIncomplete ? { ...claim, mayHaveMore: true, days: undefined } : { ...claim, days };
+    return areDaysExhausted(days, request, claim)
+      ? { ...claim, mayHaveMore: true, days: undefined }
+      : { ...claim, days };
   }
 
   private async findDays(ids: readonly string[]): Promise<{ index: number; row: DaySpan }[]> {
@@ -190,6 +186,18 @@ export class Lease {
       return { index, row: { deliveries, mayHaveMore: taken.length === first?.width, lane: first?.lane } };
     });
   }
+}
+
+/**
+ * Whether the deliveries that determined the days (at most 64) are taken, here or by other processes, and
+ * more may be due on other days.
+ */
+function areDaysExhausted(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
+  if (days.more !== true || claim.mayHaveMore) return false;
+  if (claim.deliveries.length > 0) return true;
+  // Nothing was claimed. Days that were determined just now are up to date, and after running attempts the
+  // next batch searches them.
+  return request.days !== undefined && request.running === 0;
 }
 
 const expire = statement(

@@ -118,7 +118,7 @@ export class Reconciler extends BackgroundTask {
     const open = await tx.rows<OpenSubscription>(findOpen, [this.cursor]);
     // Deliveries that were written while their subscription was disabled or deleted.
     const misplaced = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
-    await this.bulkUpdates.syncState(tx, misplaced);
+    await this.bulkUpdates.requestStateSync(tx, misplaced);
     return open;
   }
 

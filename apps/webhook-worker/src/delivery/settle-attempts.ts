@@ -152,7 +152,7 @@ export class SettleAttempts {
     const heldThoughActive = subscriptionIds(held).filter(
       (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),
     );
-    await this.bulkUpdates.syncState(tx, [...nowDisabled, ...heldThoughActive]);
+    await this.bulkUpdates.requestStateSync(tx, [...nowDisabled, ...heldThoughActive]);
     const newlyFailed = changed.filter((subscription) => isNewFailure(subscription, subscriptions));
     await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(newlyFailed), now);
     await this.notifyDisabled(tx, disabled, now);

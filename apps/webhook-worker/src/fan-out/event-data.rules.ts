@@ -39,6 +39,7 @@ function tracking({ id, tracking: newest }: OrderSnapshot) {
   return { order_id: publicId('ord', id), carrier, tracking_number, tracking_url, updated_at };
 }
 
+/** In the Store API, the ids of a release and of its products have the same prefix. */
 function product(snapshot: ProductSnapshot) {
   return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
 }

@@ -36,8 +36,8 @@ export class SendTestEvent {
 
   /**
    * Sends a sample event like a real one, in the `api_version` of the subscription. It has one attempt, is
-   * also sent while the subscription is disabled, and does not affect its health. Without a name, it is the
-   * first subscribed event.
+   * also sent while the subscription is disabled, and does not affect its health. If the request names no
+   * event, the first subscribed one is used.
    *
    * @throws NotFound
    * @throws RateLimited after ten in a minute, including manual retries of tests
@@ -60,7 +60,7 @@ export class SendTestEvent {
 }
 
 function firstKnownEvent(events: readonly string[]): WebhookEvent {
-  return events.find(isWebhookEvent) ?? 'order.created';
+  return events.find(isWebhookEvent) ?? 'order.created'; // every name is of a retired event
 }
 
 async function insert(

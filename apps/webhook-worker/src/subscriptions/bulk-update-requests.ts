@@ -8,9 +8,9 @@ const request = statement(
 );
 
 /**
- * Requests that deliveries are updated to the state that their subscriptions require, in the transaction that
- * changes this state. A running service does so within a second; at once when called by
- * `BulkUpdateRequests.syncState`.
+ * Requests a state sync: deliveries are held, released or ended as the state of their subscription requires.
+ * Call it in the transaction that changes this state. A running service polls for requests each second;
+ * `BulkUpdateRequests.requestStateSync` also starts the sync at commit.
  */
 export async function requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length > 0) await tx.run(request, [subscriptionIds]);
@@ -27,16 +27,16 @@ export class BulkUpdateRequests {
   }
 
   /**
-   * Requests a state sync. Call it in the transaction that changes the state of subscriptions or of their
-   * deliveries.
+   * Requests a state sync, which starts at commit. Call it in the transaction that changes the state of
+   * subscriptions or of their deliveries.
    */
-  async syncState(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
+  async requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
     await requestStateSync(tx, subscriptionIds);
     this.startAfterCommit(tx);
   }
 
-  /** Runs a round after the commit. Call it in the transaction that inserts a recovery or a state sync. */
+  /** Starts bulk updates at commit. Call it in the transaction that requests a recovery or a state sync. */
   startAfterCommit(tx: Transaction): void {
     for (const listener of this.listeners) tx.afterCommit(listener);
   }

@@ -97,6 +97,6 @@ export class UpdateSubscription {
 
   private async changeStatus(tx: Transaction, id: string, to: SubscriptionStatus): Promise<void> {
     await tx.run(to === 'disabled' ? disable : enable, [id]);
-    await this.bulkUpdates.syncState(tx, [id]);
+    await this.bulkUpdates.requestStateSync(tx, [id]);
   }
 }
