@@ -9,7 +9,7 @@ import { ChangeSecondFactor } from './change-second-factor.js';
 import { ConfirmPassword } from './confirm-password.js';
 import { DisconnectApp } from './disconnect-app.js';
 import { OpenAccount } from './open-account.js';
-import { RecordReauthentication } from './record-reauthentication.js';
+import { RotateSession } from './rotate-session.js';
 import { SetUpSecondFactor } from './set-up-second-factor.js';
 import { ShowAccount } from './show-account.js';
 import { ShowBrowsers } from './show-browsers.js';
@@ -28,7 +28,7 @@ import { SignOutBrowser } from './sign-out-browser.js';
     ConfirmPassword,
     DisconnectApp,
     OpenAccount,
-    RecordReauthentication,
+    RotateSession,
     SetUpSecondFactor,
     ShowAccount,
     ShowBrowsers,

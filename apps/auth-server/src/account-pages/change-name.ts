@@ -23,7 +23,7 @@ export class ChangeName {
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.toChange(request, response);
+    const signedIn = await this.account.requireSignedInForm(request, response);
     const typed = field(request, 'name');
     const name = typed.trim() === '' ? { success: true as const, data: null } : displayName.safeParse(typed);
     if (!name.success) {

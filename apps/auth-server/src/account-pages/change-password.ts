@@ -20,7 +20,7 @@ import { DeviceCookies } from '../sign-in/device-cookies.js';
 import { endLastingFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { RecordReauthentication } from './record-reauthentication.js';
+import { RotateSession } from './rotate-session.js';
 import { OpenAccount } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
@@ -44,13 +44,13 @@ export class ChangePassword {
     private readonly work: UnitOfWork,
     private readonly outbox: Outbox,
     private readonly devices: DeviceCookies,
-    private readonly recordReauthentication: RecordReauthentication,
+    private readonly rotateSession: RotateSession,
     private readonly security: ShowSecurity,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.toChange(request, response);
+    const signedIn = await this.account.requireSignedInForm(request, response);
     const { person, sessionUid } = signedIn;
     const origin = originOf(request);
     const current = field(request, 'current_password');
@@ -63,7 +63,7 @@ export class ChangePassword {
         ? repetitionProblem({ chosen, repeated, current })
         : `The new password ${problem}.`;
     if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
-    const rejection = await this.confirmPassword.rejection(signedIn, current, origin, 'password_changed');
+    const rejection = await this.confirmPassword.verify(signedIn, current, origin, 'password_changed');
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field(request, 'disconnect_apps') === 'yes';
@@ -71,7 +71,7 @@ export class ChangePassword {
       this.change(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
     );
     this.devices.remember(request, response, { id: person.id, password_hash: hash });
-    await this.recordReauthentication.run(request, response, { loginTs: numericDate(this.clock()) });
+    await this.rotateSession.run(request, response, { loginTs: numericDate(this.clock()) });
     return { redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}` };
   }
 

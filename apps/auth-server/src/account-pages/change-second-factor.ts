@@ -10,7 +10,7 @@ import { totpLockedText, removeSecondFactor, SecondFactors } from '../second-fac
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { RecordReauthentication } from './record-reauthentication.js';
+import { RotateSession } from './rotate-session.js';
 import { OpenAccount, type SignedIn } from './open-account.js';
 import { ShowSecurity } from './show-security.js';
 
@@ -22,7 +22,7 @@ export class ChangeSecondFactor {
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
-    private readonly recordReauthentication: RecordReauthentication,
+    private readonly rotateSession: RotateSession,
     private readonly audit: AuditLog,
     private readonly security: ShowSecurity,
     private readonly database: Database,
@@ -30,29 +30,29 @@ export class ChangeSecondFactor {
 
   /** Removes the second factor, unless the person's role requires one. */
   async remove(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.toChange(request, response);
+    const signedIn = await this.account.requireSignedInForm(request, response);
     const { person } = signedIn;
     const origin = originOf(request);
     if (this.factors.isRequiredOf(person)) {
       const text = 'Your role requires a second factor, so you cannot turn it off.';
       return this.security.page(signedIn, { kind: 'problem', status: 403, text });
     }
-    const rejection = await this.rejection(signedIn, request, 'second_factor_removed');
+    const rejection = await this.verifyBothFactors(signedIn, request, 'second_factor_removed');
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     await this.database.transaction(async (tx) => {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
       await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
     });
-    await this.recordReauthentication.run(request, response);
+    await this.rotateSession.run(request, response);
     return { redirect: '/account/security?done=factor-off' };
   }
 
   /** Replaces all recovery codes, and shows the new ones once. */
   async renewRecoveryCodes(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.toChange(request, response);
+    const signedIn = await this.account.requireSignedInForm(request, response);
     const { person, frame } = signedIn;
     const origin = originOf(request);
-    const rejection = await this.rejection(signedIn, request, 'recovery_codes_made');
+    const rejection = await this.verifyBothFactors(signedIn, request, 'recovery_codes_made');
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const codes = await this.database.transaction(async (tx) => {
       const made = await this.factors.newRecoveryCodes(tx, person.id);
@@ -63,8 +63,8 @@ export class ChangeSecondFactor {
     return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(frame, codes);
   }
 
-  /** Requires both factors: a signed-in browser with the password alone is not enough. */
-  private async rejection(
+  /** Returns the problem to show, or undefined when both the password and the code are correct. */
+  private async verifyBothFactors(
     signedIn: SignedIn,
     request: Request,
     intended: 'second_factor_removed' | 'recovery_codes_made',
@@ -72,9 +72,10 @@ export class ChangeSecondFactor {
     const origin = originOf(request);
     const { id: userId } = signedIn.person;
     const password = field(request, 'current_password');
-    const wrongPassword = await this.confirmPassword.rejection(signedIn, password, origin, intended);
+    const wrongPassword = await this.confirmPassword.verify(signedIn, password, origin, intended);
     if (wrongPassword !== undefined) return wrongPassword;
     const ifLocked = { event: 'second_factor_failed', userId, details: { intended, locked: true } } as const;
+    // Counted apart from the session's password confirmations.
     const target = confirmationGuess(`codes-${signedIn.sessionUid}`);
     const guess = await this.throttle.guess(target, { origin, ifLocked }, () =>
       this.factors.prove(userId, field(request, 'code')),

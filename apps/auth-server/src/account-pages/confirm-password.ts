@@ -14,8 +14,8 @@ export type ConfirmedAction = Extract<
 >;
 
 /**
- * Verifies the password before a change that a signed-in browser alone must not allow. Guesses are limited
- * per session, so that strangers cannot exhaust the owner's limit. Wrong and locked guesses are audited.
+ * Verifies the password before a change for which being signed in is not enough. Guesses are limited per
+ * session, so that strangers cannot exhaust the owner's limit. Wrong and locked guesses are audited.
  */
 @Injectable()
 export class ConfirmPassword {
@@ -26,7 +26,7 @@ export class ConfirmPassword {
   ) {}
 
   /** Returns the problem to show, or undefined when the password is correct. */
-  async rejection(
+  async verify(
     { person: { id: userId }, sessionUid }: SignedIn,
     password: string,
     origin: Origin,

@@ -22,7 +22,7 @@ export class DisconnectApp {
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const { person } = await this.account.toChange(request, response);
+    const { person } = await this.account.requireSignedInForm(request, response);
     const clientId = field(request, 'client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.work.revokeTokens((tx) =>

@@ -40,7 +40,7 @@ export class OpenAccount {
   ) {}
 
   /** @throws SignInNeeded */
-  async toRead(request: Request, response: Response): Promise<SignedIn> {
+  async requireSignedIn(request: Request, response: Response): Promise<SignedIn> {
     const { provider } = this.oidc;
     const session = await provider.Session.get(provider.createContext(request, response));
     const { accountId, uid: sessionUid } = session;
@@ -55,9 +55,9 @@ export class OpenAccount {
     return { person, sessionUid, frame: { email: person.email, csrf } };
   }
 
-  /** Like `toRead`, for a submitted form. @throws SignInNeeded, Forbidden when the form's token is invalid */
-  async toChange(request: Request, response: Response): Promise<SignedIn> {
-    const signedIn = await this.toRead(request, response);
+  /** Like `requireSignedIn`, for a submitted form. @throws SignInNeeded, Forbidden when the form's token is invalid */
+  async requireSignedInForm(request: Request, response: Response): Promise<SignedIn> {
+    const signedIn = await this.requireSignedIn(request, response);
     this.forms.verify(formOf(signedIn.sessionUid), field(request, 'csrf'), request);
     return signedIn;
   }

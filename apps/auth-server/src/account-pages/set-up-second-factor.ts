@@ -17,7 +17,7 @@ import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { RecordReauthentication } from './record-reauthentication.js';
+import { RotateSession } from './rotate-session.js';
 import { OpenAccount } from './open-account.js';
 
 /**
@@ -32,22 +32,22 @@ export class SetUpSecondFactor {
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
     private readonly work: UnitOfWork,
-    private readonly recordReauthentication: RecordReauthentication,
+    private readonly rotateSession: RotateSession,
   ) {}
 
   async show(request: Request, response: Response): Promise<Outcome> {
-    const { person, frame } = await this.account.toRead(request, response);
+    const { person, frame } = await this.account.requireSignedIn(request, response);
     if ((await this.factors.stateOf(person.id)).confirmed) return { redirect: '/account/security' };
     return beginSecondFactorPage(frame);
   }
 
   /** Checks the password and shows a new secret. */
   async begin(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.toChange(request, response);
+    const signedIn = await this.account.requireSignedInForm(request, response);
     const { person, frame } = signedIn;
     const password = field(request, 'current_password');
     const origin = originOf(request);
-    const rejection = await this.confirmPassword.rejection(signedIn, password, origin, 'second_factor_added');
+    const rejection = await this.confirmPassword.verify(signedIn, password, origin, 'second_factor_added');
     if (rejection !== undefined) return beginSecondFactorPage(frame, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
@@ -62,7 +62,7 @@ export class SetUpSecondFactor {
    * it.
    */
   async confirm(request: Request, response: Response): Promise<Outcome> {
-    const { person, sessionUid, frame } = await this.account.toChange(request, response);
+    const { person, sessionUid, frame } = await this.account.requireSignedInForm(request, response);
     const { id: userId } = person;
     const origin = originOf(request);
     const ifLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
@@ -75,8 +75,8 @@ export class SetUpSecondFactor {
       }),
     );
     if (guess.kind !== 'right') return confirmSecondFactorPage(frame, undefined, problemOf(guess));
-    await this.recordReauthentication.run(request, response, { amr: bothFactors });
-    return recoveryCodesPage(frame, guess.found);
+    await this.rotateSession.run(request, response, { amr: bothFactors });
+    return recoveryCodesPage(frame, guess.result);
   }
 }
 

@@ -21,7 +21,7 @@ export class ShowAccount {
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
-    const signedIn = await this.account.toRead(request, response);
+    const signedIn = await this.account.requireSignedIn(request, response);
     const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
     return this.page(signedIn, request.query['done'] === 'name' ? notice : undefined);
   }

@@ -15,7 +15,7 @@ export class ShowBrowsers {
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
-    const { person, sessionUid, frame } = await this.account.toRead(request, response);
+    const { person, sessionUid, frame } = await this.account.requireSignedIn(request, response);
     const browsers = await this.browsers.list(person.id);
     return browsersPage(
       frame,

@@ -17,7 +17,7 @@ export class ShowConnectedApps {
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
-    const { person, frame } = await this.account.toRead(request, response);
+    const { person, frame } = await this.account.requireSignedIn(request, response);
     const apps = await this.apps.list(person.id);
     return connectedAppsPage(
       frame,

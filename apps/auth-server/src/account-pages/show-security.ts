@@ -29,7 +29,7 @@ export class ShowSecurity {
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
-    const signedIn = await this.account.toRead(request, response);
+    const signedIn = await this.account.requireSignedIn(request, response);
     const text = done.get(request.query['done']);
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }

@@ -16,7 +16,7 @@ export class SignOutBrowser {
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const { person, sessionUid } = await this.account.toChange(request, response);
+    const { person, sessionUid } = await this.account.requireSignedInForm(request, response);
     const which = field(request, 'session');
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session: which } } as const;
     let found = true;

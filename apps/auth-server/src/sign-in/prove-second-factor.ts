@@ -43,7 +43,7 @@ export class ProveSecondFactor {
       this.factors.prove(user.id, field(request, 'code')),
     );
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, request, guess);
-    return this.signedIn(interaction, request, response, user, guess.found);
+    return this.signedIn(interaction, request, response, user, guess.result);
   }
 
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
@@ -63,7 +63,7 @@ export class ProveSecondFactor {
     );
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, request, guess);
     await interaction.remember({ passwordOf: user.id, passwordAt: interaction.passwordAt, provedBoth: true });
-    return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.found);
+    return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.result);
   }
 
   /** Signs in after the recovery codes were shown. */

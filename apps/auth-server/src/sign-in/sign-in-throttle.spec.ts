@@ -54,7 +54,7 @@ describe('an account guessed at from one network', () => {
     const [account, address] = [randomUUID(), randomAddress()];
     await guess(at(account, address), wrong);
     await guess(at(account, address), wrong);
-    expect(await guess(at(account, address), right)).toEqual({ kind: 'right', found: 'somebody' });
+    expect(await guess(at(account, address), right)).toEqual({ kind: 'right', result: 'somebody' });
     await guess(at(account, address), wrong);
     expect((await guess(at(randomUUID(), address), right)).kind).toBe('locked');
   });

@@ -24,10 +24,10 @@ const lockedAttempts = new Counter({
 });
 
 /** Result of a guess: locked because too many failed before it, wrong, or right. */
-export type Guess<Found> =
+export type Guess<Result> =
   | { readonly kind: 'locked'; readonly waitSeconds: number }
   | { readonly kind: 'wrong' }
-  | { readonly kind: 'right'; readonly found: Found };
+  | { readonly kind: 'right'; readonly result: Result };
 
 /** Origin of a guess, and its audit record if it is rejected unchecked. */
 export interface GuessContext {
@@ -55,18 +55,18 @@ export class SignInThrottle {
    * @param check returns the result of a correct guess, undefined for a wrong one
    * @throws ServiceUnavailable when too many guesses are waiting
    */
-  async guess<Found>(
+  async guess<Result>(
     target: GuessTarget,
     context: GuessContext,
-    check: () => Promise<Found | undefined>,
-  ): Promise<Guess<Found>> {
+    check: () => Promise<Result | undefined>,
+  ): Promise<Guess<Result>> {
     const waitSeconds = await this.waitOrBegin(target, context);
     if (waitSeconds !== undefined) return { kind: 'locked', waitSeconds };
     let ending: Ending = 'unknown';
     try {
-      const found = await check();
-      ending = found === undefined ? 'wrong' : 'right';
-      return found === undefined ? { kind: 'wrong' } : { kind: 'right', found };
+      const result = await check();
+      ending = result === undefined ? 'wrong' : 'right';
+      return result === undefined ? { kind: 'wrong' } : { kind: 'right', result };
     } finally {
       await this.counts.end(subjectsOf(target), ending, target.own, this.failures.windowSeconds);
     }

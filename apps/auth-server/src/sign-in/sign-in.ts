@@ -60,11 +60,11 @@ export class SignIn {
       await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: user?.id });
       return this.failed(interaction, email);
     }
-    if (await this.factors.isNeeded(guess.found.id)) {
-      await interaction.remember({ passwordOf: guess.found.id, passwordAt });
+    if (await this.factors.isNeeded(guess.result.id)) {
+      await interaction.remember({ passwordOf: guess.result.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
-    return this.finish.run(interaction, request, response, guess.found, {
+    return this.finish.run(interaction, request, response, guess.result, {
       at: passwordAt,
       amr: passwordOnly,
     });

@@ -4,8 +4,8 @@ import { CONFIG, type Config } from '../config.js';
 import { cookieSettings } from '../oidc/cookies.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 
-/** A factor that a person verified again in a browser in which they are signed in. */
-export interface Reauthentication {
+/** A factor that a signed-in person has just verified. */
+export interface VerifiedFactor {
   /** When the password was verified, in seconds since 1970. */
   readonly loginTs?: number;
   /** Authentication methods (RFC 8176). */
@@ -13,18 +13,18 @@ export interface Reauthentication {
 }
 
 /**
- * Updates the browser's session after a reauthentication, and changes its id: copies of the old cookie become
- * invalid.
+ * Changes the id of the browser's session after a reauthentication, so that copies of the old cookie become
+ * invalid, and records the factor that was verified.
  */
 @Injectable()
-export class RecordReauthentication {
+export class RotateSession {
   constructor(
     private readonly oidc: OidcServer,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** A session that was ended concurrently stays ended. */
-  async run(request: Request, response: Response, { loginTs, amr }: Reauthentication = {}): Promise<void> {
+  async run(request: Request, response: Response, { loginTs, amr }: VerifiedFactor = {}): Promise<void> {
     const { provider } = this.oidc;
     const context = provider.createContext(request, response);
     const session = await provider.Session.get(context);
@@ -33,8 +33,8 @@ export class RecordReauthentication {
     if (amr !== undefined) session.amr = [...amr];
     session.resetIdentifier();
     await session.persist();
-    const { names, long } = cookieSettings(this.config);
+    const { names, long: sessionCookieOptions } = cookieSettings(this.config);
     const expires = new Date((session.exp ?? 0) * 1000);
-    context.cookies.set(names.session, session.jti, { ...long, expires });
+    context.cookies.set(names.session, session.jti, { ...sessionCookieOptions, expires });
   }
 }
