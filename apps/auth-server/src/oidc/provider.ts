@@ -14,8 +14,8 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
-import { shouldRevokeFamily, recordResponseTimes } from '../tokens/reuse.js';
-import { ResponseTimes } from '../tokens/response-times.js';
+import { shouldRevokeFamily, recordResponseTimestamps } from '../tokens/reuse.js';
+import { ResponseTimestampStore } from '../tokens/response-timestamps.js';
 import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from '../registration/account-client.js';
 import { awaitRecords, recordEvents } from './audit-events.js';
@@ -64,7 +64,7 @@ export class ProviderDependencies implements AdapterDependencies {
     readonly grants: ExistingGrants,
     readonly factors: SecondFactors,
     readonly browsers: BrowserSessions,
-    readonly responseTimes: ResponseTimes,
+    readonly responseTimestamps: ResponseTimestampStore,
     readonly rejections: CountRejections,
   ) {}
 }
@@ -73,7 +73,7 @@ export class ProviderDependencies implements AdapterDependencies {
  * The whole wiring of oidc-provider. A new provider is built over the same storage whenever the keys change.
  */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
-  const { responseTimes, config, logger, work } = dependencies;
+  const { responseTimestamps, config, logger, work } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -100,7 +100,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(work)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
   recordEvents(provider, work);
-  recordResponseTimes(provider, responseTimes, work);
+  recordResponseTimestamps(provider, responseTimestamps, work);
   return provider;
 }
 
@@ -129,7 +129,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ responseTimes, clock, rejections, work }: ProviderDependencies): Configuration {
+function protocol({ responseTimestamps, clock, rejections, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -140,7 +140,7 @@ function protocol({ responseTimes, clock, rejections, work }: ProviderDependenci
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
-    revokeGrantPolicy: shouldRevokeFamily(responseTimes, work),
+    revokeGrantPolicy: shouldRevokeFamily(responseTimestamps, work),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
     enabledJWA: {
       idTokenSigningAlgValues: ['ES256', 'RS256'],

@@ -24,7 +24,7 @@ export interface Arrival {
 }
 
 /** When a response was written, and when it had been sent and all data then in the sockets had been read. */
-export interface ResponseTime {
+export interface ResponseTimestamps {
   readonly writtenAtMs: number;
   readonly sentAtMs: number;
 }
@@ -44,8 +44,8 @@ export function arrival(arrivedAtMs: number, connectionAge: unknown): Arrival {
 }
 
 /**
- * Classifies the second use of a token by its times; `undecided` when it depends on the winner's response
- * time.
+ * Classifies the second use of a token by its times; `undecided` when it depends on when the
+ * winner's response was sent.
  * @param consumedAtMs when the winner consumed the token
  */
 export function classifyReuse(
@@ -58,10 +58,13 @@ export function classifyReuse(
 
 /**
  * A request that arrived before the winner's response was sent, or was decided on before that was written,
- * cannot depend on the response. If the response time is unknown, the request counts as a replay: a family
+ * cannot depend on the response. If the timestamps are unknown, the request counts as a replay: a family
  * that stays alive by mistake is worse than one that ends by mistake.
  */
-export function isRace({ arrivedAtMs, decidedAtMs }: Arrival, response: ResponseTime | undefined): boolean {
+export function isRace(
+  { arrivedAtMs, decidedAtMs }: Arrival,
+  response: ResponseTimestamps | undefined,
+): boolean {
   if (response === undefined) return false;
   return arrivedAtMs < response.sentAtMs || decidedAtMs < response.writtenAtMs;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import { minResponseMs, type Arrival, arrival, isRace, classifyReuse } from './reuse.rules.js';
-import type { ResponseTimes } from './response-times.js';
+import type { ResponseTimestampStore } from './response-timestamps.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** By request: set in mount.ts, read before the response and when a token was used before. */
@@ -28,8 +28,12 @@ export async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
   await sleep(Math.max(1, arrivedAtMs + minMs - Date.now()));
 }
 
-/** Records the response time of each successful exchange and refresh. */
-export function recordResponseTimes(provider: Provider, times: ResponseTimes, work: UnitOfWork): void {
+/** Records the timestamps of the response to each successful exchange and refresh. */
+export function recordResponseTimestamps(
+  provider: Provider,
+  times: ResponseTimestampStore,
+  work: UnitOfWork,
+): void {
   provider.on('grant.success', (ctx) => {
     const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
     const consumed = refreshToken ?? code;
@@ -44,7 +48,7 @@ export function recordResponseTimes(provider: Provider, times: ResponseTimes, wo
  * §4.14.2). A request that was sent before the winner's response is a race, not a replay: it is rejected, and
  * the winner keeps its tokens. Revoking an access token ends only that token.
  */
-export function shouldRevokeFamily(times: ResponseTimes, work: UnitOfWork) {
+export function shouldRevokeFamily(times: ResponseTimestampStore, work: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
@@ -67,7 +71,7 @@ export function shouldRevokeFamily(times: ResponseTimes, work: UnitOfWork) {
 async function lostRace(
   token: { readonly kind: string; readonly jti: string; readonly consumed?: unknown },
   arrived: Arrival | undefined,
-  times: ResponseTimes,
+  times: ResponseTimestampStore,
 ): Promise<boolean> {
   const { consumed } = token;
   if (typeof consumed !== 'number' || arrived === undefined) return false;

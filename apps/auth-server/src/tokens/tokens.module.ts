@@ -1,11 +1,11 @@
 import { Global, Module } from '@nestjs/common';
 import { DenyList } from '../revocation/deny-list.js';
 import { Families } from './families.js';
-import { ResponseTimes } from './response-times.js';
+import { ResponseTimestampStore } from './response-timestamps.js';
 import { StoredRows } from './stored-rows.js';
 import { UnitOfWork } from './unit-of-work.js';
 
-const providers = [DenyList, Families, ResponseTimes, StoredRows, UnitOfWork];
+const providers = [DenyList, Families, ResponseTimestampStore, StoredRows, UnitOfWork];
 
 @Global()
 @Module({ providers, exports: providers })

@@ -64,7 +64,7 @@ export class AccessGuard implements CanActivate {
     const caller = await this.callerOf(request, credentials);
     if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
     const quotaKey = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
-    // Concurrently, and not in Redis for each request of a frequent caller (docs/adr/0019).
+    // Concurrently. The quota of a frequent caller is served locally, not from Redis (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
       this.revoked.has(caller.tokenId),
       this.limiter.take(quota, quotaKey),
@@ -83,7 +83,7 @@ export class AccessGuard implements CanActivate {
    * needs one.
    */
   private async callerOf(request: Request, { scheme, token }: Credentials): Promise<Caller | AccessError> {
-    const beforeSignature = (): void => this.requireSignatureCheck(request.ip);
+    const beforeSignature = (): void => this.assertSignatureCheckAllowed(request.ip);
     if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
     const bound = await this.tokens.verifyBound(token, beforeSignature);
     if (bound === undefined) return 'invalid_token';
@@ -113,7 +113,7 @@ export class AccessGuard implements CanActivate {
   }
 
   /** Limits the signature checks for a network whose anonymous quota is exhausted. @throws RateLimited */
-  private requireSignatureCheck(address: string | undefined): void {
+  private assertSignatureCheckAllowed(address: string | undefined): void {
     const decision = this.exhausted.takeCheck(address);
     if (decision !== undefined) this.rejectAnonymous(decision);
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RedisConnection } from '@fulfilment/http-service';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResponseTime, maxRaceMs } from './reuse.rules.js';
+import { type ResponseTimestamps, maxRaceMs } from './reuse.rules.js';
 import { storedId } from './stored-models.rules.js';
 
 /** ARGV: lifetime of the keys in ms, then the times of each key. */
@@ -16,7 +16,7 @@ const pollIntervalMs = 4;
  * seconds.
  */
 @Injectable()
-export class ResponseTimes {
+export class ResponseTimestampStore {
   private pending = new Map<string, string>();
 
   constructor(private readonly redis: RedisConnection) {}
@@ -28,10 +28,10 @@ export class ResponseTimes {
   }
 
   /**
-   * Returns the response time of the request that consumed a token; undefined if it is unknown. Waits briefly
+   * Returns the timestamps of the response that consumed a token; undefined if they are unknown. Waits briefly
    * for a response that is being sent.
    */
-  async find(model: string, token: string): Promise<ResponseTime | undefined> {
+  async find(model: string, token: string): Promise<ResponseTimestamps | undefined> {
     const waitUntil = Date.now() + waitTimeoutMs;
     do {
       const found = await this.redis.tryCommand('sent-answers', (client) => client.get(keyOf(model, token)));
