@@ -137,7 +137,7 @@ describe('the completer while the provider does not respond', () => {
       const cancelled = await place('pm_card_visa');
       await store.database.run(copyOrders, [waiting.id, 50, unresponsivePaymentMethod]);
       await store.database.run(markRefundDue, [cancelled.id]);
-      stripe.fail('/v1/refunds', 'silent');
+      stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
       const requestsStarted = Promise.all([untilRequested(silentPath, 20), untilRequested('/v1/refunds', 1)]);
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '12000' });
       await requestsStarted;
